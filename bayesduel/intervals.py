@@ -1,10 +1,12 @@
-"""Intervals: equal-tailed intervals of draws, Wilson's interval of a proportion."""
+"""Intervals of draws and of proportions, and p-values of several tests held to one level."""
+
+from typing import Any
 
 import numpy as np
 
 from bayesduel.system.arguments import check_range
 
-__all__ = ["Z95", "check_ci_prob", "eti", "wilson"]
+__all__ = ["Z95", "check_ci_prob", "eti", "rejected", "wilson"]
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
@@ -63,3 +65,16 @@ def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.nda
         centre = (k + Z95**2 / 2) / (n + Z95**2)
         half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def rejected(p: Any, level: float) -> int:
+    """Return how many of ascending p-values Holm's procedure rejects at a familywise level.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 1979. Deviations: none.
+    """
+    n = len(p)
+    kept = np.asarray(p) * (n - np.arange(n)) > level
+    return int(kept.argmax()) if kept.any() else n

@@ -24,6 +24,7 @@ __all__ = [
     "csv_text",
     "digits_of",
     "file_names",
+    "first_rows",
     "from_spreadsheet",
     "join",
     "json_ready",
@@ -287,3 +288,8 @@ def _name(word: str, width: int | None, quote: bool) -> str:
     if quote:
         return repr(word)
     return word if width is None else shorten(word, width)
+
+
+def first_rows(shown: int, n: int, of: str = "") -> str:
+    """Return that a table shows the first rows and its files have all; "" where it shows all."""
+    return f" The first {shown:,} of {n:,}{of}; the files have all." if shown < n else ""

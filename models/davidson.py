@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayesduel.models.response import Davidson as DavidsonResponse
-from bayesduel.models.response import Response
+from bayesduel.models.response import DavidsonResponse, Response
 from bayesduel.models.score_model import ScoreModel
 
 __all__ = ["Davidson"]

@@ -94,7 +94,7 @@ class Model(ByValue, metaclass=_Named):
     @property
     @abstractmethod
     def name(self) -> str:
-        """By which :func:`bayesduel.models.named` makes it."""
+        """The text that :func:`bayesduel.models.named` makes it of, and that a stored fit has."""
 
     @property
     def title(self) -> str:

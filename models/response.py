@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bernoulli",
-    "Davidson",
+    "DavidsonResponse",
     "Derivatives",
     "Response",
     "SummedLogLikelihood",
@@ -271,7 +271,7 @@ class Bernoulli(Response):
     @property
     def with_ties(self) -> Response | None:
         """Davidson's response, of the logit."""
-        return Davidson() if self.score_link == "logit" else None
+        return DavidsonResponse() if self.score_link == "logit" else None
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood | None:
@@ -335,7 +335,7 @@ class Bernoulli(Response):
 
 
 @dataclass(frozen=True)
-class Davidson(Response):
+class DavidsonResponse(Response):
     """Win, loss or tie: Davidson's model, with one tendency to tie."""
 
     outcome: ClassVar[str] = "win or tie"

@@ -45,7 +45,7 @@ class Part(ByValue, ABC):
     Attributes
     ----------
     name
-        By which a stored fit and ``bayesduel.models.named`` know it.
+        Its name in a stored fit and in ``bayesduel.models.named``.
     reads_order
         Whether it asks who was left.
     splits
@@ -176,7 +176,7 @@ class Part(ByValue, ABC):
 
     @property
     def key(self) -> str:
-        """By which two parts of a list differ."""
+        """The name that no other part of a list has."""
         return self.name
 
     @property

@@ -17,7 +17,6 @@ from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import registry
-from bayesduel.posterior.draws import model_of
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -120,7 +119,7 @@ def test_a_term(run):
     assert float(plain["win"]) == pytest.approx(ndtr(apart).mean())
     made = bd.posterior_predictive(fit, draws=100)
     points = made["posterior_predictive"]["outcome"].values[0]
-    model, cells = model_of(fit), fit["constant_data"]["n"].values
+    model, cells = fit.duel.model, fit["constant_data"]["n"].values
     under = {n: fit["constant_data"][n].values for n in ("first", "second", "judge_of_cell")}
     under["left_first"] = np.ones(len(cells))
     expected = cells * model.outcomes(draws, under)["win"].mean(axis=0)

@@ -23,7 +23,6 @@ from bayesduel.models import (
     model_from_settings,
     model_settings,
 )
-from bayesduel.posterior.draws import model_of
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "how_to" / "custom_models.md").read_text(encoding="utf-8")
@@ -54,7 +53,7 @@ def test_the_page_runs_from_start_to_report(page):
     assert fit.attrs["method"] == "laplace"  # linear: no NUTS
     assert "travel" in (folder / "travel.html").read_text(encoding="utf-8")
     assert set(scope["compared"].table.index) == {"order", "order and travel"}
-    back = model_of(scope["again"])
+    back = scope["again"].duel.model
     assert back == model and hash(back) == hash(model)
     assert isinstance(back.terms.find(scope["Travel"]).places, np.ndarray)
     assert "Unfinished should define design, deviation, name and parameter" in TEXT
@@ -125,7 +124,7 @@ def fit():
 
 def test_a_term_that_is_not_registered_takes_the_laplace_path(fit):
     assert fit.attrs["method"] == "laplace"
-    assert model_of(fit) == BradleyTerry() + Bias(SHIFT)
+    assert fit.duel.model == BradleyTerry() + Bias(SHIFT)
     assert bd.winners(fit).sizes["arm"] == 3 and float(bd.predict(fit, "0", "1")["win"]) < 1
 
 
@@ -137,7 +136,7 @@ def test_dims_that_are_missing_are_named(fit):
     certificate = Certificate(khat=0.1, effective=4, n_draws=4, tails=Tails.of_exact(4))
     drawn = PosteriorDraws({"bias": np.zeros((4, 2))}, {}, None, certificate)
     with pytest.raises(ValueError, match="should name the dimensions of 'bias'"):
-        datatree(model_of(fit), None, drawn, (2, 2), {})
+        datatree(fit.duel.model, None, drawn, (2, 2), {})
 
 
 def test_arrays_among_settings_compare_and_come_back():

@@ -18,7 +18,7 @@ from bayesduel.system.atomic_write import write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bayesduel.posterior.top_k import TopK
+    from bayesduel.posterior.top_k import TopKSets
     from bayesduel.reporting.section import Block
 
 __all__ = ["command"]
@@ -53,8 +53,8 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     output = options.pop("output")
     if output is not None:
         check_folder(output)
-    found: dict[str | None, TopK] = {}
-    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms))
+    found: dict[str | None, TopKSets] = {}
+    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
     for label, fit in fits.items():
         with working("counting sets"):
             found[label] = top_k(fit, k, n=sets)
@@ -71,7 +71,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
         remark(f"wrote {output}")
 
 
-def _blocks(found: "TopK") -> "Iterator[Block]":
+def _blocks(found: "TopKSets") -> "Iterator[Block]":
     """Yield the sets and the arms, as they are printed."""
     from bayesduel.reporting.section import Table, Text
     from bayesduel.text import CELL, percent, shorten

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 ROWS = 30  # arms listed in the terminal; --json has all
+COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "group")
 
 
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
@@ -140,67 +141,31 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict_text import ACROSS
     from bayesduel.reporting.ranking import order_words
-    from bayesduel.reporting.section import Table, Text, Verdict
-    from bayesduel.text import percent, rank_range
+    from bayesduel.reporting.ranking_table import columns_of, ranking_table, score_name
+    from bayesduel.reporting.section import Text, Verdict
 
-    group = result.groups()
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
-    further.append("" if group is None else ACROSS)
+    further.append("" if result.groups() is None else ACROSS)
     text = tuple(words for words in further if words)
     yield Verdict(headline=result.attrs["verdict"], text=text)
-    frame, level = result.table(), f"{100 * result.attrs['confidence']:g} %"
-    ties = result.attrs["tie_share"] > 0
-    score = "expected score" if ties else "win rate"
     yield Text("")
-    yield Table(
-        columns="nlnnnn" + "n" * (rated is not None) + "n" * (group is not None),
-        heads=(
-            *("", "arm", "best", f"rank range [{level}]", f"{score} [{level}]", "tier"),
-            *(() if rated is None else (f"{_shown(rated)} [{level}]",)),
-            *(() if group is None else ("group",)),
-        ),
-        rows=tuple(
-            (
-                f"{place}",
-                str(arm),
-                f"{percent(row['copeland'])} %",
-                rank_range(row["rank_joint_lower"], row["rank_joint_upper"]),
-                f"{percent(row['borda_mean'])} % "
-                f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
-                f"{row['tier']:.0f}",
-                *(() if rated is None else (_score(rated, str(arm)),)),
-                *(() if group is None else (f"{group[str(arm)]}",)),
-            )
-            for place, (arm, row) in enumerate(frame.head(ROWS).iterrows(), 1)
-        ),
-    )
+    known = columns_of(result, rated)
+    known["place"] = known["place"]._replace(head="")
+    shown = [known[name] for name in COLUMNS if name in known]
+    yield ranking_table(result, shown, ROWS, ruled=False)
+    frame, score = result.table(), score_name(result)
+    halves = ", a tie counting half" if result.attrs["tie_share"] else ""
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
         "\nbest: probability of winning most pairings (Copeland); rank range: by the arms surely "
-        f"above and below; {score}: against an arm drawn at random"
-        f"{', a tie counting half' * ties}. {_check_words(result)}"
+        f"above and below; {score}: against an arm drawn at random{halves}. {_check_words(result)}"
         f"{order_words(frame['borda_mean'].to_numpy())}",
         "small",
     )
     if rated is not None:
         yield Text(rated.attrs["sentence"], "small")
-
-
-def _shown(rated: "pd.DataFrame") -> str:
-    """Return which column of a table of scores is printed."""
-    return "rating" if "rating" in rated else "score"
-
-
-def _score(rated: "pd.DataFrame", arm: str) -> str:
-    """Return the rating of an arm with its interval, or its score in the unit of the margins."""
-    from bayesduel.text import number_with_interval
-
-    row = rated.loc[arm]
-    if "rating" in rated:
-        return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
-    return number_with_interval(row["score_mean"], row["score_lower"], row["score_upper"])
 
 
 def _check_words(result: "Winners") -> str:

@@ -28,7 +28,6 @@ from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted
 from bayesduel.inference.prior import prior_draws
 from bayesduel.models.settings import settings_to_json
-from bayesduel.posterior.draws import posterior_draws
 from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.threads import ONE_THREAD
 
@@ -228,7 +227,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
             clusters=False,
             preference=False,
         )
-    posterior, _ = posterior_draws(tree, "model")
+    posterior = tree.duel.posterior("model")
     kept = np.linspace(0, len(next(iter(posterior.values()))) - 1, RANKS).round().astype(int)
     drawn = {name: values[kept] for name, values in posterior.items()}
     of_draws, of_truth = (_quantities(model, values, cells) for values in (drawn, truth.values))

@@ -6,7 +6,7 @@ are not independent; intervals and standard errors are by such unit, not by duel
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +20,11 @@ from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
+from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK, posterior_draws
+from bayesduel.posterior.draws import CHUNK
+from bayesduel.posterior.election import chunks
+from bayesduel.system.arguments import whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import screen
 
@@ -176,8 +179,7 @@ def held_out(
     are of opposite sign and cancel for a mean. The posterior takes votes as independent, so its
     variance is multiplied by the design effect too.
     """
-    if isinstance(folds, bool) or folds != int(folds) or folds < 2:
-        raise ValueError(f"folds should be a whole number >= 2, got {folds}")
+    folds = whole(folds, "folds", 2)
     rng = np.random.default_rng(seed)
     model, held_together = choose_model(model, duels).model, unit
     rows, unit = rows_of(duels, model.terms.reads_order)
@@ -194,17 +196,16 @@ def held_out(
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
-    folds = min(int(folds), n_units)
+    folds = min(folds, n_units)
     parts = cut(rows, unit, folds, rng)
     favourite, points, losses, counts, units, spread = [], [], [], [], [], []
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
-    whole = np.sum(parts, axis=0)
+    every = np.sum(parts, axis=0)
     for k, held in enumerate(parts):
-        rest = whole - held
-        predict = _predict_votes if by_vote else _predict_pairs
-        win, drawn = predict(duels, rest, rows[:2], held, model, draws, seed, most)
+        rest = every - held
+        win, drawn = _predict(duels, rest, rows, held, model, draws, seed, most, by_vote=by_vote)
         at = held.sum(0) > 0
         n, p = held.sum(0)[at], win
         won = held[0][at] + held[2][at] / 2
@@ -240,71 +241,50 @@ def held_out(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _predict_votes(
+def _predict(
     duels: Duels,
     counts: np.ndarray,
-    pair: np.ndarray,
+    rows: np.ndarray,
     held: np.ndarray,
     model: Any,
     draws: int,
     seed: int,
     most: int,
+    *,
+    by_vote: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean expected score of left in the votes that are held out, and `most` draws.
+    """Return the mean expected score of left in the rows that are held out, and `most` draws.
 
-    Each is predicted with its own judge, time and covariates.
+    A vote is predicted with its own judge, time and covariates.
     """
-    assert duels.votes is not None
-    kept, out = (duels.votes.take(c.sum(axis=0) > 0) for c in (counts, held))
-    log, left_out = (replace(duels, votes=v, cells=cells_of(v, duels.n_arms)) for v in (kept, out))
-    settled = model.settled(duels)
-    posterior = _posterior(log, settled, draws, seed)
-    alone = not settled.response.counts_add_up  # else votes of one cell are predicted once
-    cells = settled.cells(left_out, each=alone, by_vote=True)
-    parts = (cells.take(part).data for part in _parts(len(cells), draws))
-    mean, drawn = _scored(settled, posterior, parts, most)
-    of_vote = cells.seen.of_vote
-    mean, drawn = mean[of_vote], drawn[:, of_vote]
-    turned = cells.seen.columns["first"][of_vote] != duels.votes.left[held.sum(axis=0) > 0]
-    return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
-
-
-def _predict_pairs(
-    duels: Duels,
-    counts: np.ndarray,
-    pair: np.ndarray,
-    held: np.ndarray,
-    model: Any,
-    draws: int,
-    seed: int,
-    most: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean expected score of left in the rows that are held out, and `most` draws."""
-    if model.terms.reads_order:
-        kept, row = np.nonzero(counts)
-        left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
-        outcome = np.array([1.0, 0.0, 0.5])[kept]
-        log = Duels.from_votes(
-            left, right, outcome, weight=counts[kept, row], arms=duels.arms, tie_rule=duels.tie_rule
+    kept, out = counts.sum(axis=0) > 0, held.sum(axis=0) > 0
+    left, right = rows[:2, out]
+    given: Any
+    if by_vote:
+        assert duels.votes is not None
+        log, left_out = (
+            replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+            for votes in (duels.votes.take(kept), duels.votes.take(out))
         )
+        model = model.settled(duels)
+        each = not model.response.counts_add_up  # else votes of one cell are predicted once
+        cells = model.cells(left_out, each=each, by_vote=True)
+        given, row = cells.data, cells.seen.of_vote
     else:
-        kept = counts.sum(axis=0) > 0
-        cells = Cells(*pair[:, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
-        log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
-    left, right = pair[:, held.sum(0) > 0]
+        ordered = model.terms.reads_order
+        counted = Cells(*rows[:2, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
+        log = Duels(arms=duels.arms, cells=counted, tie_rule=duels.tie_rule, ordered=ordered)
+        given, row = {"first": left, "second": right}, np.arange(len(left))
+        if ordered:
+            given["left_first"] = np.ones(len(left))
+        else:  # a pair in both orders is predicted once
+            low, high = np.sort([left, right], axis=0)
+            first, row = distinct(low, high)
+            given = {"first": low[first], "second": high[first]}
     posterior = _posterior(log, model, draws, seed)
-    asked = {"first": left, "second": right, "left_first": np.ones(len(left))}
-    if not model.terms.reads_order:  # a pair in both orders is predicted once
-        low, high = np.sort([left, right], axis=0)
-        first, row = distinct(low, high)
-        asked = {"first": low[first], "second": high[first]}
-    parts = _parts(len(asked["first"]), draws)
-    each = ({name: values[part] for name, values in asked.items()} for part in parts)
-    mean, drawn = _scored(model, posterior, each, most)
-    if model.terms.reads_order:
-        return mean, drawn
-    mean, drawn = (values[..., row] for values in (mean, drawn))
-    turned = left > right
+    mean, drawn = _scored(model, posterior, given, draws, most)
+    turned = given["first"][row] != left
+    mean, drawn = mean[row], drawn[:, row]
     return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
 
 
@@ -317,7 +297,7 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
         tree = fitted(
             log, model, method, draws=draws, seed=seed, log_likelihood=False, preference=False
         )
-    return posterior_draws(tree)[0]
+    return tree.duel.posterior()
 
 
 def _losses(p: np.ndarray) -> np.ndarray:
@@ -326,22 +306,16 @@ def _losses(p: np.ndarray) -> np.ndarray:
     return np.stack([win, loss, (win + loss) / 2])
 
 
-def _parts(n: int, draws: int) -> Iterator[slice]:
-    """Yield slices of `n` rows, each of as many as are predicted at once."""
-    step = max(1, CHUNK // draws)
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
 def _scored(
-    model: Any, posterior: dict[str, np.ndarray], parts: Iterable[Any], most: int
+    model: Any, posterior: dict[str, np.ndarray], given: Any, draws: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean expected score of the first arm by row, and at most `most` of its draws.
 
-    `parts` are the conditions of some rows each, as ``Model.outcomes`` takes them.
+    `given` are the conditions of the rows, as ``Model.outcomes`` takes them.
     """
     means, drawn = [], []
-    for part in parts:
-        score = expected_score(model.outcomes(posterior, part))
+    for part in chunks(len(given["first"]), CHUNK // draws):
+        score = expected_score(model.outcomes(posterior, data_of_rows(given, part)))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
         drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
     return np.concatenate(means), np.concatenate(drawn, axis=1)

@@ -10,7 +10,7 @@ from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
-from bayesduel.system.arguments import check_call, check_flag, check_seed, whole
+from bayesduel.system.arguments import check_call, check_flag, check_log, check_seed, whole
 from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def check(
     from bayesduel.data.read.duels import log_in
 
     duels = log_in(duels)
-    if not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(duels, Duels)
     check_flag(quick, "quick")
     check_flag(order_effect, "order_effect")
     check_seed(seed)

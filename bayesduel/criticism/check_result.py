@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
-from bayesduel.criticism.transitivity import Evidence
+from bayesduel.criticism.transitivity import CycleEvidence
 from bayesduel.criticism.transitivity.evidence import CROSSED
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import check_not_read, write_text
@@ -69,17 +69,48 @@ class OrderShare:
         return self.words()
 
     def words(self, *, modelled: bool = False) -> str:
-        """Return what was found; `modelled`: whether the ranking beside it adjusts for it."""
-        won = check_text.first_words(self.share, self.interval, self.n_decisive)
-        effect = check_text.order_words(
-            self.between_level,
-            self.between_interval,
-            self.both_ways,
-            self.clear,
-            self.both_ways >= CROSSED,
-            modelled=modelled,
+        """Return what was found, and how to model an order effect.
+
+        `modelled`: whether the ranking beside it adjusts for one.
+        """
+        low, high = (100 * x for x in self.interval)
+        won = (
+            f"The side listed first won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
+            f"duels (95 %: {low:.1f} to {high:.1f})."
         )
-        return f"{won} {effect}"
+        if self.between_level is None or self.between_interval is None:
+            return (
+                f"{won} The design does not identify an order effect, so the test of transitivity "
+                "does not adjust for one. If the side listed first may have an advantage, "
+                f"{check_text.MODELLED}."
+            )
+        low, high = (100 * x for x in self.between_interval)
+        words = (
+            f"{won} Between arms of equal score it wins {100 * self.between_level:.1f} % (95 %: "
+            f"{low:.1f} to {high:.1f})."
+        )
+        if not self.clear:
+            return (
+                f"{words} There is no clear order effect; the test of transitivity adjusts for "
+                "what there is."
+            )
+        if self.both_ways >= CROSSED:
+            adjusts = "the test of transitivity adjusts for it"
+            if modelled:
+                return f"{words} This is an order effect; {adjusts}, and so does the ranking."
+            how = check_text.MODELLED
+            return f"{words} This is an order effect; {adjusts}. To adjust a ranking, {how}."
+        met = f"Only {100 * self.both_ways:.0f} % of the pairs"
+        if self.both_ways < 0.01:
+            met = "Fewer than 1 % of the pairs" if self.both_ways else "No pair"
+        remedy = f"If sides carry a meaning, {check_text.MODELLED}."
+        if modelled:
+            remedy = "The ranking adjusts for it."
+        return (
+            f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. "
+            f"{met} met in both orders, so the estimate rests on how the results of three arms fit "
+            f"together: it may be an order effect or another deviation from the scores. {remedy}"
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,7 +149,7 @@ class Check:
 
     duels: "Duels"
     units: "Duels"
-    evidence: Evidence
+    evidence: CycleEvidence
     cycle_posterior: CyclePosterior | None
     cycle_posteriors: dict[str, CyclePosterior]
     residuals: "dict[str, pd.DataFrame]"
@@ -215,12 +246,11 @@ class Check:
         Where none were compared: the preference matrix, of the units that were counted.
         """
         from bayesduel.inference.fit import fit
-        from bayesduel.posterior.draws import model_of
 
         if self.comparison is not None:
             for name in self.comparison.table.index:
                 tree = self.comparison.fits[name]
-                if not model_of(tree).criteria_agree:
+                if not tree.duel.model.criteria_agree:
                     return tree
         draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWS))
         return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)

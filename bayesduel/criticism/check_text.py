@@ -11,23 +11,22 @@ if TYPE_CHECKING:
     from bayesduel.criticism.comparison import Comparison
     from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
     from bayesduel.criticism.intransitivity_index import MarginIndex
-    from bayesduel.criticism.transitivity import Evidence, Strength
+    from bayesduel.criticism.transitivity import CycleEvidence, Strength
 
 __all__ = [
+    "MODELLED",
     "SURE",
     "advice_words",
     "cycle_posterior_words",
     "cycle_words",
     "decided_units",
     "evidence_words",
-    "first_words",
     "judge_words",
     "leading_words",
     "margin_words",
     "mean_count",
     "naive_words",
     "once_words",
-    "order_words",
     "p_words",
     "power_words",
     "unordered_words",
@@ -46,12 +45,25 @@ NO_MEANING = (
     "if sides carry no meaning, check again with order_effect=False (on the command line, "
     "--no-order-effect)"
 )
+ADVICE = {
+    "undecided": f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}.",
+    "borderline": (
+        "Report the ranking together with the winners by criterion of a model without transitivity."
+    ),
+    "conditions": "Fit a model with terms for these conditions, and use its ranking.",
+    "no power": "A ranking is an assumption for this log.",
+    "weak": (
+        "A ranking is appropriate, but scores may misstate single pairs: read win probabilities "
+        "from the model that predicts best or, where pairs met often, from the matrix of pairwise "
+        "preferences."
+    ),
+}
 LEVEL = 0.05  # of the test of transitivity; of naming some judge where all follow the ranking
 JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
 
 def verdict_words(
-    e: "Evidence", posterior: "CyclePosterior | None", advice: str
+    e: "CycleEvidence", posterior: "CyclePosterior | None", advice: str
 ) -> tuple[str, str]:
     """Return the first sentence of the verdict, and the others."""
     if not e.n_closed:
@@ -117,7 +129,7 @@ def verdict_words(
     return first, " ".join(words for words in told if words)
 
 
-def power_words(e: "Evidence") -> str:
+def power_words(e: "CycleEvidence") -> str:
     """Return what cycles the test would have found in a log of this size, local and global."""
     local, throughout = (e.power.get(k, {}).get(MIDDLE, 0.0) for k in ("three arms", "throughout"))
     if not any(row for row in e.power.values()):
@@ -150,7 +162,7 @@ def power_words(e: "Evidence") -> str:
     return f"{found}. Either may be there unnoticed, so transitivity is not established."
 
 
-def once_words(e: "Evidence") -> str:
+def once_words(e: "CycleEvidence") -> str:
     """Return what results of pairs that met once cannot tell; "" where most met more often."""
     if e.met_once < MOSTLY:
         return ""
@@ -192,23 +204,8 @@ def advice_words(
     posteriors: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
     """Return what to report, by the evidence of cycles and the criterion of winner to use."""
-    if strength == "undecided":
-        return f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}."
-    if strength == "borderline":
-        return (
-            "Report the ranking together with the winners by criterion of a model without "
-            "transitivity."
-        )
-    if strength == "conditions":
-        return "Fit a model with terms for these conditions, and use its ranking."
-    if strength == "no power":
-        return "A ranking is an assumption for this log."
-    if strength == "weak":
-        return (
-            "A ranking is appropriate, but scores may misstate single pairs: read win "
-            "probabilities from the model that predicts best or, where pairs met often, from the "
-            "matrix of pairwise preferences."
-        )
+    if strength in ADVICE:
+        return ADVICE[strength]
     if criterion == "copeland":
         return "Use the ranking; under it all winner criteria name the same arm."
     if criterion == "condorcet":
@@ -248,7 +245,7 @@ def cycle_words(cycle: "Cycle") -> str:
     return f"{arms} (probability {percent(cycle.probability)} %)"
 
 
-def evidence_words(e: "Evidence") -> str:
+def evidence_words(e: "CycleEvidence") -> str:
     """Return the number of cyclic triads, the number expected, and the p-value."""
     if not e.n_closed:
         return (
@@ -277,7 +274,7 @@ def evidence_words(e: "Evidence") -> str:
     )
 
 
-def naive_words(e: "Evidence") -> str:
+def naive_words(e: "CycleEvidence") -> str:
     """Return the result if every vote were independent, or "" where every vote is."""
     if e.naive is None or not e.naive.n_closed:
         return ""
@@ -355,63 +352,7 @@ def judge_words(judges: "pd.DataFrame | None") -> str:
     )
 
 
-def first_words(share: float, interval: tuple[float, float], n_decisive: int) -> str:
-    """Return the share of decisive duels that the side listed first won, with its interval."""
-    low, high = (100 * x for x in interval)
-    return (
-        f"The side listed first won {100 * share:.1f} % of {n_decisive:,} decisive duels (95 %: "
-        f"{low:.1f} to {high:.1f})."
-    )
-
-
-def order_words(
-    between_level: float | None,
-    interval: tuple[float, float] | None,
-    both_ways: float,
-    clear: bool,
-    crossed: bool,
-    *,
-    modelled: bool = False,
-) -> str:
-    """Return what is known of an order effect, and how to model it."""
-    if between_level is None or interval is None:
-        return (
-            "The design does not identify an order effect, so the test of transitivity does not "
-            f"adjust for one. If the side listed first may have an advantage, {MODELLED}."
-        )
-    low, high = (100 * x for x in interval)
-    words = (
-        f"Between arms of equal score it wins {100 * between_level:.1f} % (95 %: {low:.1f} to "
-        f"{high:.1f})."
-    )
-    if not clear:
-        return (
-            f"{words} There is no clear order effect; the test of transitivity adjusts for what "
-            "there is."
-        )
-    if crossed and modelled:
-        return (
-            f"{words} This is an order effect; the test of transitivity adjusts for it, and so "
-            "does the ranking."
-        )
-    if crossed:
-        return (
-            f"{words} This is an order effect; the test of transitivity adjusts for it. To adjust "
-            f"a ranking, {MODELLED}."
-        )
-    met = f"Only {100 * both_ways:.0f} % of the pairs"
-    if both_ways < 0.01:
-        met = "Fewer than 1 % of the pairs" if both_ways else "No pair"
-    remedy = "The ranking adjusts for it." if modelled else f"If sides carry a meaning, {MODELLED}."
-    return (
-        f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. "
-        f"{met} met in both orders, so the estimate rests on how "
-        "the results of three arms fit together: it may be an order effect or another deviation "
-        f"from the scores. {remedy}"
-    )
-
-
-def unordered_words(e: "Evidence") -> str:
+def unordered_words(e: "CycleEvidence") -> str:
     """Return a caution where cycles were found in a log whose sides carry no meaning, else ""."""
     if e.transitive is not False:
         return ""

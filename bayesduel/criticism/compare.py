@@ -24,7 +24,7 @@ from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.system.arguments import check_call, check_log, listed, shown_value
+from bayesduel.system.arguments import check_call, check_log, listed, shown_value, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import join
 
@@ -91,9 +91,7 @@ def compare_models(
     for k, (name, model) in enumerate(named.items()):
         fits[name] = _fit(duels, model, method, draws, seed, name)
         tick(0.5 * (k + 1) / len(named))
-    from bayesduel.posterior.draws import model_of, n_draws
-
-    fitted = [model_of(tree) for tree in fits.values()]
+    fitted = [tree.duel.model for tree in fits.values()]
     seen = units_of(duels, fitted, unit)
     found: dict[str, Left] = {}
     settings = {"method": method, "draws": draws, "seed": seed}
@@ -104,7 +102,7 @@ def compare_models(
 
         found[name] = leave_out(duels, fitted[k], fits[name], units, folds, settings, along)
     tick(1.0)
-    table, pointwise = table_of(found, seen[0].times, min(n_draws(t) for t in fits.values()))
+    table, pointwise = table_of(found, seen[0].times, min(t.duel.n_draws for t in fits.values()))
     return Comparison(
         table=table,
         fits=fits,
@@ -131,8 +129,7 @@ def default_models(duels: Duels) -> list[Any]:
 
 
 def _check(duels: Any, unit: Any, folds: Any) -> None:
-    if not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(duels, Duels)
     if not isinstance(unit, str):
         raise ValueError(
             f"unit should be 'pair', 'duel' or a column of the votes, got {shown_value(unit)}"
@@ -142,8 +139,7 @@ def _check(duels: Any, unit: Any, folds: Any) -> None:
             levels_by(with_votes(duels), unit)
         except ValueError as error:
             raise ValueError(f"unit cannot be {unit!r}: {error}") from error
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0:
-        raise ValueError(f"folds should be a whole number >= 0, got {shown_value(folds)}")
+    whole(folds, "folds", 0)
     if unit == "pair" and len(duels.pairs().first) < 2:
         raise ValueError(
             "unit should be 'duel' for a log in which only one pair met: "
@@ -161,8 +157,7 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
 
 def _named(models: Any) -> dict[str, Any]:
     """Return models or fits by distinct names."""
-    from bayesduel.models import Model, named
-    from bayesduel.posterior.draws import model_of
+    from bayesduel.models import Model
 
     if isinstance(models, str | Model):
         models = [models]
@@ -171,11 +166,8 @@ def _named(models: Any) -> dict[str, Any]:
     else:
         if not isinstance(models, Iterable) or isinstance(models, bytes):
             raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
-        models = list(listed(models, "models"))
-        for m in models:
-            _check_model(m)
-        made = [(m if not isinstance(m, str) else named(m)) for m in models]
-        names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in made]
+        made = [_model(m) for m in listed(models, "models")]
+        names = [(m.duel.model if isinstance(m, xr.DataTree) else m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(
@@ -185,23 +177,21 @@ def _named(models: Any) -> dict[str, Any]:
         given = dict(zip(names, made, strict=True))
     if not given:
         raise ValueError("models should hold at least one model, got none")
-    for m in given.values():
-        _check_model(m)
-    return {name: named(m) if isinstance(m, str) else m for name, m in given.items()}
+    return {name: _model(m) for name, m in given.items()}
 
 
-def _check_model(value: Any) -> None:
-    from bayesduel.models import Model
+def _model(value: Any) -> Any:
+    """Return a model or a fit; names become models."""
+    from bayesduel.models import Model, named
 
     if not isinstance(value, str | Model | xr.DataTree):
         raise TypeError(f"models should be models, names or fits, got {shown_value(value)}")
+    return named(value) if isinstance(value, str) else value
 
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     """Return in words what every model scores; raise if they do not score the same."""
-    from bayesduel.posterior.draws import model_of
-
-    models = {n: model_of(m) if isinstance(m, xr.DataTree) else m for n, m in given.items()}
+    models = {n: m.duel.model if isinstance(m, xr.DataTree) else m for n, m in given.items()}
     of_margins = [name for name, model in models.items() if model.response.outcome == "margin"]
     if of_margins:
         others = [name for name in models if name not in of_margins]

@@ -1,5 +1,7 @@
 """The result of a comparison of models: a table, a sentence, and the stacked fit."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -7,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.system.arguments import check_seed, whole
 from bayesduel.text import join, json_ready, screen, to_json
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ __all__ = ["Comparison"]
 FEW = 20  # units below which a standard error is rough
 CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
 STACKED_BYTES = 256 * 2**20
+LEAST = 100  # draws of a stacked fit
 RULE = (
     "Models are distinguished from the best where their elpd is lower by more than two standard "
     f"errors of the difference and by more than {CLEAR:g} nats."
@@ -145,19 +149,56 @@ class Comparison:
         ValueError
             If `draws` is less than 100.
         """
-        from bayesduel.criticism.stacking import mix
-
-        return mix(
-            self.fits,
-            self.weights,
-            unit=self.unit,
-            caution=f"{join(self.as_good)} cannot be distinguished"
-            if len(self.as_good) > 1
-            else "",
-            draws=draws,
-            seed=self.seed if seed is None else seed,
-            most_bytes=STACKED_BYTES,
+        fits, weights = self.fits, self.weights
+        seed = self.seed if seed is None else seed
+        check_seed(seed)
+        first = fits[next(iter(weights))]
+        n_arms = first["posterior"].sizes["arm"]
+        n_pairs = n_arms * (n_arms - 1) // 2
+        most = max(f.duel.n_draws for f in fits.values())
+        default = max(LEAST, min(most, STACKED_BYTES // (8 * n_pairs)))
+        n = default if draws is None else whole(draws, "draws", LEAST)
+        rng = np.random.default_rng(seed)
+        shares = {name: k for name, k in _shares(weights, n).items() if k}
+        theta = rng.permutation(
+            np.concatenate([_theta(fits[name], k, rng) for name, k in shares.items()])
         )
+        arms = first["posterior"]["arm"].to_numpy()
+        i, j = np.triu_indices(n_arms, 1)
+        coords = {
+            "chain": [0],
+            "draw": np.arange(len(theta)),
+            "arm": arms,
+            "opponent": arms,
+            "pair_first": ("pair", arms[i]),
+            "pair_second": ("pair", arms[j]),
+        }
+        drawn = xr.Dataset({"theta": (("chain", "draw", "pair"), theta[None])}, coords=coords)
+        observed = {name: first[name].dataset for name in ("constant_data", "observed_data")}
+        tree = xr.DataTree.from_dict({"posterior": drawn, **observed})
+        sorted_weights = sorted(weights.items(), key=lambda item: -item[1])
+        words = ", ".join(f"{name} {w:.2f}" for name, w in sorted_weights)
+        if len(self.as_good) > 1:
+            words += f"; {join(self.as_good)} cannot be distinguished"
+        # A mixture is known as well as its parts are, each by its share of the draws.
+        known = sum(
+            k * min(1.0, fits[name].attrs["importance_ess"] / fits[name].duel.n_draws)
+            for name, k in shares.items()
+        )
+        kept = ("source", "n_duels", "components", "versions", "tie_rule")
+        tree.attrs.update(
+            {name: first.attrs[name] for name in kept},
+            model="stacked",
+            model_settings=json.dumps({"weights": sorted_weights}),
+            outcome="win",
+            method="stacking",
+            method_reason=f"weights by leaving out one {self.unit} at a time: {words}",
+            seed=seed,
+            khat=float("nan"),
+            importance_ess=float(known),
+            dependence=json.dumps(_dependence([fits[name] for name in shares])),
+        )
+        return tree
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain numbers and words, for JSON."""
@@ -208,3 +249,44 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
+    """Return whole numbers of draws that sum to `n`, by largest remainders."""
+    exact = {name: n * w / sum(weights.values()) for name, w in weights.items()}
+    whole = {name: int(v) for name, v in exact.items()}
+    by_rest = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in by_rest[: n - sum(whole.values())]:
+        whole[name] += 1
+    return whole
+
+
+def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `k` draws of P above the diagonal, (k, pairs), without repeats where there are enough.
+
+    Errors are cluster-robust where votes are repeated, as :func:`bayesduel.winners` takes them.
+    """
+    from bayesduel.posterior.draws import preference_draws
+
+    total = fit.duel.n_draws
+    turns, rest = divmod(k, total)
+    times = np.full(total, turns) + (rng.permutation(total) < rest)
+    rows: list[Any] = []
+    start = 0
+    for P in preference_draws(fit):
+        i, j = np.triu_indices(P.shape[1], 1)
+        rows.append(np.repeat(P[:, i, j], times[start : start + len(P)], axis=0))
+        start += len(P)
+    return np.concatenate(rows)
+
+
+def _dependence(fits: list[xr.DataTree]) -> tuple[str, str]:
+    """Return what the errors of the parts account for, and why there is no verdict, or ""."""
+    from bayesduel.posterior.dependence import dependence_of
+
+    told = [dependence_of(fit, fit.duel.covariance(), "auto") for fit in fits]
+    sentences = dict.fromkeys(one.sentence for one in told)
+    return " ".join(sentences), next((one.refusal for one in told if one.refusal), "")

@@ -193,24 +193,22 @@ def rows_of(duels: "Duels", sides: bool = False) -> tuple[np.ndarray, str]:
     for each order in which the unit was shown.
     """
     cells, votes = duels.cells, duels.votes
-    if votes is not None:
-        for role in ("group", "judge"):
-            place = _repeated(votes, role)
-            if place is None:
-                continue
-            low = np.minimum(votes.left, votes.right)
-            high = np.maximum(votes.left, votes.right)
-            turned = (votes.left != low) & sides
-            first, row = distinct(place, turned)
-            forward = np.where((votes.left == low) | turned, 1, -1) * votes.outcome
-            counts = [
-                np.bincount(row, votes.weight * (forward == o), minlength=len(first))
-                for o in (1, -1, 0)
-            ]
-            low, high, turned = low[first], high[first], turned[first]
-            pair = np.where(turned, [high, low], [low, high])
-            rows = np.stack([*pair, *counts, place[first]])
-            return rows.astype(np.int64), f"pair and {role}"
+    found = None if votes is None else _repeated(votes)
+    if votes is not None and found is not None:
+        place, unit = found
+        low = np.minimum(votes.left, votes.right)
+        high = np.maximum(votes.left, votes.right)
+        turned = (votes.left != low) & sides
+        first, row = distinct(place, turned)
+        forward = np.where((votes.left == low) | turned, 1, -1) * votes.outcome
+        counts = [
+            np.bincount(row, votes.weight * (forward == o), minlength=len(first))
+            for o in (1, -1, 0)
+        ]
+        low, high, turned = low[first], high[first], turned[first]
+        pair = np.where(turned, [high, low], [low, high])
+        rows = np.stack([*pair, *counts, place[first]])
+        return rows.astype(np.int64), unit
     counts = [cells.left_wins, cells.right_wins, cells.ties]
     rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
     return rows.astype(np.int64), "duel"
@@ -220,12 +218,8 @@ def votes_of(duels: "Duels") -> tuple[np.ndarray, str]:
     """Return what `rows_of` does, one row a vote, whose judge, time or margin goes with it."""
     votes = duels.votes
     assert votes is not None
-    unit, name = np.arange(len(votes)), "vote"
-    for role in ("group", "judge"):
-        place = _repeated(votes, role)
-        if place is not None:
-            unit, name = place, f"pair and {role}"
-            break
+    found = _repeated(votes)
+    unit, name = (np.arange(len(votes)), "vote") if found is None else found
     counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
     return np.stack([votes.left, votes.right, *counts, unit]).astype(np.int64), name
 
@@ -287,17 +281,18 @@ def _by_level(
     return Units(unit, times, None, None, cells.take(order), stops, of_vote=of_vote, labels=labels)
 
 
-def _repeated(votes: Any, role: str) -> np.ndarray | None:
-    """Return the unit of each vote, pair and judge or group, where the log repeats any."""
-    code = getattr(votes, role)
-    if code is None:
-        return None
+def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
+    """Return the unit of each vote, pair and group or judge, and its name; None without repeats."""
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
-    units, place = distinct(low, high, np.where(code >= 0, code, alone))
-    if len(units) == len(votes) and (votes.weight <= 1).all():
-        return None
-    return place
+    for role in ("group", "judge"):
+        code = getattr(votes, role)
+        if code is None:
+            continue
+        units, place = distinct(low, high, np.where(code >= 0, code, alone))
+        if len(units) < len(votes) or (votes.weight > 1).any():
+            return place, f"pair and {role}"
+    return None
 
 
 def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:

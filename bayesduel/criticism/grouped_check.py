@@ -14,6 +14,7 @@ from scipy import sparse
 from bayesduel.criticism.levels import levels_by, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
+from bayesduel.intervals import rejected
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import check_log, whole
@@ -90,7 +91,7 @@ def check_groups(
     group, names = levels_by(log, by)
     log = without_votes(log, group < 0)
     group = group[group >= 0]
-    used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
+    used = found.spread(draws)
     observed, expected, misfit = _statistics(found.model, found.rows(used), log, group, seed)
     size = np.bincount(group, minlength=len(names))
     share = (1 + (misfit[1] >= misfit[0]).sum(axis=0)) / (1 + len(used))
@@ -174,11 +175,7 @@ def _moments(
 
 def _sentence(frame: "pd.DataFrame", by: str) -> str:
     """Return in words which groups the model does not describe."""
-    n, off = len(frame), []
-    for k, (name, p) in enumerate(frame["p_value"].items()):
-        if p * (n - k) > LEVEL:
-            break
-        off.append(str(name))
+    n, off = len(frame), [*map(str, frame.index[: rejected(frame["p_value"], LEVEL)])]
     if not off:
         least = frame["p_value"].min()
         return f"The model describes all {n} groups by {by} (smallest p = {least:.2g})."

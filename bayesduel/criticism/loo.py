@@ -58,9 +58,7 @@ def leave_out(
     tick: Callable[[float], None],
 ) -> Left:
     """Return the predictions of every unit by the fit without it."""
-    from bayesduel.posterior.draws import posterior_draws
-
-    posterior, _ = posterior_draws(tree, "model")
+    posterior = tree.duel.posterior("model")
     n = len(next(iter(posterior.values())))
     reff = float(np.clip(tree.attrs["importance_ess"] / n, 1e-3, 1.0))
     parts = []
@@ -170,7 +168,6 @@ def _refit(
 ) -> np.ndarray:
     """Return the log predictive density of the units at `rows` by a fit without them."""
     from bayesduel.inference.fit import fit
-    from bayesduel.posterior.draws import posterior_draws
 
     with ONE_THREAD, warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
@@ -184,7 +181,7 @@ def _refit(
             log_likelihood=False,
             clusters=False,
         )
-    posterior, _ = posterior_draws(tree, "model")
+    posterior = tree.duel.posterior("model")
     n = len(next(iter(posterior.values())))
     parts = []
     for k in rows:

@@ -29,11 +29,14 @@ from bayesduel.criticism.standardised_residuals import (
     grouped,
     histogram,
     normal_scores,
+    per_root,
+    size_of,
     statistics,
 )
+from bayesduel.intervals import rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
-from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import join, screen
 
@@ -102,12 +105,7 @@ class MarginCheck:
     def failed(self) -> list[str]:
         """The checks that fail at 0.05, all together (Holm's rule)."""
         order = self.table["p_value"].sort_values(kind="stable")
-        failed = []
-        for k, (name, p) in enumerate(order.items()):
-            if p * (len(order) - k) > LEVEL:
-                break
-            failed.append(str(name))
-        return failed
+        return [str(name) for name in order.index[: rejected(order, LEVEL)]]
 
     @property
     def sentence(self) -> str:
@@ -166,6 +164,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     low, high = np.minimum(left, right), np.maximum(left, right)
     key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
     by_pair, by_arm = grouped(place, len(key)), grouped(left, n_arms) + grouped(right, n_arms)
+    to_root, size = per_root(by_pair), size_of(by_pair)
     rng = np.random.default_rng(seed)
     # By kind, real and replicated: statistics, histograms, pair residuals in order.
     found: list[list[list[np.ndarray]]] = [[[], [], []], [[], [], []]]
@@ -177,9 +176,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         z = (margin - middle) / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
-        off += ((sign * (margin - middle)) @ by_pair.sum_to_mean).sum(axis=0)
+        off += ((sign * (margin - middle)) @ by_pair).sum(axis=0)
         for kind, values in enumerate((z, rng.standard_normal(z.shape))):
-            pair_means = (sign * values) @ by_pair.sum_to_root
+            pair_means = (sign * values) @ to_root
             found[kind][0].append(statistics(values, pair_means, by_pair, by_arm).T)
             found[kind][1].append(histogram(values))
             found[kind][2].append(np.sort(pair_means, axis=1))
@@ -205,9 +204,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         {
             "first": [labels[k] for k in key // n_arms],
             "second": [labels[k] for k in key % n_arms],
-            "duels": by_pair.size.astype(int),
+            "duels": size.astype(int),
             "residual": residual,
-            "off": off / n_draws,
+            "off": off / size / n_draws,
         }
     )
     return MarginCheck(
@@ -253,10 +252,9 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         If an argument is not as described.
     """
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
-    check_fit(fit)
     rng = np.random.default_rng(seed)
-    found, labels, _ = draws_of(fit, "model")
-    model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
+    found, _, _ = draws_of(fit, "model")
+    model, used = found.model, found.spread(draws)
     posterior, design = found.rows(used), fit["constant_data"]
     dims: tuple[str, ...]
     if model.response.outcome == "margin":
@@ -284,7 +282,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         "observed_data": observed,
         "constant_data": design.dataset,
     }
-    pointwise = _log_likelihood(fit, model, posterior, labels, used)
+    pointwise = _log_likelihood(fit, model, posterior, used)
     if pointwise is not None:
         name = "points" if "points" in predicted else name
         groups["log_likelihood"] = pointwise.rename({next(iter(pointwise)): name})
@@ -310,7 +308,6 @@ def _log_likelihood(
     fit: xr.DataTree,
     model: Any,
     posterior: dict[str, np.ndarray],
-    labels: tuple[str, ...],
     used: np.ndarray,
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
@@ -334,15 +331,13 @@ def _log_likelihood(
 
 def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any, Any, Any]:
     """Return the model, some draws, the labels, and conditions, weight and margin of votes."""
-    check_fit(fit)
     found, labels, _ = draws_of(fit, "model")
     model = found.model
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
-    used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
     return (
         model,
-        found.rows(used),
+        found.rows(found.spread(draws)),
         labels,
         observed_conditions(fit, model),
         fit["constant_data"]["vote_weight"].to_numpy(),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.posterior.draws import check_fit, model_of
+from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import listed, real, shown_value
 from bayesduel.text import join
 
@@ -65,7 +65,7 @@ def sensitivity(
         )
     if "log_likelihood" not in fit:
         raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")
-    hidden = {name for part in model_of(fit).terms for name in part.unidentified}
+    hidden = {name for part in fit.duel.model.terms for name in part.unidentified}
     known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
     scaled = [str(name) for name in fit["log_prior"]]
     asked = known if var_names is None else [str(v) for v in listed(var_names, "var_names")]

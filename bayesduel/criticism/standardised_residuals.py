@@ -1,45 +1,36 @@
 """Residuals of margins: by group, on the normal scale, and the statistics that checks are of."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri, stdtr
 
-__all__ = ["EDGES", "Groups", "grouped", "histogram", "normal_scores", "statistics"]
+__all__ = [
+    "EDGES",
+    "grouped",
+    "histogram",
+    "normal_scores",
+    "per_root",
+    "size_of",
+    "statistics",
+]
 
 EDGES = np.linspace(-4.5, 4.5, 31)  # bins of residuals
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Which residuals belong to which group: a sparse matrix (n, groups) of ones."""
-
-    member: sparse.csr_array
-
-    def __add__(self, other: "Groups") -> "Groups":
-        return Groups(sparse.csr_array(self.member + other.member))
-
-    @property
-    def size(self) -> np.ndarray:
-        """How many are in each, shape (groups,)."""
-        return np.asarray(self.member.sum(axis=0)).ravel()
-
-    @property
-    def sum_to_mean(self) -> sparse.csr_array:
-        """Weights that give the means of groups."""
-        return sparse.csr_array(self.member / np.maximum(self.size, 1.0))
-
-    @property
-    def sum_to_root(self) -> sparse.csr_array:
-        """Weights that give the means of groups times the root of their size."""
-        return sparse.csr_array(self.member / np.sqrt(np.maximum(self.size, 1.0)))
-
-
-def grouped(place: np.ndarray, n: int) -> Groups:
-    """Return `n` groups, of which entry i belongs to number ``place[i]``."""
+def grouped(place: np.ndarray, n: int) -> sparse.csr_array:
+    """Return which of `n` groups each entry belongs to, number ``place[i]``: ones, (n, groups)."""
     shape = (len(place), n)
-    return Groups(sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)), shape))
+    return sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)), shape=shape)
+
+
+def size_of(member: sparse.csr_array) -> np.ndarray:
+    """Return how many entries each group has, shape (groups,)."""
+    return np.asarray(member.sum(axis=0)).ravel()
+
+
+def per_root(member: sparse.csr_array) -> sparse.csr_array:
+    """Return weights that give the means of groups times the root of their size."""
+    return sparse.csr_array(member / np.sqrt(np.maximum(size_of(member), 1.0)))
 
 
 def normal_scores(z: np.ndarray, degrees: np.ndarray) -> np.ndarray:
@@ -49,7 +40,7 @@ def normal_scores(z: np.ndarray, degrees: np.ndarray) -> np.ndarray:
 
 
 def statistics(
-    z: np.ndarray, pair_means: np.ndarray, by_pair: Groups, by_arm: Groups
+    z: np.ndarray, pair_means: np.ndarray, by_pair: sparse.csr_array, by_arm: sparse.csr_array
 ) -> np.ndarray:
     """Return the statistics of residuals (draws, n), in the order of the checks, (6, draws)."""
     square = z**2
@@ -62,8 +53,8 @@ def statistics(
         np.sqrt((pair_means**2).mean(axis=1)),
     ]
     for groups in (by_arm, by_pair):
-        excess = (square - 1.0) @ groups.sum_to_root
-        found.append(np.sqrt((excess[:, groups.size > 0] ** 2).mean(axis=1) / 2))
+        excess = (square - 1.0) @ per_root(groups)
+        found.append(np.sqrt((excess[:, size_of(groups) > 0] ** 2).mean(axis=1) / 2))
     return np.stack(found)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
-from bayesduel.data.subset import Parts, of_arms, of_units
+from bayesduel.data.subset import LogParts, of_arms, of_units
 from bayesduel.data.votes import (
     FINITE,
     LARGEST_SIZE,
@@ -406,7 +406,7 @@ class Duels:
         ValueError
             If the log has no judges or groups, or if no duel is left.
         """
-        parts = Parts(self.arms, self.cells, self.votes)
+        parts = LogParts(self.arms, self.cells, self.votes)
         if judges is not None or groups is not None:
             parts = of_units(parts, judges, groups)
         if arms is not None:
@@ -444,7 +444,7 @@ class Duels:
             )
         votes = votes.take(np.arange(len(votes))[at])
         taken = None if self.votes is None else votes
-        parts = of_arms(Parts(self.arms, cells_of(votes, self.n_arms), taken), None)
+        parts = of_arms(LogParts(self.arms, cells_of(votes, self.n_arms), taken), None)
         return replace(self, **parts._asdict())
 
     def _rows(self) -> Votes:

@@ -9,14 +9,14 @@ import numpy as np
 from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.system.arguments import labels_of, shown_value
 
-__all__ = ["Parts", "compact_all", "of_arms", "of_units"]
+__all__ = ["LogParts", "compact_all", "of_arms", "of_units"]
 
 
 # Columns of votes that are indices, and the labels that these stand for.
 LABELS = {"judge": "judges", "group": "groups", "category": "categories"}
 
 
-class Parts(NamedTuple):
+class LogParts(NamedTuple):
     """What a subset of a log changes: its arms, its counts and its votes."""
 
     arms: tuple[str, ...]
@@ -24,7 +24,9 @@ class Parts(NamedTuple):
     votes: Votes | None
 
 
-def of_units(parts: Parts, judges: Iterable[str] | None, groups: Iterable[str] | None) -> Parts:
+def of_units(
+    parts: LogParts, judges: Iterable[str] | None, groups: Iterable[str] | None
+) -> LogParts:
     """Return the votes by `judges` in `groups` (None: all), and the arms that they compare.
 
     Raises
@@ -51,7 +53,7 @@ def of_units(parts: Parts, judges: Iterable[str] | None, groups: Iterable[str] |
     return of_arms(parts._replace(votes=votes, cells=cells_of(votes, len(parts.arms))), None)
 
 
-def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
+def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
     """Return the duels among `arms`; None: all arms that have a duel.
 
     Raises
@@ -78,7 +80,7 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
         votes = compact_all(votes)
-    return Parts(tuple(labels[k] for k in kept), cells, votes)
+    return LogParts(tuple(labels[k] for k in kept), cells, votes)
 
 
 def compact_all(votes: Votes) -> Votes:

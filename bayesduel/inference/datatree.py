@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+import bayesduel.inference.accessor  # noqa: F401 - every fit has it
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors
 from bayesduel.system.memory import TABLE_ARMS

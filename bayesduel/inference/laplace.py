@@ -33,11 +33,11 @@ from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
 
-__all__ = ["Laplace", "conditionals"]
+__all__ = ["LaplaceApproximation", "conditionals"]
 
 
 @dataclass(frozen=True, eq=False)
-class Laplace(DensityApproximation):
+class LaplaceApproximation(DensityApproximation):
     """A mixture of normal distributions over the grid of one hyperparameter.
 
     Attributes
@@ -53,7 +53,7 @@ class Laplace(DensityApproximation):
     @classmethod
     def of(
         cls, density: LinearPredictor, cells: Any, near: Mapping[str, np.ndarray] | None = None
-    ) -> "Laplace":
+    ) -> "LaplaceApproximation":
         """Return the approximation of a posterior, given its density.
 
         The search for the first mode starts at the parameters `near`, by name, else at 0.

@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import PosteriorDraws, Proposals, Quality
-from bayesduel.inference.laplace import Laplace
+from bayesduel.inference.laplace import LaplaceApproximation
 from bayesduel.inference.latent_gaussian import LatentGaussian
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import (
@@ -60,7 +60,7 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
     if n_scales > MOST_SCALES:
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
-        return Laplace.of(density, cells, near)
+        return LaplaceApproximation.of(density, cells, near)
     return LatentGaussian.of(density, cells, near)
 
 

@@ -53,7 +53,7 @@ WORK = 5e7  # adjusted clusters x parameters^3, between those two
 SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
 
 
-class Rows(NamedTuple):
+class ClusterRows(NamedTuple):
     """The votes of a log, tallied by cluster and cell.
 
     Attributes
@@ -192,7 +192,7 @@ def robust_covariance(
 
 
 def cluster_covariance(
-    mode: Mode, phi: np.ndarray, rows: Rows, functionals: np.ndarray
+    mode: Mode, phi: np.ndarray, rows: ClusterRows, functionals: np.ndarray
 ) -> ClusterCovariance:
     """Return the bias-reduced covariance by cluster, with Satterthwaite's degrees of freedom.
 
@@ -267,12 +267,12 @@ def _beside_scores(density: LinearPredictor) -> np.ndarray:
     return np.flatnonzero(np.array(names) != "score_free")
 
 
-def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> Rows:
+def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> ClusterRows:
     """Return the votes of a log, tallied by cluster and cell where counts add up."""
     n_clusters = int(cluster.max()) + 1
     if not model.response.counts_add_up:
         each = linear_predictor(model, model.cells(duels, each=True))
-        return Rows(each, cluster, n_clusters)
+        return ClusterRows(each, cluster, n_clusters)
     seen = model.cells(duels, by_vote=True).seen
     n_cells = len(seen)
     key = cluster.astype(np.int64) * n_cells + seen.of_vote
@@ -284,7 +284,7 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
     )
     data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
     data["log_coefficient"] = np.zeros(len(key))
-    return Rows(density.over(data, key % n_cells), key // n_cells, n_clusters)
+    return ClusterRows(density.over(data, key % n_cells), key // n_cells, n_clusters)
 
 
 def _two_way(
@@ -300,7 +300,7 @@ def _two_way(
     return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
 
 
-def _by_leverage(mode: Mode, phi: np.ndarray, rows: Rows) -> np.ndarray:
+def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows) -> np.ndarray:
     """Return the clusters to adjust, indices: all, or those with the largest leverage."""
     room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
     if rows.n_clusters <= room:
@@ -312,7 +312,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: Rows) -> np.ndarray:
 
 
 def _informations(
-    mode: Mode, phi: np.ndarray, rows: Rows, chosen: np.ndarray, root: np.ndarray
+    mode: Mode, phi: np.ndarray, rows: ClusterRows, chosen: np.ndarray, root: np.ndarray
 ) -> np.ndarray:
     """Return root' F_c root of the clusters chosen, (n, size, size)."""
     order = np.argsort(rows.cluster, kind="stable")

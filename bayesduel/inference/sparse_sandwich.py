@@ -33,7 +33,7 @@ from bayesduel.inference.clusters import BOTH, crossed
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
-__all__ = ["RobustDraws", "Votes", "robust_dataset", "robust_draws"]
+__all__ = ["CellVotes", "RobustDraws", "robust_dataset", "robust_draws"]
 
 BLOCK = 64  # draws solved for together
 DRAWN = 1e-3  # relative residual of their solutions
@@ -63,7 +63,7 @@ class RobustDraws:
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class CellVotes:
     """The votes of a log on the cells of a graph.
 
     Attributes
@@ -81,7 +81,7 @@ class Votes:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, model: Any, duels: Any) -> "Votes":
+    def of(cls, model: Any, duels: Any) -> "CellVotes":
         """Return the votes of a log as a model sees them."""
         seen = model.cells(duels, by_vote=True).seen
         points = np.array([1.0, 0.0, 0.5])[seen.result]
@@ -89,7 +89,7 @@ class Votes:
 
 
 def robust_draws(
-    found: SparseGaussian, votes: Votes, cluster: np.ndarray, n: int, rng: np.random.Generator
+    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray, n: int, rng: np.random.Generator
 ) -> RobustDraws:
     """Return `n` draws from the sandwich of one clustering.
 
@@ -165,7 +165,7 @@ def robust_dataset(
     ``score_se`` (arm), ``score_se_cluster`` and ``score_degrees_cluster`` (clustering, arm), the
     degrees of freedom of coefficients, and ``n_clusters`` by clustering.
     """
-    found, votes = drawn.approximation, Votes.of(model, duels)
+    found, votes = drawn.approximation, CellVotes.of(model, duels)
     n, ends = len(drawn.posterior["score"]), 0
     rng = np.random.default_rng([n, duels.n_arms, len(votes.cell)])
     by_name = {name: robust_draws(found, votes, place, n, rng) for name, place in used.items()}
@@ -206,7 +206,7 @@ def robust_dataset(
 
 
 def _of_arms(
-    found: SparseGaussian, votes: Votes, cluster: np.ndarray
+    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Return the gradients of clusters, (K, clusters), and degrees of freedom, (K,)."""
     graph = found.graph
@@ -223,7 +223,7 @@ def _of_arms(
 
 
 def _of_effects(
-    found: SparseGaussian, votes: Votes, cluster: np.ndarray
+    found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same of the coefficients, (p, clusters) and (p,)."""
     n_clusters, tightness = int(cluster.max()) + 1, found.graph.tightness
@@ -252,7 +252,7 @@ def _degrees(total: Any, square: Any) -> np.ndarray:
     return np.asarray(np.maximum(total**2 / np.maximum(square, 1e-30), 1.0))
 
 
-def _by_vote(found: SparseGaussian, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+def _by_vote(found: SparseGaussian, votes: CellVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return slope and curvature of each vote in its predictor, averaged over the posterior."""
     slope, weight = found.averaged()
     n = found.graph.n[votes.cell]

@@ -126,7 +126,7 @@ class PBR(HorizonPolicy):
     Parameters
     ----------
     criterion
-        By which score: "copeland", "borda" or "random_walk".
+        The score that is meant: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
     delta

@@ -115,7 +115,7 @@ class RankEl(HorizonPolicy):
     Parameters
     ----------
     criterion
-        By which score the arms are ranked: "copeland" or "borda".
+        The score by which arms are ranked: "copeland" or "borda".
     distance
         From the true ranking: "pairs", the number of discordant pairs (Kendall), or "rank", the
         largest difference between an arm's ranks.

@@ -6,7 +6,8 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.draws import check_fit, posterior_draws
+from bayesduel.posterior.draws import check_fit
+from bayesduel.preference import ranks
 from bayesduel.system.arguments import check_range
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["CategoryRanks", "category_ranks"]
 
 ROWS = 12  # categories printed
+ENDS = ("mean", "lower", "upper")
 NUMBERS = 20_000_000  # draws x pairs compared at once
 
 
@@ -52,12 +54,9 @@ class CategoryRanks(xr.Dataset):
 
     def scores(self) -> "pd.DataFrame":
         """Return one row per arm and category: score, rank, and how many duels they had there."""
-        names = {
-            **{name: name for name in ("score_mean", "score_lower", "score_upper")},
-            **{name: name for name in ("rank_mean", "rank_lower", "rank_upper")},
-            **{name: name for name in ("best_probability", "deviation_mean", "duels")},
-        }
-        frame = self[list(names)].to_dataframe()
+        names = [f"{name}_{end}" for name in ("score", "rank") for end in ENDS]
+        names += ["best_probability", "deviation_mean", "duels"]
+        frame = self[names].to_dataframe()
         return frame.reset_index()[["category", "arm", *names]]
 
     def changes(self, least: float | None = None) -> "pd.DataFrame":
@@ -154,23 +153,23 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         raise ValueError(
             f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
         )
-    draws, _ = posterior_draws(fit, "model")
+    draws = fit.duel.posterior("model")
     overall, deviation = draws["score"], draws["deviation"]
     arms, categories = posterior["arm"].to_numpy(), posterior["category"].to_numpy()
     n, n_arms = overall.shape
     two, three = ("category", "arm"), ("category", "arm", "opponent")
-    ranks = _ranks(overall)
+    placed = 1 + ranks(overall)
     variables: dict[str, Any] = {
         **_summary("overall_score", "arm", overall, confidence),
-        **_summary("overall_rank", "arm", ranks, confidence),
-        "overall_best_probability": ("arm", (ranks == 1).mean(axis=0)),
+        **_summary("overall_rank", "arm", placed, confidence),
+        "overall_best_probability": ("arm", (placed == 1).mean(axis=0)),
         **_summary("spread", (), draws["category_spread"], confidence),
     }
     by_category: dict[str, list[np.ndarray]] = {}
     best = overall.argmax(axis=1)
     for c in range(len(categories)):
         score = overall + deviation[:, c]
-        rank = _ranks(score)
+        rank = 1 + ranks(score)
         found = {
             **_summary("score", "arm", score, confidence),
             **_summary("rank", "arm", rank, confidence),
@@ -204,14 +203,6 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
 
 
 # -- in calling order ----------------------------------------------------------------------
-
-
-def _ranks(score: np.ndarray) -> np.ndarray:
-    """Return ranks from 1, the largest score first, shape (n, K)."""
-    order = np.argsort(-score, axis=1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(1, score.shape[1] + 1)[None], axis=1)
-    return ranks
 
 
 def _summary(

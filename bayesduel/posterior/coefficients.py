@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
-from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
+from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_flag, check_seed, shown_value
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _effects(
     """Return the rows of effects, or None where there is none."""
     import pandas as pd
 
-    model = model_of(fit)
+    model = fit.duel.model
     standard, units, names, about, terms = _standardised(fit, draws)
     if not names:
         return None
@@ -152,7 +152,7 @@ def _standardised(
     fit: "xr.DataTree", draws: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[str], list[tuple[str, str, str]], list[str]]:
     """Return standardised effects (draws, n), units, names, what they are about, and terms."""
-    model = model_of(fit)
+    model = fit.duel.model
     parts: list[np.ndarray] = []
     units: list[float] = []
     names: list[str] = []
@@ -188,7 +188,7 @@ def _numbers(
     fit: "xr.DataTree", draws: dict[str, np.ndarray], levels: bool
 ) -> Iterator[tuple[str, str, str, np.ndarray]]:
     """Yield term, kind, name and draws of learned numbers and, if asked for, of levels."""
-    model = model_of(fit)
+    model = fit.duel.model
     known = model.parameters(draws)
     of_response = [n.removesuffix("_over_1") for n in model.scales]
     owners = {name: part.key for part in model.terms for name in part.scales}
@@ -261,7 +261,7 @@ def predict_items(
             f"items should be what bayesduel.read_items returned, got {shown_value(items)}"
         )
     draws, used = parameter_draws(fit, covariance, judge)
-    model = model_of(fit)
+    model = fit.duel.model
     if model.terms.items is None:
         raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
     if items.attributes != model.terms.items.attributes:
@@ -269,8 +269,7 @@ def predict_items(
     if "intercept" in draws:
         return _chances(draws, model, items, ci_prob)
     rng = np.random.default_rng(seed)
-    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
-    known = draws["coefficient"] @ model.terms.items.matrix(arms).T
+    known = draws["coefficient"] @ model.terms.items.matrix(fit.duel.arms).T
     if "effect" in draws:
         known += draws["effect"]
     rows = []
@@ -348,11 +347,11 @@ def parameter_draws(
 ) -> tuple[dict[str, np.ndarray], str]:
     """Return the draws of a model, and whose errors they carry.
 
-    As :func:`bayesduel.posterior.draws.posterior_draws`, which says more; with `judge`,
+    As ``fit.duel.posterior``, which says more; with `judge`,
     coefficients are those of that judge.
     """
     check_fit(fit)
-    draws, used = posterior_draws(fit, covariance)
+    draws, used = fit.duel.posterior(covariance), fit.duel.covariance(covariance)
     if judge is not None:
         if "taste" not in draws:
             raise ValueError(

@@ -51,7 +51,7 @@ def conditions(
 
     `said` has by name what the terms read, one value or one a duel; a missing value is neutral.
     """
-    labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    labels = fit.duel.arms
     readers = {name: part for part in model.terms for name in part.reads}
     unknown = [name for name in said if name not in readers]
     if unknown:

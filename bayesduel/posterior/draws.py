@@ -1,23 +1,18 @@
-"""Draws of a fit: parameters, and the preference matrix as a function of them.
+"""Draws of the preference matrix of a fit, as a function of draws of its parameters.
 
 K x K draws are never kept: matrices and pairs are derived from the parameters, a chunk at a
 time, by the model itself.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.special import gammaincinv
 
-from bayesduel.data.items import Items
-from bayesduel.inference.design import centre, uncentre
-from bayesduel.models import Model, Scores, Term, model_from_settings
+from bayesduel.models import Model
 from bayesduel.models.response import expected_score
-from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
@@ -26,11 +21,8 @@ __all__ = [
     "check_fit",
     "draws_of",
     "duels_of_pairs",
-    "mean_rank",
-    "model_of",
-    "n_draws",
-    "posterior_draws",
     "preference_draws",
+    "score_order",
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
@@ -95,6 +87,10 @@ class Draws:
         """Return the parameters of some draws (a slice, indices or a mask)."""
         return {name: values[which] for name, values in self.posterior.items()}
 
+    def spread(self, n: int) -> np.ndarray:
+        """Return about `n` draws, evenly spread, as indices."""
+        return np.unique(np.linspace(0, self.n_draws - 1, n).astype(int))
+
     def among(self, arms: np.ndarray) -> "Draws":
         """Return the same draws of fewer arms (indices among these)."""
         return Draws(self.model, self.posterior, self.arms[arms], self.model_arms)
@@ -137,82 +133,18 @@ class Draws:
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
     """Return the draws of a fit, the labels of its arms, and the covariance they have."""
     check_fit(fit)
-    posterior, used = posterior_draws(fit, covariance)
-    labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
-    draws = Draws(model_of(fit), posterior, np.arange(len(labels)), len(labels))
-    return draws, labels, used
-
-
-def posterior_draws(
-    fit: xr.DataTree, covariance: str = "auto"
-) -> tuple[dict[str, np.ndarray], str]:
-    """Return the parameters of a fit, draws first, and the covariance they have.
-
-    Parameters
-    ----------
-    fit
-        A tree made by :func:`bayesduel.fit`.
-    covariance
-        "model": the posterior as it is, every vote independent. "judge", "group" or "judge and
-        group": parameters stretched around their mean so that their covariance is the
-        cluster-robust one, with the tails of Student's t, learned scales apart. "auto": the
-        clustering that covers all votes which the log repeats (the attribute ``clusters_auto``
-        of the fit); "model" where there is none.
-
-    Raises
-    ------
-    ValueError
-        If `covariance` is not one of these or the fit has no such clustering.
-
-    References
-    ----------
-    Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS
-    2014, for the stretching. Deviation: each parameter (of the scores, each arm's) is scaled by
-    ``sqrt(df / chi2_df)`` with its own degrees of freedom, all at the same quantile of their
-    chi-squared variables: where all are equal, a multivariate t.
-    """
-    draws = {
-        str(name): v.values.reshape(-1, *v.shape[2:])
-        for name, v in fit["posterior"].data_vars.items()
-        if name != "preference"  # in fits of earlier versions
-    }
-    known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
-    if not isinstance(covariance, str) or covariance not in ("auto", "model", *known):
-        allowed = ["auto", "model", *known]
-        raise ValueError(f"covariance should be one of {allowed}, got {shown_value(covariance)}")
-    if covariance == "auto":
-        covariance = str(fit.attrs.get("clusters_auto", "model"))
-    if covariance == "model":
-        return draws, "model"
-    return _stretched(fit, draws, covariance), covariance
+    duel, n = fit.duel, fit["posterior"].sizes["arm"]
+    draws = Draws(duel.model, duel.posterior(covariance), np.arange(n), n)
+    return draws, duel.arms, duel.covariance(covariance)
 
 
 def preference_draws(fit: xr.DataTree, covariance: str = "auto") -> Iterator[np.ndarray]:
     """Yield the draws of P in chunks of shape (n, K, K), chain after chain.
 
     They are derived from the parameters through the model's own response, so K x K draws never
-    have to fit in memory. `covariance` is that of :func:`posterior_draws`.
+    have to fit in memory. `covariance` is that of :func:`bayesduel.winners`.
     """
     yield from draws_of(fit, covariance)[0].matrices()
-
-
-def model_of(fit: xr.DataTree) -> Model:
-    """Return the model of a fit, rebuilt from its attributes."""
-    if "model" not in fit.attrs:
-        raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
-    items = Items.from_dataset(fit["items"].dataset) if "items" in fit else None
-    description = {
-        "name": fit.attrs["model"],
-        "settings": json.loads(fit.attrs["model_settings"]),
-        "classes": json.loads(fit.attrs.get("model_classes", "{}")),
-    }
-    return model_from_settings(description, items)
-
-
-def n_draws(fit: xr.DataTree) -> int:
-    """Return the number of posterior draws, chains together."""
-    sizes = fit["posterior"].sizes
-    return int(sizes["chain"] * sizes["draw"])
 
 
 def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -229,6 +161,11 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
     at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
     return np.where(key[at] == asked, total[at], 0).astype(int)
+
+
+def score_order(score: np.ndarray) -> np.ndarray:
+    """Return arms in the order of their mean rank, as winners are; of equal ones, by mean score."""
+    return np.lexsort((-score.mean(0), mean_rank(score)))
 
 
 def mean_rank(score: np.ndarray) -> np.ndarray:
@@ -249,110 +186,3 @@ def check_fit(fit: Any) -> None:
 def _unordered(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
     """Return a number for each pair of arms, whichever is first."""
     return np.minimum(first, second).astype(np.int64) * n_arms + np.maximum(first, second)
-
-
-def _stretched(
-    fit: xr.DataTree, draws: Mapping[str, np.ndarray], clustering: str
-) -> dict[str, np.ndarray]:
-    """Return the draws mapped around their mean to the covariance and tails of a clustering."""
-    group = fit["clusters"]
-    at = group.dataset.sel(clustering=clustering)
-    if "score_draw_cluster" in at:
-        return _replaced(fit, draws, at)
-    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
-    model = model_of(fit)
-    known = _free(fit, model, draws)
-    x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
-    mean = x.mean(axis=0)
-    to = _root(at["covariance_cluster"].to_numpy())
-    away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
-    degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
-    ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
-    found = dict(draws)
-    parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
-    for name, middle, part, own in parts:
-        if name == "score_free":
-            of_arm = centre(part) * _heavier(at["score_degrees_cluster"].to_numpy(), order)
-            found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
-        else:
-            found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
-    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
-    if "score_free" not in blocks:
-        without = {name: v for name, v in found.items() if name != "score"}
-        found |= model.parameters(without, arms)
-    found.pop("rating", None)
-    for part_of in model.terms:
-        found = part_of.complete(found, arms)
-    return found
-
-
-def _free(fit: xr.DataTree, model: Model, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the draws with the free numbers that a covariance is of.
-
-    Coefficients that were centred over the arms get the mean over the arms back, of which the data
-    say nothing: it is drawn from the prior.
-    """
-    found = dict(draws)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    columns = {n: v.reshape(len(v), -1) for n, v in draws.items() if n in model.scales}
-    for part in model.terms:
-        if not isinstance(part, Term) or not part.over_arms:
-            continue
-        if isinstance(part, Scores):
-            found[part.free] = uncentre(draws["score"])
-            continue
-        centred = part.coefficients(draws)
-        n, levels, n_arms = centred.shape
-        mean = rng.standard_normal((n, levels))
-        for k in range(n):
-            one = {name: v[k] if v.shape[1] > 1 else v[k, 0] for name, v in columns.items()}
-            covariance = part.covariance(one, levels)
-            if covariance is None:
-                break
-            mean[k] = np.linalg.cholesky(covariance) @ mean[k]
-        spread = np.asarray(part.deviation(columns, {}, 1.0)).reshape(-1, 1)
-        found[part.free] = centred + (mean * spread / np.sqrt(n_arms))[..., None]
-    return found
-
-
-def _replaced(
-    fit: xr.DataTree, draws: Mapping[str, np.ndarray], at: xr.Dataset
-) -> dict[str, np.ndarray]:
-    """Return the draws with those around the same means that a clustering of many arms has."""
-    found, level = dict(draws), _mixing_order(fit, len(draws["score"]))
-    for variable in map(str, at.data_vars):
-        name = variable.removesuffix("_draw_cluster")
-        if name == variable:
-            continue
-        away = at[variable].to_numpy() * _heavier(at[f"{name}_degrees_cluster"].to_numpy(), level)
-        if name == "score":
-            away -= away.mean(axis=1, keepdims=True)
-        moved = draws[name].mean(axis=0) + away.reshape(draws[name].shape)
-        found[name] = moved.astype(draws[name].dtype)
-    return found
-
-
-def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
-    """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
-    return (rng.permutation(n) + 0.5) / n
-
-
-def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the factors that give normal draws the tails of Student's t, (n, parameters).
-
-    Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
-    """
-    rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
-    kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
-    factors = np.stack([np.sqrt(df / (2 * gammaincinv(df / 2, level))) for df in kinds], axis=1)
-    return np.asarray(factors[:, place])
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor, or the symmetric root where there is none."""
-    try:
-        return np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(covariance)
-        return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.special import logit, ndtri
 
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK, draws_of, duels_of_pairs, mean_rank
+from bayesduel.posterior.draws import CHUNK, draws_of, duels_of_pairs, score_order
 from bayesduel.system.arguments import listed, shown_value
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def duels_to_decide(
 def _neighbours(draws: "Draws") -> tuple[np.ndarray, np.ndarray]:
     """Return indices of arms that follow one another in the ranking, better first."""
     if draws.score is not None:
-        rank = mean_rank(draws.score)
-        order = np.lexsort((-draws.score.mean(0), rank))
+        order = score_order(draws.score)
     else:
         total = sum(P.mean(-1).sum(0) for P in draws.matrices())
         order = np.argsort(-np.asarray(total), kind="stable")

@@ -4,6 +4,7 @@ Everything here is a function of draws of the preference matrix only.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,12 +25,14 @@ from bayesduel.preference import (
 )
 from bayesduel.preference.scores import EQUAL
 
-__all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
+__all__ = ["ElectionResult", "PairSummary", "Ties", "chunks", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
 LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 # Both arms (pairs,), and of each pair and draw the difference of scores, P and that of a tie.
 Block = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray, np.ndarray | None]
+NUMBERS = 1_000_000  # draws x arms worked on at once
+WORKERS = 2  # threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +85,30 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     Condorcet, Copeland, Borda, random walk (whose law is a mixture of columns of ``P / sum``,
     in each of which i leads j) and von Neumann alike.
     """
-    best = score == score.max(1, keepdims=True)
-    shared = best.mean(0)
-    share = (best / best.sum(1, keepdims=True)).mean(0)
-    sole = best & (best.sum(1, keepdims=True) == 1)
-    probability = np.stack([sole.mean(0), shared, shared, shared, share])
+    n, n_arms = score.shape
+    top = score.max(axis=1, keepdims=True)
+    best = score == top
+    number = best.sum(axis=1, keepdims=True)
+    shared, sole = best.mean(axis=0), best & (number == 1)
+    share, alone = (1 / number[:, 0]) @ best / n, sole.mean(axis=0)
+    rank, unbeaten = np.empty(score.shape, np.int32), np.empty(score.shape, dtype=bool)
+
+    def fill(here: slice) -> None:
+        expected = draws.model.response.typical_score(score[here] - top[here], draws.rows(here))
+        unbeaten[here] = expected >= 0.5 - rope - EQUAL
+        rank[here] = ranks(score[here])
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(fill, chunks(n, NUMBERS // n_arms)))
     return ElectionResult(
-        probability=probability,
-        share=np.stack([sole.mean(0), share, share, share, share]),
+        probability=np.stack([alone, shared, shared, shared, share]),
+        share=np.stack([alone, share, share, share, share]),
         support=shared,
         smith=shared,
-        rank=ranks(score),
+        rank=rank,
         borda=None,
         sole=sole,
-        unbeaten=draws.against(score.argmax(1)) >= 0.5 - rope - EQUAL,
+        unbeaten=unbeaten,
     )
 
 
@@ -253,3 +266,9 @@ def _by_outcome(draws: Draws) -> Iterator[Block]:
 
 def _three(values: np.ndarray, prob: float) -> np.ndarray:
     return np.stack([values.mean(1, dtype=float), *eti(values, prob)])
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Yield consecutive slices of n things, `size` at a time."""
+    for start in range(0, n, max(size, 1)):
+        yield slice(start, start + max(size, 1))

@@ -1,4 +1,4 @@
-"""Elections, ranks and rank ranges of many arms, without a table of arm by arm.
+"""Borda scores, tiers and rank ranges of many arms, without a table of arm by arm.
 
 For models whose criteria agree: the larger score wins by each, and the win probability of two arms
 is a function of the difference of their scores. A Borda score is then the value of one curve for
@@ -8,7 +8,6 @@ surely apart is decided by normal bounds: two scores are apart where their diffe
 opponents are positively correlated, so that the bound is on the safe side.
 """
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -17,57 +16,14 @@ from scipy.special import ndtri
 
 from bayesduel.intervals import eti
 from bayesduel.posterior.draws import Draws
-from bayesduel.posterior.election import ElectionResult, PairSummary, pair_summary
-from bayesduel.preference.scores import EQUAL
+from bayesduel.posterior.election import WORKERS, PairSummary, chunks, pair_summary
 
-__all__ = ["OpponentsOfMany", "hold_elections_of_many", "interval_by_arm", "tiers_of_many"]
+__all__ = ["OpponentsOfMany", "borda_of_many", "interval_by_arm", "tiers_of_many"]
 
 GRID = 2048  # points of the curve of Borda scores
 ARMS = 8192  # arms worked on at once
 NUMBERS = 4_000_000  # draws x arms worked on at once
-WORKERS = 2  # threads that sort
 FINE = 1.02  # ratio of neighbouring standard deviations that are taken as one, the larger
-
-
-def hold_elections_of_many(draws: Draws, rope: float) -> tuple[ElectionResult, np.ndarray]:
-    """Hold the elections of a model whose criteria agree, as `hold_elections` does.
-
-    Also returns the Borda scores of all draws, shape (draws, K).
-    """
-    score = draws.score
-    assert score is not None
-    n, n_arms = score.shape
-    top = score.max(axis=1, keepdims=True)
-    best = score == top
-    number = best.sum(axis=1, keepdims=True)
-    shared, sole = best.mean(axis=0), best & (number == 1)
-    share = (1 / number[:, 0]) @ best / n
-    alone = sole.mean(axis=0)
-    rank, borda = np.empty((n, n_arms), np.int32), np.empty((n, n_arms), np.float32)
-    place = np.arange(n_arms, dtype=np.int32)
-    unbeaten = np.empty((n, n_arms), dtype=bool)
-    ends = float(score.min()), float(score.max())
-    for here in _chunks(n, NUMBERS // n_arms):
-        expected = draws.model.response.typical_score(score[here] - top[here], draws.rows(here))
-        unbeaten[here] = expected >= 0.5 - rope - EQUAL
-        borda[here] = _borda(draws, here, score[here], ends)
-
-    def fill_ranks(k: int) -> None:
-        rank[k, np.argsort(-score[k], kind="stable")] = place
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(fill_ranks, range(n)))
-    found = ElectionResult(
-        probability=np.stack([alone, shared, shared, shared, share]),
-        share=np.stack([alone, share, share, share, share]),
-        support=shared,
-        smith=shared,
-        rank=rank,
-        borda=None,
-        sole=sole,
-        unbeaten=unbeaten,
-    )
-    return found, borda
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +69,35 @@ def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.nda
     def fill(here: slice) -> None:
         ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
 
-    chunks = list(_chunks(values.shape[1], ARMS))
-    if len(chunks) == 1:
-        fill(chunks[0])
-    else:
-        with ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(fill, chunks))
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(fill, chunks(values.shape[1], ARMS)))
     return ends[0], ends[1]
+
+
+def borda_of_many(draws: Draws) -> np.ndarray:
+    """Return the Borda scores of all draws, (draws, K), by the curve of each."""
+    from scipy.signal import fftconvolve  # it takes half a second to import
+
+    score = draws.score
+    assert score is not None
+    n, n_arms = score.shape
+    low, high = float(score.min()), float(score.max())
+    step = max(high - low, 1e-9) / (GRID - 2)
+    away = step * np.arange(1 - GRID, GRID)
+    found = np.empty((n, n_arms), np.float32)
+    for here in chunks(n, NUMBERS // n_arms):
+        rows = draws.rows(here)
+        eta = np.broadcast_to(away, (len(score[here]), len(away)))
+        curves = draws.model.response.typical_score(eta, rows)
+        for k, (row, each) in enumerate(zip(score[here], curves, strict=True), here.start):
+            at = (row - low) / step
+            place = at.astype(np.int64)
+            part = at - place
+            mass = np.bincount(place, 1 - part, GRID) + np.bincount(place + 1, part, GRID)
+            curve = fftconvolve(mass, each, mode="valid")
+            value = curve[place] * (1 - part) + curve[place + 1] * part
+            found[k] = (value - 0.5) / (n_arms - 1)
+    return found
 
 
 def tiers_of_many(
@@ -131,7 +109,7 @@ def tiers_of_many(
     """
     n_arms = score.shape[1]
     mean, sd = score.mean(axis=0, dtype=float), np.empty(n_arms)
-    for part in _chunks(n_arms, ARMS):
+    for part in chunks(n_arms, ARMS):
         sd[part] = score[:, part].std(axis=0, dtype=float)
     both = float(-ndtri((1 - confidence) / (2 * (n_arms - 1))))
     best = 1 + _ahead(mean, sd, both)
@@ -152,34 +130,6 @@ def tiers_of_many(
 
 
 # -- in calling order ----------------------------------------------------------------------
-
-
-def _chunks(n: int, size: int) -> Iterator[slice]:
-    """Yield consecutive slices of n things, `size` at a time."""
-    for start in range(0, n, max(size, 1)):
-        yield slice(start, start + max(size, 1))
-
-
-def _borda(draws: Draws, here: slice, score: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
-    """Return the Borda scores of some draws, (draws, K), by the curve of each."""
-    from scipy.signal import fftconvolve  # it takes half a second to import
-
-    low, high = ends
-    step = max(high - low, 1e-9) / (GRID - 2)
-    away = step * np.arange(1 - GRID, GRID)
-    eta = np.broadcast_to(away, (len(score), len(away)))
-    curves = draws.model.response.typical_score(eta, draws.rows(here))
-    n_arms = score.shape[1]
-    found = np.empty(score.shape)
-    for k, row in enumerate(score):
-        at = (row - low) / step
-        place = at.astype(np.int64)
-        part = at - place
-        mass = np.bincount(place, 1 - part, GRID) + np.bincount(place + 1, part, GRID)
-        curve = fftconvolve(mass, curves[k], mode="valid")
-        value = curve[place] * (1 - part) + curve[place + 1] * part
-        found[k] = (value - 0.5) / (n_arms - 1)
-    return found
 
 
 def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:

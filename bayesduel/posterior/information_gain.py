@@ -20,7 +20,7 @@ from bayesduel.posterior.mutual_information import (
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
-from bayesduel.system.arguments import shown_value, whole
+from bayesduel.system.arguments import check_one_of, whole
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["next_pairs"]
@@ -73,8 +73,7 @@ def next_pairs(
 
     n = whole(n, "n", 1)
     check_decision(rope, confidence)
-    if not isinstance(about, str) or about not in ("winner", "scores", "auto"):
-        raise ValueError(f"about should be 'winner', 'scores' or 'auto', got {shown_value(about)}")
+    check_one_of(about, "about", ("winner", "scores", "auto"))
     draws, labels, _ = draws_of(fit)
     if draws.many:
         raise ValueError(
@@ -92,7 +91,7 @@ def next_pairs(
         second.append(j)
         bits.append(_information(list(chances.values()), held))
     gain = np.concatenate(bits)
-    best = np.argsort(-gain, kind="stable")[: int(n)]
+    best = np.argsort(-gain, kind="stable")[:n]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
     preference = expected_score(draws.chances(slice(None), i, j)).T
     low, high = eti(preference, 0.95)

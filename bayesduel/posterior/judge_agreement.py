@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from bayesduel.intervals import Z95, wilson
+from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_log, texts_of
 from bayesduel.text import join, json_ready, percent, screen
@@ -378,13 +378,9 @@ def _position_bias(votes: "Votes", fit: "xr.DataTree") -> "pd.DataFrame":
 def _below(table: "pd.DataFrame") -> tuple[str, ...]:
     """Return the judges who agree less than the others by Holm's procedure, the least first."""
     tested = table[table["p"].notna()].sort_values("p", kind="stable")
-    found = []
-    for k, (_, row) in enumerate(tested.iterrows()):
-        if row["p"] > ALPHA / (len(tested) - k):
-            break
-        if row["difference"] < 0:
-            found.append((row["difference"], str(row["judge"])))
-    return tuple(label for _, label in sorted(found))
+    found = tested.head(rejected(tested["p"], ALPHA))
+    lower = found[found["difference"] < 0].sort_values(["difference", "judge"])
+    return tuple(map(str, lower["judge"]))
 
 
 def _between(vote: _Decided) -> "pd.DataFrame":

@@ -13,7 +13,7 @@ from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, Draws, check_fit, draws_of, model_of
+from bayesduel.posterior.draws import CHUNK, Draws, check_fit, draws_of
 from bayesduel.system.arguments import check_flag, listed, shown_value
 from bayesduel.text import shorten
 
@@ -176,7 +176,7 @@ def _of_frame(
     for name, labels in sides.items():
         if labels is None:
             raise ValueError(f"left should be a frame with a column {name!r}, got {given.columns}")
-    readers = {name for part in model_of(fit).terms for name in part.reads}
+    readers = {name for part in fit.duel.model.terms for name in part.reads}
     found = {name: column(name) for name in sorted(readers)}
     found = {name: values for name, values in found.items() if values is not None}
     return sides["left"], sides["right"], found | conditions

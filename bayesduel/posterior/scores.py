@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
-from bayesduel.posterior.draws import draws_of, mean_rank
+from bayesduel.posterior.draws import draws_of, score_order
 from bayesduel.system.arguments import finite, shown_value
 from bayesduel.text import SENTENCE, shorten
 
@@ -88,7 +88,7 @@ def scores(
     unit = draws.model.response.score_unit
     score = draws.score
     origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]
-    order = np.lexsort((-score.mean(0), mean_rank(score)))  # as winners ranks them
+    order = score_order(score)
     found = np.empty((4, len(labels)))
     no_mean = _without_mean(fit, used, len(labels))
     for start in range(0, len(labels), ARMS):

@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models import Sources
 from bayesduel.posterior.conditions import observed_conditions
-from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
+from bayesduel.posterior.draws import check_fit
 from bayesduel.text import join, json_ready, screen, shorten
 
 if TYPE_CHECKING:
@@ -147,14 +147,14 @@ def sources(fit: "xr.DataTree", ci_prob: float = 0.95) -> SourceAgreement:
 
     check_fit(fit)
     check_ci_prob(ci_prob)
-    model = model_of(fit)
+    model = fit.duel.model
     term = next((part for part in model.terms.arms if isinstance(part, Sources)), None)
     if term is None:
         raise ValueError(
             "fit should be of a model with the term Sources, such as "
             f"BradleyTerry(Sources('source', target='human')), got {model.name}"
         )
-    draws, _ = posterior_draws(fit, "model")
+    draws = fit.duel.posterior("model")
     weights, levels = np.array(term.weights), term.levels or ()
     sigma = _covariances(term, draws)
     toward = sigma @ weights

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["TopK", "check_k", "counted_sets", "top_k"]
+__all__ = ["TopKSets", "check_k", "counted_sets", "top_k"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TopK:
+class TopKSets:
     """What `top_k` found.
 
     Attributes
@@ -58,7 +58,7 @@ class TopK:
     monte_carlo_error: float
 
     def __repr__(self) -> str:
-        return screen([f"<TopK: {self.sentence}>"])
+        return screen([f"<TopKSets: {self.sentence}>"])
 
     @property
     def sentence(self) -> str:
@@ -94,7 +94,7 @@ class TopK:
         }
 
 
-def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") -> TopK:
+def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") -> TopKSets:
     """Return the most probable sets of the k best arms, and each arm's probability to be in.
 
     In every posterior draw arms rank by score (by Borda score where the model does not rank
@@ -114,7 +114,7 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
 
     Returns
     -------
-    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopK`.
+    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopKSets`.
 
     Raises
     ------
@@ -127,20 +127,16 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
 
     check_fit(fit)
     draws, labels, covariance = draws_of(fit, covariance)
-    n_arms = len(labels)
-    check_k(k, n_arms)
-    n, k = whole(n, "n", 1), int(k)
+    n, k = whole(n, "n", 1), check_k(k, len(labels) - 1)
     rank = _ranks(draws)
     mean = rank.mean(axis=0)
     effective = float(fit.attrs["importance_ess"])
     masks, probability = counted_sets(rank, k)
-    rows = [
-        sorted(np.flatnonzero(mask).tolist(), key=lambda arm: mean[arm]) for mask in masks[: int(n)]
-    ]
+    rows = [sorted(np.flatnonzero(mask).tolist(), key=lambda arm: mean[arm]) for mask in masks[:n]]
     sets = pd.DataFrame(
         {
             "arms": [tuple(labels[arm] for arm in row) for row in rows],
-            "probability": probability[: int(n)],
+            "probability": probability[:n],
         }
     )
     inside = (rank < k).mean(axis=0)
@@ -154,7 +150,7 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
-    return TopK(
+    return TopKSets(
         k=k,
         sets=sets,
         n_sets=len(masks),
@@ -168,13 +164,14 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
     )
 
 
-def check_k(k: int, n_arms: int) -> None:
-    """Raise ValueError unless there can be a set of the `k` best of `n_arms` and a rest."""
-    rule = f"k should be a whole number from 1 to {n_arms - 1}, got {shown_value(k)}"
+def check_k(k: int, most: int) -> int:
+    """Return the size of a set of arms; raise TypeError or ValueError unless it is 1 to `most`."""
+    rule = f"k should be a whole number from 1 to {most}, got {shown_value(k)}"
     if not isinstance(k, Real):
         raise TypeError(rule)
-    if isinstance(k, bool) or not 1 <= k <= n_arms - 1 or k != int(k):
+    if isinstance(k, bool) or not 1 <= k <= most or k != int(k):
         raise ValueError(rule)
+    return int(k)
 
 
 def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,8 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells
 from bayesduel.inference.fit import Method, fitted
-from bayesduel.posterior.draws import check_fit, model_of
+from bayesduel.posterior.draws import check_fit
+from bayesduel.system.arguments import check_log
 
 __all__ = ["log_of", "update"]
 
@@ -64,12 +65,11 @@ def update(
         otherwise than they were read (``read_duels(..., like=fit)`` reads them alike).
     """
     check_fit(fit)
-    if not isinstance(new_duels, Duels):
-        raise TypeError(f"new_duels should be a bayesduel.Duels, got {type(new_duels).__name__}")
-    if duels is not None and not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(new_duels, Duels, "new_duels")
+    if duels is not None:
+        check_log(duels, Duels)
     check_coding(new_duels, reading_of(fit), "new_duels")
-    model = model_of(fit)
+    model = fit.duel.model
     if duels is None:
         duels = _from_counts(fit, new_duels)
     elif duels.n_duels != fit.attrs.get("n_duels"):
@@ -114,7 +114,7 @@ def log_of(fit: xr.DataTree) -> Duels:
         names = ("first", "second", "first_wins", "second_wins", "cell_ties")
         kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
         columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
-        ordered = model_of(fit).terms.reads_order  # then the first of a cell was left
+        ordered = fit.duel.model.terms.reads_order  # then the first of a cell was left
         log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=ordered)
     source = str(fit.attrs.get("source", "a fit"))
     summary = replace(log.read_summary, source=source, reading=reading_of(fit))
@@ -126,7 +126,7 @@ def log_of(fit: xr.DataTree) -> Duels:
 
 def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
     """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
-    model = model_of(fit)
+    model = fit.duel.model
     repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
     lost = model.terms.reads_order and "first_wins" not in fit["constant_data"]
     reasons = {

@@ -37,13 +37,13 @@ from bayesduel.posterior.verdict_text import (
 )
 from bayesduel.preference import CRITERIA
 
-__all__ = ["Kind", "Verdict", "decide", "tied_group"]
+__all__ = ["BestArmVerdict", "Kind", "decide", "tied_group"]
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class BestArmVerdict:
     """A verdict.
 
     Attributes
@@ -79,7 +79,7 @@ def decide(
     monte_carlo_error: float,
     ties: bool = False,
     refusal: str = "",
-) -> Verdict:
+) -> BestArmVerdict:
     """Return the verdict on the arms of `draws`."""
     safe = _safe(found.unbeaten, confidence)
     tied, joint = tied_group(found.unbeaten, confidence)
@@ -116,7 +116,7 @@ def decide(
             f" This is close to the threshold of {confidence:g}: with other or more draws "
             f"({draws.n_draws:,} here) the verdict could change."
         )
-    return Verdict(
+    return BestArmVerdict(
         kind=kind,
         sentence=words,
         arms=tuple(names_of(labels, arms)),

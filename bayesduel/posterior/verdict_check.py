@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.models.model import Model
-from bayesduel.posterior.draws import model_of
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.text import SENTENCE, join, percent, shorten
 
@@ -44,7 +43,7 @@ class TransitivityCheck(Protocol):
 
 def rejects(check: TransitivityCheck | None, fit: xr.DataTree) -> bool:
     """Return whether a check rejects the ranking that the model of a fit assumes."""
-    return check is not None and check.transitive is False and model_of(fit).criteria_agree
+    return check is not None and check.transitive is False and fit.duel.model.criteria_agree
 
 
 def checked(

@@ -8,8 +8,7 @@ into a sentence.
 import json
 import warnings
 from itertools import pairwise
-from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import xarray as xr
@@ -29,17 +28,17 @@ from bayesduel.posterior.election import (
 )
 from bayesduel.posterior.election_of_many import (
     OpponentsOfMany,
-    hold_elections_of_many,
+    borda_of_many,
     interval_by_arm,
     tiers_of_many,
 )
 from bayesduel.posterior.separation import rank_range, separation, tiers
-from bayesduel.posterior.top_k import counted_sets
-from bayesduel.posterior.verdict import Verdict, decide
+from bayesduel.posterior.top_k import check_k, counted_sets
+from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
-from bayesduel.system.arguments import check_range, shown_value
+from bayesduel.system.arguments import check_one_of, check_range, shown_value
 from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]
@@ -138,8 +137,7 @@ def winners(
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
     check_decision(rope, confidence)
-    if not isinstance(ties, str) or ties not in ("strict", "half"):
-        raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
+    check_one_of(ties, "ties", get_args(Ties))
     if check is not None and not isinstance(check, TransitivityCheck):
         raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
     draws, labels, used = draws_of(tree, covariance)
@@ -149,13 +147,7 @@ def winners(
     if dependence.ignored:
         warnings.warn(dependence.sentence, RepeatedVotesWarning, stacklevel=2)
     n_arms = len(labels)
-    k = min(3, n_arms - 1) if k is None else k
-    rule = f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}"
-    if not isinstance(k, Real):
-        raise TypeError(rule)
-    if isinstance(k, bool) or not 1 <= k <= n_arms or k != int(k):
-        raise ValueError(rule)
-    k = int(k)
+    k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
 
     found, pairs = _elected(draws, rope, ties, confidence)
     tie_share = _tie_share(tree)
@@ -260,10 +252,10 @@ def _elected(
     draws: Draws, rope: float, ties: Ties, confidence: float
 ) -> tuple[ElectionResult, PairSummary | OpponentsOfMany]:
     """Return the elections held in the draws, and the posterior of their pairs."""
+    found = hold_elections(draws, rope, ties)
     if draws.many:
-        found, borda = hold_elections_of_many(draws, rope)
-        return found, OpponentsOfMany(draws, confidence, borda)
-    return hold_elections(draws, rope, ties), pair_summary(draws, confidence)
+        return found, OpponentsOfMany(draws, confidence, borda_of_many(draws))
+    return found, pair_summary(draws, confidence)
 
 
 def _tie_share(fit: xr.DataTree) -> float:
@@ -281,12 +273,12 @@ def _tie_share(fit: xr.DataTree) -> float:
 
 def _in_parts(
     draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
-) -> tuple[Verdict, list[dict[str, Any]]]:
+) -> tuple[BestArmVerdict, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
     place = {label: k for k, label in enumerate(labels)}
     inside: list[dict[str, Any]] = []
     sentences: list[str] = []
-    verdicts: list[Verdict] = []
+    verdicts: list[BestArmVerdict] = []
     for part in parts:
         arms = np.array([place[a] for a in part])
         if len(arms) < 2:
@@ -303,7 +295,8 @@ def _in_parts(
         rest = len(sentences) - 3
         are = "is" if rest == 1 else "are"
         shown.append(f"({count(rest, 'smaller group')} {are} judged in component_verdicts.)")
-    names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
+    named = [join(part, 4) for part in parts[:4]] + (["..."] if len(parts) > 4 else [])
+    names = "; ".join(named)
     words = (
         f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
         f"({names}). Comparisons across groups depend on the prior alone, so no overall winner is "
@@ -311,7 +304,7 @@ def _in_parts(
     )
     first = verdicts[0]  # a log holds a duel, so some part holds two arms
     return (
-        Verdict(
+        BestArmVerdict(
             kind="not comparable",
             sentence=" ".join([words, *shown]),
             arms=first.arms,

@@ -89,12 +89,12 @@ class FromFit(Matrix):
     """
 
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
-        from bayesduel.posterior.draws import check_fit, n_draws, preference_draws
+        from bayesduel.posterior.draws import check_fit, preference_draws
 
         check_fit(fit)
         real(draw, "draw")
-        if not 0 <= draw < n_draws(fit):
-            raise ValueError(f"draw should be in [0, {n_draws(fit)}), got {draw}")
+        if not 0 <= draw < fit.duel.n_draws:
+            raise ValueError(f"draw should be in [0, {fit.duel.n_draws}), got {draw}")
         before = 0
         for chunk in preference_draws(fit):
             if draw < before + len(chunk):

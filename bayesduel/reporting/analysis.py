@@ -55,26 +55,18 @@ class Analysis:
     free
         Winners under a model that need not be transitive: a preference matrix, or, where the
         check rejects a ranking and models were compared, the one without a ranking that
-        predicts best. None where the model of
-        `fit` is one itself, or where `free_reason` says why there are none.
-    free_reason
-        Why `free` is None, or "".
+        predicts best. None where the model of `fit` is one itself.
     free_unit
         What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
         votes, since a preference matrix has no cluster-robust standard errors.
     check
-        The check of transitivity; models are compared where that was asked for. None where
-        `check_reason` says why there is none.
-    check_reason
-        Why `check` is None, or "".
+        The check of transitivity; models are compared where that was asked for.
     calibration
-        Held-out calibration, or None where `calibration_reason` says why there is none.
-    calibration_reason
-        Why `calibration` is None, or "".
+        Held-out calibration.
     margins
-        The analysis of margins, where the log has some and `margins_reason` is "".
-    margins_reason
-        Why `margins` is None though the log has margins, or "".
+        The analysis of margins, where the log has some.
+    free_reason, check_reason, calibration_reason, margins_reason
+        Why one of these is None though the log could have it, or "".
     coefficients
         What :func:`bayesduel.coefficients` returned, where the model has covariates, else None.
     left_advantage
@@ -147,35 +139,15 @@ def analyse(
     noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
-    """Return everything a report says of `duels`.
+    """Return everything a report says of `duels`, of which `fit` is a fit.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    fit
-        A fit of it; made here if None, as `model`, `method`, `draws` and `seed` say.
-    model, method, draws, seed
-        As in :func:`bayesduel.fit`.
-    rope, confidence
-        As in :func:`bayesduel.winners`.
-    anchor, points
-        As in :func:`bayesduel.scores`.
-    against
-        As in :func:`bayesduel.judge_agreement`.
-    compare
-        Whether to compare models, as :func:`bayesduel.check` does unless it is quick.
-    noun
-        What an arm is called.
-    step
-        Called with the name of each step before it begins.
+    The other arguments are those of :func:`bayesduel.report`.
     """
     from bayesduel.criticism.calibration import held_out
     from bayesduel.criticism.check import check as check_log
     from bayesduel.data.health import health as health_of
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.coefficients import coefficients
-    from bayesduel.posterior.draws import model_of
     from bayesduel.posterior.duels_to_decide import duels_to_decide
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
@@ -201,7 +173,7 @@ def analyse(
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
 
-    model = model_of(fit)
+    model = fit.duel.model
     covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
     by_score, many = model.criteria_agree, duels.n_arms > TABLE_ARMS
     with warnings.catch_warnings():  # the log's warnings have been given once
@@ -328,12 +300,11 @@ def _why_not_free(duels: "Duels") -> str:
 def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
     """Return the expected score of the left side against an equal arm, mean and interval."""
     from bayesduel.intervals import eti
-    from bayesduel.posterior.draws import model_of, posterior_draws
 
-    model, (draws, _) = model_of(fit), posterior_draws(fit)
+    draws = fit.duel.posterior()
     if "order" not in draws:
         return None
-    score = model.response.typical_score(draws["order"][:, None], draws)[:, 0]
+    score = fit.duel.model.response.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
 

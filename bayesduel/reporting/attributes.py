@@ -142,12 +142,10 @@ def analyse_attributes(
 
     Parameters
     ----------
-    duels, model
-        The log, and a model whose predictor is ``Covariates(items)``.
+    duels, model, method, draws, seed
+        As in :func:`bayesduel.fit`, of a model whose predictor is ``Covariates(items)``.
     new
         Items to predict, as :func:`bayesduel.read_items` takes them; or None.
-    method, draws, seed
-        As in :func:`bayesduel.fit`.
     ci_prob
         Posterior probability of the intervals, in (0, 1).
     check
@@ -206,15 +204,7 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
 
 
 def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
-    """Return the section on coefficients.
-
-    Parameters
-    ----------
-    table
-        What :func:`bayesduel.coefficients` returned.
-    fit
-        The fit it is of.
-    """
+    """Return the section on what :func:`bayesduel.coefficients` returned of a fit."""
     from bayesduel.plots.coefficients import coefficients_size, plot_coefficients
 
     level, judges = _level(table), "judge_spread" in table

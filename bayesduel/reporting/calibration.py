@@ -12,15 +12,7 @@ __all__ = ["calibration_section"]
 
 
 def calibration_section(calibration: "Calibration | None", words: str) -> Section:
-    """Return the section on predictions of held-out duels.
-
-    Parameters
-    ----------
-    calibration
-        What was found, or None where it could not be done.
-    words
-        What it shows, or why there is none.
-    """
+    """Return the section on predictions of held-out duels, or why there are none, in words."""
     figure = None
     if calibration is not None:
         from bayesduel.plots.calibration import CALIBRATION_SIZE, plot_calibration

@@ -91,16 +91,9 @@ def check_verdict_section(check: "Check") -> Section:
 def transitivity_section(
     check: "Check", *, verdict: bool = False, modelled: bool = False
 ) -> Section:
-    """Return the section on the test of transitivity.
+    """Return the section on the test of transitivity, with or without the verdict at its top.
 
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
-    verdict
-        Whether the verdict stands at its top.
-    modelled
-        Whether the model of the page's ranking has an order effect.
+    `modelled`: whether the model of the page's ranking has an order effect.
     """
     words = check_text.unordered_words(check.evidence)
     if check.order is not None:

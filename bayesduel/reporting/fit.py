@@ -8,7 +8,6 @@ import numpy as np
 
 from bayesduel.inference.fit import SPARSE
 from bayesduel.posterior.dependence import LEAST_DEGREES
-from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
 from bayesduel.text import count
 
@@ -151,7 +150,7 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     """Return how the fit was made, as (label, words)."""
     attrs, posterior = fit.attrs, fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
-    rows = [("model", model_of(fit).title)]
+    rows = [("model", fit.duel.model.title)]
     if "items" in fit:
         rows.append(("predictor", "attributes (one coefficient per attribute)"))
     settings = ", ".join(_settings(json.loads(attrs["model_settings"])))

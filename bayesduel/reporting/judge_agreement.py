@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.text import first_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,7 @@ def _table(found: "JudgeAgreement") -> Table:
             " Left wins: probability that this judge votes for the left of two equal arms; 50 % "
             "is no position bias."
         )
-    more = f" The first {ROWS} of {len(frame):,} judges; the files have all."
+    more = first_rows(ROWS, len(frame), " judges")
     return Table(
         columns="l" + "n" * (len(heads) - 1),
         heads=tuple(heads),
@@ -82,7 +83,7 @@ def _table(found: "JudgeAgreement") -> Table:
         caption=f"Units: each a {found.unit}, shared with another judge. Agrees: with a decided "
         "vote of another judge on the same unit; a random vote agrees in 50 %. Others agree: "
         "the others among themselves, where two others voted on the unit. Those who agree least "
-        f"in comparison are first.{left}{more * (len(frame) > ROWS)}",
+        f"in comparison are first.{left}{more}",
         data={name: frame[name].to_numpy() for name in frame},
     )
 

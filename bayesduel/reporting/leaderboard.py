@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.ranking import against_words, order_words, score_name
+from bayesduel.reporting.ranking import against_words, order_words
+from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import count, percent, plural, rank_range
+from bayesduel.text import count, first_rows, percent, plural, rank_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,21 +37,11 @@ def leaderboard_section(
 ) -> Section:
     """Return the section that a reader sees first: ranks, ratings with intervals, duels, tiers.
 
-    Parameters
-    ----------
-    winners, duels
-        The winners, and the log.
-    scores
-        What :func:`bayesduel.scores` returned, for ratings; default: win rates.
-    pairs
-        Winners of the model that the probabilities of pairs are read from. Default: `winners`.
-    note
-        A sentence before the table, in bold, or "".
-    noun
-        What an arm is called.
-    views
-        By label (a category, a period), other rankings that a reader can choose: ``rating`` and
-        its ends, ``rank_mean``, ``rank_lower``, ``rank_upper`` and ``duels`` by arm.
+    Ratings are of what :func:`bayesduel.scores` returned; without them there are win rates. The
+    probabilities of pairs are those of `pairs`, by default of `winners`; `note` is a sentence
+    before the table, and `noun` what an arm is called. `views` holds other rankings that a reader
+    can choose, by label (a category, a period): ``rating`` and its ends, ``rank_mean``,
+    ``rank_lower``, ``rank_upper`` and ``duels`` by arm.
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None
@@ -75,9 +66,9 @@ def _table(
     noun: str,
     views: "Mapping[str, pd.DataFrame]",
 ) -> Table:
-    frame, n_duels, group = winners.table(), duels.summary()["duels"], winners.groups()
+    frame, n_duels = winners.table(), duels.summary()["duels"]
     level = f"{100 * winners.attrs['confidence']:g} %"
-    n_arms, tier = len(frame), frame["tier"].to_numpy()
+    n_arms, known = len(frame), columns_of(winners)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     frame = frame.head(shown)
     if ratings is None:
@@ -91,29 +82,26 @@ def _table(
         mean, low, high = (of[f"rating{k}"].to_numpy() for k in ("", "_lower", "_upper"))
         told = [f"{x:.0f}" for x in mean]
         ends = [f"{a:.0f} to {b:.0f}" for a, b in zip(low, high, strict=True)]
-    tiered, names = tier.max() > 1, page_names(map(str, frame.index))
-    rows = tuple(
-        (
-            f"{place}",
-            Cell(str(arm), id=f"arm-{names[str(arm)]}"),
-            told[place - 1],
-            Cell(ends[place - 1], bar=bar),
-            rank_range(row["rank_lower"], row["rank_upper"]),
-            f"{n_duels[arm]:,.0f}",
-            *((f"{row['tier']:.0f}",) if tiered else ()),
-            *((f"{group[str(arm)]}",) if group else ()),
-        )
-        for place, ((arm, row), bar) in enumerate(
-            zip(frame.iterrows(), _bars(mean, low, high), strict=True), 1
-        )
-    )
-    heads = ("rank", noun, name, f"{level} interval", f"rank interval\n({level})", "duels")
-    more = f" The first {shown:,} of {count(n_arms, noun)}; the files have all." * (shown < n_arms)
-    return Table(
-        columns="nlnbnn" + "n" * (len(heads) - 6 + tiered + bool(group)),
-        heads=(*heads, *(("tier",) if tiered else ()), *(("group",) if group else ())),
-        rows=rows,
-        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
+    bars, names = _bars(mean, low, high), page_names(map(str, frame.index))
+    columns = [
+        known["place"],
+        Column("l", noun, lambda r: Cell(r["arm"], id=f"arm-{names[r['arm']]}")),
+        Column("n", name, lambda r: told[r["place"] - 1]),
+        Column(
+            "b",
+            f"{level} interval",
+            lambda r: Cell(ends[r["place"] - 1], bar=bars[r["place"] - 1]),
+        ),
+        known["ranks"],
+        Column("n", "duels", lambda r: f"{n_duels[r['arm']]:,.0f}"),
+    ]
+    further = [known["tier"]] if int(winners["tier"].max()) > 1 else []
+    further += [known["group"]] if "group" in known else []
+    more = first_rows(shown, n_arms, f" {plural(noun)}")
+    return ranking_table(
+        winners,
+        [*columns, *further],
+        shown,
         full=True,
         caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
         f"{noun} on its own; joint rank ranges are under Win rates and tiers."
@@ -121,7 +109,7 @@ def _table(
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
         board=True,
-        views={label: _view(frame, int(tiered) + bool(group)) for label, frame in views.items()},
+        views={label: _view(frame, len(further)) for label, frame in views.items()},
     )
 
 

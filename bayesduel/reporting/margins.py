@@ -59,19 +59,11 @@ def analyse_margins(
 ) -> tuple[MarginAnalysis | None, str]:
     """Return the analysis of the margins of a log, or None and the reason.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    fit
-        The report's fit: it is used if it is of a model of margins.
-    seed
-        Whole number.
+    The report's `fit` is used if it is of a model of margins.
     """
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import OrderEffect, PerturbedThurstone, Scores, ThurstoneScore
-    from bayesduel.posterior.draws import model_of
 
     if duels.votes is None or duels.votes.margin is None:
         return None, ""
@@ -83,7 +75,7 @@ def analyse_margins(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         try:
-            own = model_of(fit)
+            own = fit.duel.model
             if own.response.outcome != "margin":
                 own = ThurstoneScore(Scores() + OrderEffect())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
@@ -104,14 +96,8 @@ def analyse_margins(
 def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:
     """Return the section on margins.
 
-    Parameters
-    ----------
-    a
-        The analysis.
-    order
-        Indices of the arms in the order of the report's ranking.
-    own_ranking
-        Whether that ranking is by margins, too.
+    `order` has the arms (indices) in the order of the report's ranking; `own_ranking`: whether that
+    is by margins, too.
     """
     from bayesduel.plots.posterior_predictive import (
         MARGINS_SIZE,
@@ -223,10 +209,8 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Tab
 
 def _scores(fit: "xr.DataTree") -> np.ndarray:
     """Return the draws (draws, arms) of scores."""
-    from bayesduel.posterior.draws import model_of
-
     drawn = {str(name): v.to_numpy() for name, v in fit["posterior"].data_vars.items()}
-    scores = np.asarray(model_of(fit).parameters(drawn)["score"])
+    scores = np.asarray(fit.duel.model.parameters(drawn)["score"])
     return scores.reshape(-1, scores.shape[-1])
 
 

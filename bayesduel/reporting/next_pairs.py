@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks
-from bayesduel.text import count, join, percent
+from bayesduel.text import count, first_rows, join, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +21,8 @@ def next_pairs_section(
 ) -> Section:
     """Return the section on the next duels.
 
-    Parameters
-    ----------
-    neighbours
-        What :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking.
-    pairs
-        What :func:`bayesduel.next_pairs` returned, or None where there are too many.
-    n_arms
-        Number of arms.
+    Of what :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking, and
+    :func:`bayesduel.next_pairs` of `pairs` (None where there are too many).
     """
     part = ""
     if len(neighbours) < n_arms - 1:
@@ -93,7 +87,6 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         )
         for row in neighbours.head(ROWS).to_dict("records")
     )
-    more = f" The first {ROWS} of {len(neighbours):,} pairs; the files have all."
     return Table(
         columns="llnnnnn",
         heads=(
@@ -107,7 +100,7 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         "and fall as expected: quantiles over the posterior of the difference, and the mean over "
         "differences that matter. Equal in practice: probability that the win probability is "
         f"within {rope:g} percentage points of 50 %; no number of duels decides equal arms."
-        f"{more * (len(neighbours) > ROWS)}",
+        f"{first_rows(ROWS, len(neighbours), ' pairs')}",
         data={name: neighbours[name].to_numpy() for name in neighbours},
     )
 

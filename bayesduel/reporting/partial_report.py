@@ -1,4 +1,4 @@
-"""Parts of a report on several logs, kept on disk until all are done.
+"""The parts of a report on several logs, kept on disk until all are done.
 
 A report on hundreds of logs takes a while. Each part is written when it is done, so that a run
 that is stopped goes on where it was.
@@ -6,22 +6,52 @@ that is stopped goes on where it was.
 
 import json
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.reporting.html import part
-from bayesduel.reporting.index import Row
+from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
+from bayesduel.text import percent
 
-__all__ = ["Parts", "fingerprint"]
+__all__ = ["IndexRow", "PartialReport", "all_parts", "fingerprint", "index_section"]
+
+MANY_LOGS = 24  # logs above which a part has one figure: a hundred would make a page of 50 MB
+FEWER_FIGURES = (
+    f"With more than {MANY_LOGS} logs on a page, the figures of a part are those of its ranking; a "
+    "report on one of the logs has all."
+)
+
+Sections = tuple[Section, ...]
+
+
+class IndexRow(NamedTuple):
+    """One log in the table of all.
+
+    Attributes
+    ----------
+    duels, arms
+        Their numbers as text, "" where the log could not be analysed.
+    verdict
+        The main result, or why there is none.
+    transitive
+        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+        tell.
+    """
+
+    duels: str
+    arms: str
+    verdict: str
+    transitive: bool | None = None
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartialReport:
     """The parts of one report that are done, in a folder beside it.
 
     Attributes
@@ -36,7 +66,7 @@ class Parts:
     settings: str
 
     @classmethod
-    def beside(cls, path: Path, settings: Any) -> "Parts":
+    def beside(cls, path: Path, settings: Any) -> "PartialReport":
         """Return the parts of the report at `path`."""
         return cls(path.with_name(f"{path.name}.parts"), repr(settings))
 
@@ -45,7 +75,9 @@ class Parts:
         path = self._path(place, label, log)
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
-    def keep(self, place: int, label: str, log: Any, sections: Any, row: Row) -> dict[str, Any]:
+    def keep(
+        self, place: int, label: str, log: Any, sections: Any, row: IndexRow
+    ) -> dict[str, Any]:
         """Keep the sections of a part as HTML, and its row in the table of all; return them."""
         done = {"html": part(sections, f"p{place}-"), "row": row}
         self.folder.mkdir(exist_ok=True)
@@ -61,6 +93,89 @@ class Parts:
         return self.folder / f"{sha256(text.encode()).hexdigest()[:32]}.json"
 
 
+def all_parts(
+    several: Mapping[Any, Any],
+    kept: PartialReport | None,
+    made: Callable[[Any, Callable[[str], None]], tuple[Sections, IndexRow]],
+    step: Callable[[str], None],
+) -> tuple[dict[str, Sections | str], list[IndexRow]]:
+    """Return the part of each log by its label, and its row in the table of all.
+
+    Parameters
+    ----------
+    several
+        The logs by label.
+    kept
+        The parts that are done; those that are made are kept there. None where none are: then a log
+        that cannot be analysed raises, and has the reason in place of its part otherwise.
+    made
+        Returns sections and row of a log, given it and `step`.
+    step
+        Called with the label of the log and the name of each step before it begins.
+    """
+    parts: dict[str, Sections | str] = {}
+    rows: list[IndexRow] = []
+    errors: list[Exception] = []
+    for place, (key, log) in enumerate(several.items(), 1):
+        label = str(key)
+
+        def named(name: str, label: str = label) -> None:
+            step(f"{label}: {name}" if label else name)
+
+        done = None if kept is None else kept.find(place, label, log)
+        if done is None:
+            try:
+                own, row = made(log, named)
+            except (ValueError, FloatingPointError) as error:
+                if kept is None:
+                    raise
+                errors.append(error)
+                alert = Alert("Not analysed", (str(error),))
+                own = (Section(id="verdict", body=(alert,)),)
+                row = IndexRow("", "", f"Not analysed: {error}")
+            else:
+                if len(several) > MANY_LOGS:
+                    own = tuple(map(_fewer_figures, own))
+                if kept is not None:
+                    done = kept.keep(place, label, log, own, row)
+        if done is None:
+            parts[label] = own
+        else:
+            parts[label], row = done["html"], IndexRow(*done["row"])
+        rows.append(row)
+    if errors and len(errors) == len(parts):
+        raise errors[0]
+    return parts, rows
+
+
+def index_section(labels: Sequence[str], rows: Sequence[IndexRow]) -> Section:
+    """Return the section that lists the parts of a report, with links to them."""
+    cells = tuple(
+        (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
+        for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)
+    )
+    heads = ("log", "duels", "arms", "verdict")
+    table = Table(columns="lnnt", heads=heads, rows=cells, full=True)
+    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
+    words = together_words([row.transitive for row in rows])
+    return Section(id="index", title="All logs", body=blocks(words, table, note))
+
+
+def together_words(transitive: Sequence[bool | None]) -> str | None:
+    """Return in how many logs a ranking is rejected, beside what chance alone would give."""
+    from bayesduel.criticism.transitivity.evidence import LEVEL
+
+    tested = [one for one in transitive if one is not None]
+    rejected = tested.count(False)
+    if not rejected or len(tested) < 2:
+        return None
+    return (
+        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs. Each log is tested on its "
+        f"own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
+        f"chance alone would reject at most {LEVEL * len(tested):.2g} on average."
+    )
+
+
 def fingerprint(log: Any) -> str:
     """Return a text that differs between logs that differ."""
     found = sha256(repr((log.arms, log.tie_rule, log.ordered, log.read_summary.source)).encode())
@@ -69,3 +184,21 @@ def fingerprint(log: Any) -> str:
     for value in () if log.votes is None else vars(log.votes).values():
         found.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return found.hexdigest()
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _fewer_figures(section: Section) -> Section:
+    """Return a section without its figures, except for that of the ranking."""
+    if section.id == "rates":
+        return section
+    return replace(section, body=_without_figures(section.body))
+
+
+def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    kept = (block for block in body if not isinstance(block, Figure))
+    return tuple(
+        replace(block, body=_without_figures(block.body)) if isinstance(block, Group) else block
+        for block in kept
+    )

@@ -10,10 +10,20 @@ import numpy as np
 from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
+from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
 from bayesduel.reporting.verdict_text import headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, digits_of, join, percent, plural, rank_range, shorten
+from bayesduel.text import (
+    SENTENCE,
+    count,
+    digits_of,
+    first_rows,
+    join,
+    percent,
+    plural,
+    shorten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +41,6 @@ __all__ = [
     "preferences_section",
     "ranks_section",
     "rates_section",
-    "score_name",
     "tie_words",
     "verdict_section",
 ]
@@ -60,20 +69,9 @@ def verdict_section(
 ) -> Section:
     """Return the section on the verdict.
 
-    Parameters
-    ----------
-    winners, duels
-        The winners, and the log.
-    warnings
-        Name and sentence of each warning.
-    caution
-        What :func:`caution_words` returned.
-    further
-        Paragraphs below the headline.
-    board
-        The winners in whose order the leaderboard is. Default: `winners`.
-    noun
-        What an arm is called.
+    With the name and sentence of each warning, what :func:`caution_words` returned, and further
+    paragraphs below the headline. The leaderboard is in the order of `board`, by default of
+    `winners`; `noun` is what an arm is called.
     """
     board = winners if board is None else board
     said = headline(winners, noun, None if board is winners else board)
@@ -100,15 +98,7 @@ def verdict_section(
 
 
 def caution_words(check: "Check | None", *, assumed: bool) -> str:
-    """Return a caution where the log cannot tell whether a ranking holds, else "".
-
-    Parameters
-    ----------
-    check
-        The check of transitivity, or None where none was made.
-    assumed
-        Whether the verdict assumes transitivity.
-    """
+    """Return a caution where a verdict assumes a ranking and the log cannot tell, else ""."""
     unsettled = ("undecided", "borderline", "conditions", "no power")
     if check is None or not assumed or check.evidence.strength not in unsettled:
         return ""
@@ -130,12 +120,7 @@ def tie_words(a: "Analysis") -> str:
 def controlled_words(a: "Analysis", subject: str) -> str:
     """Return what the model controls for; "" for nothing.
 
-    Parameters
-    ----------
-    a
-        The analysis.
-    subject
-        What is of neutral duels, with its verb: "this ranking is that".
+    `subject` is of neutral duels, with its verb: "this ranking is that".
     """
     covariates = "covariate_effect" in a.fit["posterior"]
     causes, neutral = [], []
@@ -155,7 +140,7 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     if a.left_advantage is None:
         return ()
     middle, low, high = (percent(value) for value in a.left_advantage)
-    halves = ", a tie counting half" * (a.duels.n_ties > 0)
+    halves = ", a tie counting half" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (
         f"{side[0].upper()}{side[1:]} wins {middle} % [{low}, {high}] of duels between equals"
@@ -206,7 +191,7 @@ def ranks_section(winners: "Winners") -> Section:
         size=ranks_size(n),
         alt="Probability of each rank",
         caption="Rows: arms in rank order; columns: ranks. Darker cells are more probable"
-        + ("; numbers in per cent, omitted where they round to 0." * (n <= WRITTEN) or "."),
+        f"{'; numbers in per cent, omitted where they round to 0' if n <= WRITTEN else ''}.",
         wide=True,
     )
     return Section(id="ranks", title="Rank probabilities", body=blocks(words, figure))
@@ -227,15 +212,15 @@ def preferences_section(winners: "Winners") -> Section:
     low, high = (winners[f"preference_{e}"].values[first, second] for e in ("lower", "upper"))
     uncertain = int(((low <= 0.5) & (high >= 0.5)).sum())
     shown = n if n <= DRAWN_ALL else DRAWN
+    part = f" The first {shown} of {n:,} arms." if shown < n else ""
+    written = ", in per cent" if n <= WRITTEN else ""
     figure = Figure(
         plot=partial(plot_preference, winners, places=slice(shown)),
         size=preference_size(shown),
         alt="Probability that row beats column",
         caption="Probability that the arm of the row beats the arm of the column"
-        f"{', in per cent' * (n <= WRITTEN)}. Purple: the row is favoured; orange: the column. "
-        f"Hatched: the {_level(winners)} interval contains 1/2."
-        + f" The first {shown} of {n:,} arms."
-        * (shown < n),
+        f"{written}. Purple: the row is favoured; orange: the column. "
+        f"Hatched: the {_level(winners)} interval contains 1/2.{part}",
         wide=True,
     )
     words = (
@@ -246,11 +231,6 @@ def preferences_section(winners: "Winners") -> Section:
 
 
 # -- in calling order ----------------------------------------------------------------------
-
-
-def score_name(winners: "Winners") -> str:
-    """Return what a Borda score is called: with ties it is no rate of wins."""
-    return "expected score" if winners.attrs["tie_share"] else "win rate"
 
 
 def against_words(winners: "Winners", noun: str = "arm") -> str:
@@ -325,7 +305,7 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
             plot=partial(plot_ranking, winners, places=slice(start, stop)),
             size=ranking_size(stop - start),
             alt=f"Win rates with intervals, ranks {start + 1} to {stop}",
-            caption=caption * (stop == n),
+            caption=caption if stop == n else "",
             left=left,
             fonts_note=True,
         )
@@ -336,32 +316,29 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
 def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None") -> Table:
     frame, counts = winners.table(), duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
-    tier, level, n_arms = frame["tier"].to_numpy(), _level(winners), len(frame)
+    level, n_arms = _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    more = first_rows(shown, n_arms, " arms")
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     scored = {} if scores is None else _scored(scores)
-    rows = tuple(
-        (
-            str(arm),
-            f"{percent(row['borda_mean'])} %",
-            f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
-            *scored.get(str(arm), ()),
-            f"{percent(best[arm])} %",
-            rank_range(row["rank_joint_lower"], row["rank_joint_upper"]),
-            " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
-        )
-        for arm, row in frame.head(shown).iterrows()
+    known = columns_of(winners)
+    won = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
+    of_scores = [
+        Column("n", "score", lambda r: scored[r["arm"]][0]),
+        Column("n", "score\ninterval", lambda r: scored[r["arm"]][1]),
+    ]
+    listed = (
+        *(known[name] for name in ("arm", "mean", "interval")),
+        *(of_scores if scored else ()),
+        Column("n", "best\narm", lambda r: f"{percent(best[r['arm']])} %"),
+        known["joint ranks"]._replace(head=f"joint rank\nrange, {level}"),
+        Column("n", won, lambda r: " / ".join(f"{counts.loc[r['arm'], c]:,.0f}" for c in results)),
     )
-    heads: tuple[str, ...] = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval")
-    heads += ("score", "score\ninterval") if scored else ()
-    last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
     columns = ("borda_mean", "borda_lower", "borda_upper", "rank_joint_lower", "rank_joint_upper")
-    return Table(
-        columns="l" + "n" * (5 + 2 * bool(scored)),
-        heads=(*heads, "best\narm", f"joint rank\nrange, {level}", last),
-        rows=rows,
-        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
+    return ranking_table(
+        winners,
+        listed,
+        shown,
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "

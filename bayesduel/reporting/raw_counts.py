@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.reporting.section import Group, Section, Table, blocks
-from bayesduel.text import SENTENCE, join, percent, shorten
+from bayesduel.text import SENTENCE, first_rows, join, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +24,8 @@ def raw_counts_section(
 ) -> Section:
     """Return the section on head-to-head counts and winners by counting.
 
-    Parameters
-    ----------
-    duels, winners
-        The log, and the winners whose ranking gives the order of arms.
-    of_pairs
-        Winners of the model that the probabilities of pairs are read from. Default: `winners`.
+    Arms are in the order of `winners`; probabilities of pairs are those of `of_pairs`, by default
+    of `winners`.
     """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 
@@ -81,7 +77,7 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
         )
         for arm, row in rows.head(ROWS).iterrows()
     )
-    more = f" The first {ROWS} of {len(rows):,} arms; the files have all." * (len(rows) > ROWS)
+    more = first_rows(ROWS, len(rows), " arms")
     won, words, rate = "won", "Won: share of all duels.", "win rate"
     if duels.n_ties:
         won, rate = "share of\npoints", "expected score"
@@ -124,11 +120,12 @@ def _pairs(
         model = of_pairs["preference_mean"].values[first, second]
         data["model_probability"] = model
     tied = duels.n_ties > 0
+    counted = ("first_wins", "ties", "second_wins") if tied else ("first_wins", "second_wins")
     rows = tuple(
         (
             str(row["first"]),
             str(row["second"]),
-            f"{row['first_wins']:,}{f' / {row["ties"]:,}' * tied} / {row['second_wins']:,}",
+            " / ".join(f"{row[name]:,}" for name in counted),
             f"{100 * row['share']:.0f} %",
             f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
             *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
@@ -143,18 +140,19 @@ def _pairs(
     modelled = "model_probability" in data
     if not modelled:
         more += " In Python, bayesduel.head_to_head(duels) has all."
+    more = more if len(pairs) > ROWS else ""
+    model_words = f" {model_words}." if modelled else ""
+    halves = ", a tie counting half" if tied else ""
     table = Table(
         columns="llnnn" + "n" * modelled,
         heads=(
-            *("first", "second", f"won{' / tied' * tied} / lost", "share", "95 % interval"),
-            *(("model",) if modelled else ()),
+            *("first", "second", "won / tied / lost" if tied else "won / lost", "share"),
+            *(("95 % interval", "model") if modelled else ("95 % interval",)),
         ),
         rows=rows,
         full=True,
         name="pairs",
-        caption=f"Share: of the first{', a tie counting half' * tied}, with Wilson's interval."
-        f"{f' {model_words}.' * modelled}"
-        f"{more * (len(pairs) > ROWS)}",
+        caption=f"Share: of the first{halves}, with Wilson's interval.{model_words}{more}",
         data=data,
     )
     return Group("Head to head", (table,), folded=True)

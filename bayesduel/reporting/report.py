@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesduel.criticism.check_result import Check
 from bayesduel.criticism.check_text import power_words
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
@@ -42,13 +43,12 @@ from bayesduel.reporting.fit import (
     reproduce_section,
 )
 from bayesduel.reporting.html import page
-from bayesduel.reporting.index import Row, index_section, row_of
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.partial_report import Parts
+from bayesduel.reporting.partial_report import IndexRow, PartialReport, all_parts, index_section
 from bayesduel.reporting.ranking import (
     advantage_words,
     caution_words,
@@ -60,14 +60,7 @@ from bayesduel.reporting.ranking import (
     verdict_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
-from bayesduel.reporting.section import (
-    Alert,
-    Block,
-    Figure,
-    Group,
-    Section,
-    blocks,
-)
+from bayesduel.reporting.section import Figure, Section, blocks
 from bayesduel.reporting.sources import sources_section
 from bayesduel.reporting.winners import winners_section
 from bayesduel.system.arguments import (
@@ -86,7 +79,6 @@ from bayesduel.text import plural
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
 __all__ = ["analysed", "files_read", "report", "sections"]
@@ -100,12 +92,6 @@ UNEVEN = (
     "a pair."
 )
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
-
-MANY_LOGS = 24  # logs above which a part has one figure: a hundred would make a page of 50 MB
-FEWER_FIGURES = (
-    f"With more than {MANY_LOGS} logs on a page, the figures of a part are those of its ranking; a "
-    "report on one of the logs has all."
-)
 
 NEXT_REJECTED = (
     "The log contradicts a ranking (see Transitivity): neighbours and pairs below are those of the "
@@ -205,7 +191,6 @@ def report(
     reason in place of its part. Of more than 24 logs, each part has no figures but those of its
     ranking.
     """
-    from bayesduel.criticism.check_result import Check
     from bayesduel.posterior.winners import check_decision
 
     check_decision(rope, confidence)
@@ -231,51 +216,24 @@ def report(
     if pooled:
         whole = ("anchor", "points", "against", "compare")
         fitting = {n: v for n, v in options.items() if n not in whole}
-        one: Any = analyse_categories(several, **fitting, step=step)
-        several = {"": one}
-    kept = Parts.beside(path, (options, command)) if _all_logs(several) else None
-    parts: dict[str, Sections | str] = {}
-    rows: list[Row] = []
-    errors: list[Exception] = []
-    for place, (key, given) in enumerate(several.items(), 1):
-        label = str(key)
+        several = {"": analyse_categories(several, **fitting, step=step)}
+    kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None
+    source = ""
 
-        def named(name: str, label: str = label) -> None:
-            step(f"{label}: {name}" if label else name)
+    def made(given: Any, step: Callable[[str], None]) -> tuple[Sections, IndexRow]:
+        nonlocal source
+        one = analysed(given, duels, options, step)
+        source = one.duels.read_summary.public_source
+        step("drawing")
+        return sections(one, command=command), _row(one)
 
-        done = None if kept is None else kept.find(place, label, given)
-        if done is None:
-            try:
-                one = analysed(given, duels, options, named)
-                named("drawing")
-                own = sections(one, command=command)
-                if len(several) > MANY_LOGS:
-                    own = tuple(map(_fewer_figures, own))
-                row = row_of(one)
-            except (ValueError, FloatingPointError) as error:
-                if kept is None:
-                    raise
-                errors.append(error)
-                parts[label], row = (_failed(error),), Row("", "", f"Not analysed: {error}")
-            else:
-                parts[label] = own
-                if kept is not None:
-                    done = kept.keep(place, label, given, own, row)
-        if done is not None:
-            parts[label], row = done["html"], Row(*done["row"])
-        rows.append(row)
-    if errors and len(errors) == len(parts):
-        raise errors[0]
+    parts, rows = all_parts(several, kept, made, step)
     first = next(iter(several.values()))
-    heading = f"{len(parts)} logs"
-    if len(parts) == 1:
-        heading = one.duels.read_summary.public_source
-    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
     text = page(
-        title or heading,
+        title or (source if len(parts) == 1 else f"{len(parts)} logs"),
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
-        index=index_section([*parts], rows, note) if len(parts) > 1 else None,
+        index=index_section([*parts], rows) if len(parts) > 1 else None,
     )
     write_text(path, text)
     if kept is not None:
@@ -291,43 +249,23 @@ def files_read(several: Mapping[Any, Any], duels: "Duels | None") -> set[str]:
 
 
 def sections(
-    given: "Analysis | Check | AttributeAnalysis | CategoryAnalysis",
+    given: Analysis | Check | AttributeAnalysis | CategoryAnalysis,
     *,
     command: str | None = None,
 ) -> Sections:
     """Return the sections of a report, for a page, a terminal or a notebook.
 
-    Parameters
-    ----------
-    given
-        The analysis of a log, a check, or the analysis of attributes or of categories.
-    command
-        The command that made it, or None.
+    `command` is the one that made it, or None.
     """
-    if isinstance(given, Analysis):
-        return _of_log(given, command)
-    if isinstance(given, AttributeAnalysis):
-        return _of_attributes(given, command)
-    if isinstance(given, CategoryAnalysis):
-        return _of_categories(given, command)
-    return _of_check(given, command)
+    return _kind(given).sections(given, command)
 
 
 def analysed(
     one: Any, duels: "Duels | None", options: dict[str, Any], step: Callable[[str], None]
-) -> "Analysis | Check | AttributeAnalysis | CategoryAnalysis":
-    """Return what a report is made of, for one log.
+) -> Any:
+    """Return what a report is made of, for one of the logs of :func:`report`.
 
-    Parameters
-    ----------
-    one
-        As the argument `log` of :func:`report`, one of them.
-    duels
-        As there.
-    options
-        Keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
-    step
-        Called with the name of each step before it begins.
+    `options` are keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
 
     Raises
     ------
@@ -336,11 +274,10 @@ def analysed(
     """
     import xarray as xr
 
-    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
     one = log_in(one)
-    if isinstance(one, Check | AttributeAnalysis | CategoryAnalysis):
+    if isinstance(one, tuple(KINDS)):
         return one
     if isinstance(one, Duels):
         return analyse(one, **options, step=step)
@@ -477,7 +414,7 @@ def _noted(section: Section | None, note: str) -> Section | None:
     return replace(section, body=(*blocks(note), *section.body))
 
 
-def _of_check(check: "Check", command: str | None) -> Sections:
+def _of_check(check: Check, command: str | None) -> Sections:
     from bayesduel import __version__
 
     return (
@@ -530,21 +467,43 @@ def _all_logs(several: Mapping[Any, Any]) -> bool:
     return len(several) > 1 and all(isinstance(one, Duels) for one in several.values())
 
 
-def _fewer_figures(section: Section) -> Section:
-    """Return a section without its figures, except for that of the ranking."""
-    if section.id == "rates":
-        return section
-    return replace(section, body=_without_figures(section.body))
+class Kind(NamedTuple):
+    """What a report asks of one kind of analysis.
+
+    Attributes
+    ----------
+    sections
+        Its sections, given it and the command that made it.
+    verdict
+        Its main result, in the table of several logs.
+    transitive
+        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+        tell.
+    """
+
+    sections: Callable[[Any, str | None], Sections]
+    verdict: Callable[[Any], str]
+    transitive: Callable[[Any], bool | None] = lambda one: None
 
 
-def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:
-    kept = (block for block in body if not isinstance(block, Figure))
-    return tuple(
-        replace(block, body=_without_figures(block.body)) if isinstance(block, Group) else block
-        for block in kept
-    )
+KINDS: dict[type, Kind] = {
+    Analysis: Kind(
+        _of_log,
+        lambda a: str(a.winners.attrs["verdict"]),
+        lambda a: None if a.check is None else a.check.transitive,
+    ),
+    Check: Kind(_of_check, lambda check: check.verdict, lambda check: check.transitive),
+    AttributeAnalysis: Kind(_of_attributes, lambda a: a.sentence),
+    CategoryAnalysis: Kind(_of_categories, lambda a: a.ranks.sentence),
+}
 
 
-def _failed(error: Exception) -> Section:
-    """Return the section in place of a part that could not be made."""
-    return Section(id="verdict", body=(Alert("Not analysed", (str(error),)),))
+def _kind(one: Any) -> Kind:
+    return next(found for kind, found in KINDS.items() if isinstance(one, kind))
+
+
+def _row(one: Any) -> IndexRow:
+    """Return the row of an analysis in the table of several logs."""
+    kind, duels = _kind(one), one.duels
+    size = f"{duels.n_duels:,}", f"{duels.n_arms:,}"
+    return IndexRow(*size, kind.verdict(one), kind.transitive(one))

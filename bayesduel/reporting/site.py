@@ -18,7 +18,8 @@ import numpy as np
 from bayesduel.reporting.analysis import Analysis
 from bayesduel.reporting.html import assets, page
 from bayesduel.reporting.leaderboard import counts_of_pairs, page_names
-from bayesduel.reporting.ranking import controlled_words, score_name
+from bayesduel.reporting.ranking import controlled_words
+from bayesduel.reporting.ranking_table import score_name
 from bayesduel.reporting.report import analysed, files_read, sections
 from bayesduel.reporting.section import Cell, Section, Table, Verdict, blocks
 from bayesduel.system.arguments import check_call, check_text, path_of, shown_value

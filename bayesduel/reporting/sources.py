@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Section, Table, blocks
-from bayesduel.text import shorten
+from bayesduel.text import first_rows, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.sources import SourceAgreement
@@ -53,7 +53,6 @@ def _table(found: "SourceAgreement") -> Table:
 
 def _arms(found: "SourceAgreement") -> Table:
     frame = found.arms.reindex(found.arms["difference"].abs().sort_values(ascending=False).index)
-    more = f" The first {ROWS} of {len(frame):,}; the files have all." * (len(frame) > ROWS)
     return Table(
         columns="llnn",
         heads=("source", "arm", "difference", "probability\nabove 0"),
@@ -68,7 +67,7 @@ def _arms(found: "SourceAgreement") -> Table:
         ),
         name="favourites",
         caption=f"How much higher a source places an arm than the target's scores and the "
-        f"correlation say, in {found.unit}; the largest first.{more}",
+        f"correlation say, in {found.unit}; the largest first.{first_rows(ROWS, len(frame))}",
         data={name: frame[name].to_numpy() for name in frame},
     )
 

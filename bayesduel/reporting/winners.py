@@ -148,7 +148,8 @@ def _answers(a: "Analysis") -> Group | None:
     """Return the answers of all models of the page, each with what it assumes; None for one."""
     own, free = a.winners.attrs, a.free
     assumed = "one score an arm" if a.ranked_by_score else "a probability of its own for each pair"
-    halves = ", a tie counting half" * (own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win")
+    tied = own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win"
+    halves = ", a tie counting half" if tied else ""
     answer = str(own.get("ranking_verdict", own["verdict"]))
     rows = [(str(own["model"]), f"{assumed}{halves}", answer)]
     if free is not None and free is not a.winners:

@@ -36,8 +36,8 @@ class Confirmed(StopRule):
     Parameters
     ----------
     rule
-        By which the first candidate is named, such as ``WithinRope(0.95, rope=0.05)``; probability
-        and rope are taken from it. As the rule is asked after every duel, it is reached at a
+        The rule that names the first candidate, such as ``WithinRope(0.95, rope=0.05)``; its
+        probability and rope are used. As the rule is asked after every duel, it is reached at a
         probability that leaves 0.4 of the error: 0.98 for 0.95.
 
     Raises

@@ -11,7 +11,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from bayesduel.jit import is_compiled
-from bayesduel.study.items import Seen, chosen_items
+from bayesduel.study.items import SeenItems, chosen_items
 from bayesduel.study.judging import Judging, Question, question
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
@@ -450,10 +450,10 @@ class Desk:
                 own.append(Row(0, *one[:3], judge, 0.0, "open", None, None, None, one[3]))
         return found, n - len(found)
 
-    def _seen(self, judge: str | None) -> Seen:
+    def _seen(self, judge: str | None) -> SeenItems:
         query = OF_JUDGE if self._items else SKIPPED_BY
         rows = [] if judge is None else self.store.rows(query, judge=judge)
-        return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
+        return SeenItems(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
 
     def _waiting(self, judge: str | None) -> list[Row]:
         """Return the open tickets that did not expire, of one judge if named."""

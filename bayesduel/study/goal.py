@@ -22,7 +22,7 @@ class Goal(ABC):
     Attributes
     ----------
     name
-        By which a stored study names it.
+        Its name in a stored study.
     about
         What posterior-driven rules are asked about: "winner", "top_k" or "ranking".
     """

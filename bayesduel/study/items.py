@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.study.arms import texts
 from bayesduel.study.schema import Row
 
-__all__ = ["Seen", "checked_items", "chosen_items"]
+__all__ = ["SeenItems", "checked_items", "chosen_items"]
 
 
 def checked_items(items: Any) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def checked_items(items: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Seen:
+class SeenItems:
     """What a judge is not to be asked again.
 
     Parameters
@@ -70,7 +70,7 @@ def chosen_items(
     pairs: Sequence[tuple[int, int]],
     n_items: int,
     used: Iterable[Any],
-    seen: Seen,
+    seen: SeenItems,
     rng: np.random.Generator,
     by: str = "evenly",
 ) -> list[tuple[int, int, int | None, None]]:

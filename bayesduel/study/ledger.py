@@ -14,7 +14,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.study.arms import cost_matrix
 from bayesduel.study.audit_trail import told_duels
 from bayesduel.study.session import Decision
-from bayesduel.study.settings import SETTINGS, Parts, parts_of
+from bayesduel.study.settings import SETTINGS, StudyParts, parts_of
 from bayesduel.study.store import DUELS, Store, StudyError
 from bayesduel.system.open_datatree import DAMAGED
 
@@ -62,7 +62,7 @@ class Ledger:
         self.labels = tuple(label for label, _ in known)
         self.retired = {i for i, (_, gone) in enumerate(known) if gone}
         try:
-            self.parts: Parts = parts_of(self._settings, self.labels, self.retired)
+            self.parts: StudyParts = parts_of(self._settings, self.labels, self.retired)
             self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
         except DAMAGED as error:
             raise StudyError(f"{self._store.url} is damaged: {error}") from error

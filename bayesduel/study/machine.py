@@ -12,13 +12,13 @@ from bayesduel.study.outcomes import outcome_value
 from bayesduel.study.tickets import Ticket
 from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
 
-__all__ = ["Run", "run"]
+__all__ = ["MachineRun", "run"]
 
 SWAPPED = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True)
-class Run:
+class MachineRun:
     """What a machine judge did.
 
     Attributes
@@ -49,7 +49,7 @@ def run(
     retries: int = 2,
     both_orders: bool = True,
     most: int | None = None,
-) -> Run:
+) -> MachineRun:
     """Ask a machine judge in parallel until the study has enough.
 
     Parameters
@@ -102,7 +102,7 @@ def run(
                 else:
                     study.tell(ticket, outcome, judge=name, cost=spent)
                     told += 1
-    return Run(told, len(errors), cost, errors, ended)
+    return MachineRun(told, len(errors), cost, errors, ended)
 
 
 def _judged(

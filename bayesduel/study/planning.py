@@ -291,7 +291,7 @@ def _setting(
 
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
-    from bayesduel.posterior.draws import check_fit, model_of
+    from bayesduel.posterior.draws import check_fit
 
     check_fit(fit)
     data = fit["constant_data"]
@@ -301,7 +301,7 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
             f"{fit['posterior'].sizes['arm']:,}"
         )
     ties = np.asarray(data["ties"], float)
-    return model_of(fit), np.asarray(data["wins"], float) + ties / 2
+    return fit.duel.model, np.asarray(data["wins"], float) + ties / 2
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:

@@ -27,7 +27,7 @@ from bayesduel.system.arguments import check_one_of, check_seed, finite, shown_v
 from bayesduel.system.memory import check_square
 from bayesduel.system.open_datatree import DAMAGED
 
-__all__ = ["SETTINGS", "Parts", "check_room", "parts_of", "stored_settings"]
+__all__ = ["SETTINGS", "StudyParts", "check_room", "parts_of", "stored_settings"]
 
 NEVER = Budget(2**62)
 ITEMS_BY = ("evenly", "information")
@@ -35,7 +35,7 @@ MOST_ARMS = 2000
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
 
 
-class Parts(NamedTuple):
+class StudyParts(NamedTuple):
     """What the settings of a study stand for.
 
     Attributes
@@ -155,7 +155,7 @@ def _check_fed(model: Model, labels: Sequence[str]) -> None:
 
 def parts_of(
     values: Mapping[str, Any], labels: Sequence[str], retired: set[int] | None = None
-) -> Parts:
+) -> StudyParts:
     """Return what stored settings stand for.
 
     Parameters
@@ -183,7 +183,7 @@ def parts_of(
     session = Session(
         len(labels), goal, policy, NEVER if rule is None else rule, spec, gone, required
     )
-    return Parts(model, rule, made["judging"], session)
+    return StudyParts(model, rule, made["judging"], session)
 
 
 def _made(name: str, value: Any, labels: Sequence[str]) -> Any:

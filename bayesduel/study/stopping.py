@@ -36,7 +36,7 @@ class StopRule(ABC):
     Attributes
     ----------
     name
-        By which a stored study names it.
+        Its name in a stored study.
     """
 
     name: ClassVar[str]

@@ -85,7 +85,7 @@ class Study(Desk):
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as model_settings.
+        If an argument is not as described.
     StudyError
         If a stored study cannot be opened.
 

@@ -60,7 +60,7 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         number = int(cast(Any, value))
     except (ValueError, OverflowError) as error:
         raise TypeError(rule) from error
-    if number != value or number < least:
+    if isinstance(value, bool) or number != value or number < least:
         raise ValueError(rule)
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")

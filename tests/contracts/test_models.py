@@ -44,7 +44,6 @@ from bayesduel.models import (
     model_settings,
 )
 from bayesduel.posterior.dependence import RepeatedVotesWarning
-from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 POINTS = 20  # that stand for draws
@@ -329,7 +328,7 @@ def said_of(model):
 
 def ask(tree, model, log, units):
     """Ask a fit every question that is cheap; return its winners."""
-    back = model_of(tree)
+    back = tree.duel.model
     assert (back.name, back.settings) == (model.name, model.settings)
     winners = bd.winners(tree)
     assert set(winners["arm"].values) == set(ARMS)
@@ -594,7 +593,7 @@ def test_the_command_line_fits_terms(quick, file, tmp_path, model, options):
     path = tmp_path / "fit.nc"
     result = run("fit", file, "--model", model, "--draws", 100, "-o", path, *options)
     assert result.exit_code == 0, result.stderr
-    found = model_of(xr.open_datatree(path))
+    found = xr.open_datatree(path).duel.model
     assert model in found.name
     assert found.terms.reads_order  # asked for, or found
     assert ("covariates" in found.name) == ("--covariates" in options)

@@ -10,7 +10,6 @@ from bayesduel.criticism.calibration import Calibration, _bins, _design_effect, 
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import wilson
-from bayesduel.posterior.draws import posterior_draws
 
 
 def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
@@ -308,7 +307,7 @@ def test_predictions_of_votes_are_those_of_a_fit_of_the_other_folds():
             arms=log.arms,
         )
         fit = bd.fit(rest, model.settled(log), method="laplace", draws=200, seed=3)
-        posterior, _ = posterior_draws(fit, "model")
+        posterior = fit.duel.posterior("model")
         score, slope = posterior["score"], posterior["covariate_effect"]
         eta = score[:, votes.left[out]] - score[:, votes.right[out]]
         p = expit(eta + slope * votes.covariates[out, 0]).mean(0)

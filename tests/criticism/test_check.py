@@ -12,19 +12,18 @@ from scipy.special import expit, gammaln
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
-from bayesduel.criticism.check import check
+from bayesduel.criticism.check import OrderShare, check
 from bayesduel.criticism.check_text import (
     advice_words,
     evidence_words,
     mean_count,
-    order_words,
     p_words,
     power_words,
 )
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
-from bayesduel.criticism.transitivity import Evidence
+from bayesduel.criticism.transitivity import CycleEvidence
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -80,15 +79,26 @@ def test_of_equal_p_values_the_model_is_named_that_predicts_most_cycles():
         p_by_model={"logistic": 0.1, "mixture": 0.1, "normal": 0.1},
         replicated={"logistic": few, "mixture": many, "normal": few},
     )
-    assert Evidence.likeliest.fget(equal) == "mixture"
+    assert CycleEvidence.likeliest.fget(equal) == "mixture"
     equal.p_by_model["normal"] = 0.2
-    assert Evidence.likeliest.fget(equal) == "normal"
+    assert CycleEvidence.likeliest.fget(equal) == "normal"
+
+
+def order_share(level, interval, both_ways):
+    return OrderShare(
+        share=level,
+        interval=interval,
+        between_level=level,
+        between_interval=interval,
+        n_decisive=400,
+        both_ways=both_ways,
+    )
 
 
 def test_an_order_effect_that_the_ranking_has_is_not_asked_for_again():
-    for crossed in (True, False):
+    for both_ways in (1.0, 0.4):
         asked, had = (
-            order_words(0.6, (0.55, 0.65), 0.4, True, crossed, modelled=m) for m in (False, True)
+            order_share(0.6, (0.55, 0.65), both_ways).words(modelled=m) for m in (False, True)
         )
         assert "--order-effect" in asked and "--order-effect" not in had
         assert "adjusts for it" in had and "ranking" in had
@@ -306,13 +316,13 @@ def test_binomial_masses_are_those_of_scipy():
 
 def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():
     """The log's health says that there it cannot be distinguished from strength."""
-    words = order_words(0.46, (0.445, 0.475), both_ways=0.0, clear=True, crossed=False)
+    words = order_share(0.46, (0.445, 0.475), 0.0).sentence
     assert "This is an order effect" not in words
     assert "it may be an order effect or another deviation" in words
     assert "No pair met in both orders" in words
-    rarely = order_words(0.46, (0.445, 0.475), both_ways=0.004, clear=True, crossed=False)
+    rarely = order_share(0.46, (0.445, 0.475), 0.004).sentence
     assert "Fewer than 1 % of the pairs met in both orders" in rarely
-    crossed = order_words(0.46, (0.445, 0.475), both_ways=1.0, clear=True, crossed=True)
+    crossed = order_share(0.46, (0.445, 0.475), 1.0).sentence
     assert "This is an order effect" in crossed
 
 

@@ -20,7 +20,7 @@ from bayesduel.models import (
     Thurstone,
     ThurstoneScore,
 )
-from bayesduel.posterior.draws import model_of, posterior_draws, preference_draws
+from bayesduel.posterior.draws import preference_draws
 
 
 def log_of(P, each, seed, ties=0.0, **columns):
@@ -79,7 +79,7 @@ def test_importance_sampling_agrees_with_refits(unit, monkeypatch):
 def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
     duels = log_of(ladder(5), 9, 4, ties=0.2)
     tree = bd.fit(duels, model, draws=400)
-    posterior, _ = posterior_draws(tree, "model")
+    posterior = tree.duel.posterior("model")
     (units,) = units_of(duels, [model], "pair")
     mine = np.concatenate(list(log_likelihoods(model, posterior, units)), axis=1)
     kept = tree["log_likelihood"]["outcome"].values.reshape(mine.shape)
@@ -90,7 +90,7 @@ def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
 def test_single_duels_of_a_pair_sum_to_the_pair():
     duels = log_of(ladder(4), 7, 5, ties=0.3)
     model = Davidson()
-    posterior, _ = posterior_draws(bd.fit(duels, model, draws=200), "model")
+    posterior = bd.fit(duels, model, draws=200).duel.posterior("model")
     (pairs,), (single,) = (units_of(duels, [model], unit) for unit in ("pair", "duel"))
     by_pair = np.concatenate(list(log_likelihoods(model, posterior, pairs)), axis=1)
     by_duel = np.concatenate(list(log_likelihoods(model, posterior, single)), axis=1)
@@ -279,7 +279,7 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
     settings = {"method": "laplace", "draws": 200, "seed": 4}
     found = bd.compare_models(duels, {"it": model}, unit=unit, folds=100, **settings)
     assert found.observations == "margins" and found.table.n_refitted.iloc[0] == found.n_units
-    settled, votes = model_of(found.fits["it"]), duels.votes
+    settled, votes = found.fits["it"].duel.model, duels.votes
     place = np.stack([np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)])
     unit_of = np.unique(place, axis=1, return_inverse=True)[1].ravel()
     if unit == "duel":
@@ -294,7 +294,7 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
             margin=votes.margin[~out],
             arms=duels.arms,
         )
-        posterior, _ = posterior_draws(bd.fit(rest, settled, **settings), "model")
+        posterior = bd.fit(rest, settled, **settings).duel.posterior("model")
         held = (votes.left[out], votes.right[out], votes.margin[out])
         by_draw = density_by_hand(settled, posterior, *held, unit)
         exact.append(logsumexp(by_draw) - np.log(len(by_draw)))
@@ -324,7 +324,7 @@ def test_a_layer_is_compared_with_what_it_wraps_on_the_same_duels(unit):
     models = [BradleyTerry(), BradleyTerry() + OrderEffect()]
     plain, layered = units_of(duels, models, unit)
     assert (plain.first == layered.first).all() and (plain.times == layered.times).all()
-    posterior, _ = posterior_draws(bd.fit(duels, models[0], draws=200), "model")
+    posterior = bd.fit(duels, models[0], draws=200).duel.posterior("model")
     with_none = posterior | {"order": np.zeros(200)}
     one, two = (
         np.concatenate(list(log_likelihoods(m, p, u)), axis=1)

@@ -16,6 +16,7 @@ from bayesduel.criticism.standardised_residuals import (
     grouped,
     histogram,
     normal_scores,
+    per_root,
     statistics,
 )
 from bayesduel.data.duels import Duels
@@ -98,7 +99,7 @@ def test_statistics_by_hand():
     rng = np.random.default_rng(0)
     z, place = rng.normal(0.2, 1.5, (3, 40)), rng.integers(0, 4, 40)
     pair, arm = grouped(place, 5), grouped(place % 2, 2)
-    means = z @ pair.sum_to_root
+    means = z @ per_root(pair)
     found = statistics(z, means, pair, arm)
     for d, row in enumerate(z):
         roots = [row[place == g].sum() / np.sqrt((place == g).sum()) for g in range(4)]

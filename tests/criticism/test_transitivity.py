@@ -362,11 +362,11 @@ def test_false_alarms_on_a_real_design():
 
 
 def test_the_z_score_of_a_majority_allows_for_who_was_listed_first():
-    from bayesduel.criticism.transitivity.design import Design
+    from bayesduel.criticism.transitivity.design import DecidedDuels
     from bayesduel.criticism.transitivity.triads import majority_z
 
     def design(won):
-        return Design(
+        return DecidedDuels(
             n_arms=2, first=np.array([0]), second=np.array([1]), pair=np.array([0, 0, 0]),
             side=np.array([1.0, -1.0, 0.0]), n=np.array([30.0, 10.0, 4.0]),
             won=np.array(won, dtype=float), order="estimated",

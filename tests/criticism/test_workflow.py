@@ -35,7 +35,6 @@ from bayesduel.models import (
     ThurstoneScore,
     TimeVarying,
 )
-from bayesduel.posterior.draws import posterior_draws
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 RESPONSES = {
@@ -165,7 +164,7 @@ def test_groups_of_any_column_are_checked(fits, log, response, term, by):
 @each_linear_with("unit", ["judge", "prompt", "time"])
 def test_the_likelihood_of_levels_is_the_sum_of_their_duels(fits, log, response, term, unit):
     model, fit = (RESPONSES[response] + TERMS[term]).settled(log), fits(response, term)
-    posterior = {name: v[:20] for name, v in posterior_draws(fit, "model")[0].items()}
+    posterior = {name: v[:20] for name, v in fit.duel.posterior("model").items()}
     (levels,), (single,) = units_of(log, [model], unit), units_of(log, [model], "duel")
     by_level = np.concatenate([*log_likelihoods(model, posterior, levels)], axis=1)
     by_duel = np.concatenate([*log_likelihoods(model, posterior, single)], axis=1)

@@ -13,7 +13,7 @@ from bayesduel.inference.fit import fit
 from bayesduel.inference.sandwich import _moments
 from bayesduel.models import BradleyTerry
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
-from bayesduel.posterior.draws import posterior_draws, preference_draws
+from bayesduel.posterior.draws import preference_draws
 
 ARMS = ["a", "b", "c", "d"]
 SCORE = np.array([0.8, 0.3, -0.3, -0.8])
@@ -135,9 +135,9 @@ def test_covariance_and_degrees_of_freedom_by_hand(n_judges, taste):
 
 def test_draws_carry_the_errors_and_the_tails_asked_for():
     tree = fit(judged(5, 1.0, seed=1), BradleyTerry(scale=5.0), draws=20000)
-    plain, used = posterior_draws(tree, "model")
+    plain, used = tree.duel.posterior("model"), tree.duel.covariance("model")
     assert used == "model"
-    heavy, used = posterior_draws(tree)
+    heavy, used = tree.duel.posterior(), tree.duel.covariance()
     assert used == "judge"
     np.testing.assert_allclose(heavy["score"].sum(1), 0.0, atol=1e-9)
     group = tree["clusters"].dataset.sel(clustering="judge")
@@ -159,7 +159,7 @@ def test_draws_carry_the_errors_and_the_tails_asked_for():
     P = np.concatenate(list(preference_draws(tree, "judge")))
     assert P.shape == (20000, 4, 4)
     with pytest.raises(ValueError, match="covariance should be one of"):
-        posterior_draws(tree, "annotator")
+        tree.duel.posterior("annotator")
 
 
 def test_two_judges_get_no_verdict_and_a_warning():

@@ -19,7 +19,6 @@ from bayesduel.models import (
     ThurstoneScore,
     named,
 )
-from bayesduel.posterior.draws import model_of
 
 SCORE = np.array([1.0, 0.5, 0.0, -0.5, -1.0])
 ARMS = np.array(list("abcde"))
@@ -79,7 +78,7 @@ def test_coefficients_report_covariates(controlled):
     draws = controlled["posterior"]["covariate_effect"].values.reshape(-1, 2)
     np.testing.assert_allclose(table["coefficient"], draws.mean(axis=0))
     assert list(table.index) == list(table["column"]) == ["length", "lists"]
-    deviations = model_of(controlled).terms.find(DuelCovariates).deviations
+    deviations = controlled.duel.model.terms.find(DuelCovariates).deviations
     np.testing.assert_allclose(table["standard"], draws.mean(axis=0) * deviations)
     assert table.loc["length", "lower"] > 0.5
     assert table.loc["lists", "lower"] < 0 < table.loc["lists", "upper"]
@@ -116,7 +115,7 @@ def test_flat_priors_are_the_regression_of_statsmodels(arena, link, order):
 
 
 def test_settings_come_back_and_columns_are_asked_for(arena, controlled):
-    model = model_of(controlled)
+    model = controlled.duel.model
     assert named(model.name, **model.settings) == model
     values = arena.votes.covariates[:, 0]
     assert model.terms.find(DuelCovariates).deviations[0] == pytest.approx(

@@ -11,7 +11,6 @@ from scipy.special import expit
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect, Thurstone
-from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.attributes import AttributeAnalysis
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
@@ -142,7 +141,7 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     log, _, _, fit = fitted
     fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     again = xr.open_datatree(tmp_path / "fit.nc").load()
-    assert "judge-tastes" in model_of(again).layers
+    assert "judge-tastes" in again.duel.model.layers
     pd.testing.assert_frame_equal(
         bd.coefficients(again, judge="j03"), bd.coefficients(fit, judge="j03")
     )
@@ -166,8 +165,8 @@ def test_tastes_predict_votes_held_out_and_compare(fitted):
 @pytest.mark.slow
 def test_held_out_votes_are_predicted_by_their_judges(fitted):
     log, _, _, fit = fitted
-    plain = BradleyTerry(Covariates(model_of(fit).items, item_effect=False))
-    own, one = (held_out(log, m, folds=2, draws=400) for m in (model_of(fit), plain))
+    plain = BradleyTerry(Covariates(fit.duel.model.items, item_effect=False))
+    own, one = (held_out(log, m, folds=2, draws=400) for m in (fit.duel.model, plain))
     assert own.log_loss < one.log_loss - 0.05
 
 

@@ -8,7 +8,6 @@ from scipy import integrate, optimize, stats
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.models import BradleyTerry, OrderEffect, PerturbedThurstone, ThurstoneScore
-from bayesduel.posterior.draws import model_of
 
 FLAT = np.inf
 pytestmark = pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
@@ -243,7 +242,7 @@ def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     P = fit["preference"]["preference"].to_numpy().reshape(-1, 5, 5)
     assert np.allclose(P + np.swapaxes(P, 1, 2), 1)
     assert fit.attrs["khat"] < 0.7
-    assert fit.attrs["model"] == model_of(fit).name
+    assert fit.attrs["model"] == fit.duel.model.name
     assert np.allclose(np.concatenate(list(bd.preference_draws(fit))), P, atol=1e-6)
     winners = bd.winners(fit)
     assert winners["rank_mean"].to_numpy().argmin() == winners["order"][0]
@@ -309,7 +308,7 @@ def test_predictive_margins_are_those_of_a_simulation(fits):
         posterior = {
             n: v.to_numpy().reshape(-1, *v.shape[2:]) for n, v in fit["posterior"].data_vars.items()
         }
-        model = model_of(fit)
+        model = fit.duel.model
         middle, spread, _ = model.margins(
             posterior,
             {"first": np.array([3]), "second": np.array([1]), "left_first": np.ones(1)},
@@ -375,7 +374,7 @@ def test_held_out_margins_are_predicted(votes):
 
 @pytest.mark.slow
 def test_nuts_agrees_with_laplace(votes, fits):
-    model = model_of(fits["pair"])
+    model = fits["pair"].duel.model
     sampled = bd.fit(votes[0], model, "nuts", draws=2000, chains=2, seed=3)
     for name in ("score", "order", "noise", "pair_noise"):
         a, b = (f["posterior"][name] for f in (sampled, fits["pair"]))

@@ -23,7 +23,6 @@ from bayesduel.models import (
 )
 from bayesduel.models.cells import seen_in
 from bayesduel.posterior.dependence import RepeatedVotesWarning
-from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run once
 ALL = {
@@ -247,7 +246,7 @@ def test_random_clickers_and_inverted_judges_are_found():
         winners = bd.winners(tree)
     assert winners.attrs["verdict_arms"] == '["4"]'
     assert bd.predict(tree, "4", "0")["win"] > 0.85
-    assert model_of(tree) == BradleyTerry() + JudgeReliability()
+    assert tree.duel.model == BradleyTerry() + JudgeReliability()
     found = bd.compare_models(duels, [tree, BradleyTerry()], unit="duel")
     assert found.as_good == ["judge-reliability(bradley-terry)"]
     assert found.table.n_high_khat.sum() == 0
@@ -291,7 +290,7 @@ def test_planted_drift_is_found():
     assert bd.winners(tree).attrs["verdict_arms"] == '["0"]'
     first = rating.isel(period=0).mean(("chain", "draw"))
     assert str(first.idxmax().values) == "1"
-    assert model_of(tree).edges[0] == duels.votes.time.min()
+    assert tree.duel.model.edges[0] == duels.votes.time.min()
 
 
 def test_times_count_and_their_order_does_not():

@@ -7,7 +7,6 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.posterior.election import hold_elections
-from bayesduel.posterior.election_of_many import hold_elections_of_many
 from bayesduel.reporting.analysis import log_of
 from tests.inference.test_sparse_gaussian import log
 from tests.support.drawn_by_hand import score_draws
@@ -45,9 +44,8 @@ def test_ranks_winners_and_verdict_are_the_same(both):
 def test_without_a_rope_the_best_arm_alone_is_unbeaten():
     score = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     draws = score_draws(score)
-    found, _ = hold_elections_of_many(draws, 0.0)
+    found = hold_elections(draws, 0.0)
     assert found.unbeaten.tolist() == (score == score.max(1, keepdims=True)).tolist()
-    np.testing.assert_array_equal(found.unbeaten, hold_elections(draws, 0.0).unbeaten)
 
 
 def test_borda_scores_are_on_the_curve(both):

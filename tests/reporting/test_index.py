@@ -5,7 +5,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.reporting.index import together_words
+from bayesduel.reporting.partial_report import together_words
 from tests.support.parsing import Page
 
 

@@ -339,7 +339,7 @@ def test_a_page_of_many_logs_has_the_figures_of_rankings_alone(springall, tmp_pa
     log, fit = springall
     one = analyse(log, fit)
     monkeypatch.setattr("bayesduel.reporting.report.analysed", lambda *_: one)
-    monkeypatch.setattr("bayesduel.reporting.report.MANY_LOGS", 1)
+    monkeypatch.setattr("bayesduel.reporting.partial_report.MANY_LOGS", 1)
     page = page_of({"a": log, "b": log}, tmp_path)
     images = [dict(attrs) for tag, attrs in page.tags if tag == "img"]
     assert len(images) == 2 and all("Win rates" in str(image["alt"]) for image in images)

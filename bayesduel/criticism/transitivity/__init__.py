@@ -3,7 +3,7 @@
 from bayesduel.criticism.transitivity.evidence import (
     LEVEL,
     STRENGTHS,
-    Evidence,
+    CycleEvidence,
     Strength,
     evidence_strength,
     transitivity_test,
@@ -12,7 +12,7 @@ from bayesduel.criticism.transitivity.evidence import (
 __all__ = [
     "LEVEL",
     "STRENGTHS",
-    "Evidence",
+    "CycleEvidence",
     "Strength",
     "evidence_strength",
     "transitivity_test",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
-from bayesduel.criticism.transitivity.design import Design, Units, units_of
+from bayesduel.criticism.transitivity.design import DecidedDuels, VoteUnits, units_of
 from bayesduel.criticism.transitivity.triads import Triads, cyclicity, majority_z
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def condition_terms(duels: "Duels") -> "dict[str, Part]":
 
 def conditional_p_value(
     duels: "Duels",
-    design: Design,
+    design: DecidedDuels,
     role: Literal["group", "judge"] | None,
     triads: Triads,
     first_wins: float,
@@ -60,7 +60,6 @@ def conditional_p_value(
     """
     from bayesduel.inference.fit import fitted
     from bayesduel.models import BradleyTerry, OrderEffect
-    from bayesduel.posterior.draws import posterior_draws
 
     terms = condition_terms(duels)
     if not terms:
@@ -78,7 +77,7 @@ def conditional_p_value(
         except ValueError:
             return tuple(terms), float("nan")
     settled = model.settled(duels)
-    posterior = {n: v[:DRAWS] for n, v in posterior_draws(fit, "model")[0].items()}
+    posterior = {n: v[:DRAWS] for n, v in fit.duel.posterior("model").items()}
     votes: Any = duels.votes
     decided = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     cells = settled.cells(duels, each=True).take(decided)
@@ -102,7 +101,7 @@ def conditional_p_value(
 
 
 def _majorities(
-    units: Units,
+    units: VoteUnits,
     kept: np.ndarray,
     n: np.ndarray,
     win: np.ndarray,
@@ -127,12 +126,14 @@ def _majorities(
     return np.asarray(np.where(points == 0, coin, points) > 0)[:, kept]
 
 
-def _measured(design: Design, triads: Triads, first_wins: float, won: np.ndarray) -> np.ndarray:
+def _measured(
+    design: DecidedDuels, triads: Triads, first_wins: float, won: np.ndarray
+) -> np.ndarray:
     return np.asarray(cyclicity(majority_z(design, won, first_wins), triads.edges))[:, 0]
 
 
 def _by_cell(
-    design: Design, low: np.ndarray, high: np.ndarray, side: np.ndarray, won: np.ndarray
+    design: DecidedDuels, low: np.ndarray, high: np.ndarray, side: np.ndarray, won: np.ndarray
 ) -> np.ndarray:
     """Return what went to the lower arm in each cell, (draws, cells), of that by observation."""
     n_arms = design.n_arms

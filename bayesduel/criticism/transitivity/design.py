@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEAST_INFORMATION",
-    "Design",
+    "DecidedDuels",
     "OrderStatus",
-    "Units",
+    "VoteUnits",
     "design_of",
     "majority_design",
     "units_of",
@@ -35,7 +35,7 @@ OrderStatus = Literal["estimated", "not identified", "not recorded"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Design:
+class DecidedDuels:
     """Decided duels by cell: a pair of arms met in one order.
 
     Attributes
@@ -80,7 +80,7 @@ class Design:
         return np.bincount(self.pair, values, len(self.first))
 
 
-class Units(NamedTuple):
+class VoteUnits(NamedTuple):
     """The votes of a log by pair and judge (or group), ties left out.
 
     Attributes
@@ -109,7 +109,7 @@ class Units(NamedTuple):
         return np.asarray((by @ outcome.T).T)
 
 
-def units_of(duels: "Duels", role: Literal["group", "judge"]) -> Units:
+def units_of(duels: "Duels", role: Literal["group", "judge"]) -> VoteUnits:
     """Return the votes by pair and unit of `role`; a vote that names none is a unit of its own."""
     votes = duels.votes
     found = None if votes is None else votes.level(role)
@@ -125,10 +125,10 @@ def units_of(duels: "Duels", role: Literal["group", "judge"]) -> Units:
     weight = votes.weight[rows]
     side = np.sign(np.bincount(place, listed * weight, len(one))) * duels.ordered
     outcome = listed * votes.outcome[rows] * weight
-    return Units(place, outcome, low[one], high[one], side)
+    return VoteUnits(place, outcome, low[one], high[one], side)
 
 
-def design_of(duels: "Duels") -> Design:
+def design_of(duels: "Duels") -> DecidedDuels:
     """Return the decided duels of a log, each vote counted."""
     cells = duels.cells
     low = np.minimum(cells.left, cells.right).astype(np.int64)
@@ -138,7 +138,7 @@ def design_of(duels: "Duels") -> Design:
     return _gather(duels.n_arms, low, high, side, cells.left_wins + cells.right_wins, won)
 
 
-def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
+def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> DecidedDuels:
     """Return one majority verdict for each pair and unit of `role`.
 
     Ties do not vote and level units are left out; a vote that names no unit is one of its own.
@@ -158,7 +158,7 @@ def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
 
 def _gather(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
-) -> Design:
+) -> DecidedDuels:
     """Return one cell for each pair and side; one for each pair without an order effect."""
     kept = n > 0
     low, high, side, n, won = low[kept], high[kept], side[kept], n[kept], won[kept]
@@ -170,7 +170,7 @@ def _gather(
     code, place = np.unique(pairs * 3 + side.astype(np.int64), return_inverse=True)
     of_cell = (code + 1) // 3
     pairs, pair = np.unique(of_cell, return_inverse=True)
-    return Design(
+    return DecidedDuels(
         n_arms=n_arms,
         first=pairs // n_arms,
         second=pairs % n_arms,

@@ -23,7 +23,12 @@ import numpy as np
 from scipy.special import betainccinv, betaincinv
 
 from bayesduel.criticism.transitivity.conditions import conditional_p_value
-from bayesduel.criticism.transitivity.design import Design, OrderStatus, design_of, majority_design
+from bayesduel.criticism.transitivity.design import (
+    DecidedDuels,
+    OrderStatus,
+    design_of,
+    majority_design,
+)
 from bayesduel.criticism.transitivity.null_models import (
     NULL_MODELS,
     STRONG_MODELS,
@@ -31,12 +36,20 @@ from bayesduel.criticism.transitivity.null_models import (
     NullModels,
 )
 from bayesduel.criticism.transitivity.triads import Triads, closed_triads, cyclicity, majority_z
+from bayesduel.system.arguments import whole
 from bayesduel.system.blas_threads import one_thread_if_small
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["LEVEL", "STRENGTHS", "Evidence", "Strength", "evidence_strength", "transitivity_test"]
+__all__ = [
+    "LEVEL",
+    "STRENGTHS",
+    "CycleEvidence",
+    "Strength",
+    "evidence_strength",
+    "transitivity_test",
+]
 
 LEVEL = 0.05  # what p-values are held against
 STRENGTHS = (0.6, 0.75, 0.9)  # win probability around a planted cycle
@@ -45,6 +58,7 @@ FIRST_DRAWS = (400, 200)  # logs of each null model in the first stage
 MANY_PAIRS = 10_000  # pairs that met, from which fewer do for a start
 FIRST_OF_MANY = 50
 MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
+LEAST_DRAWS = 19  # logs of each null model from which a p-value can reach `LEVEL`
 LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
 POWERLESS = 0.5  # chance to find the strongest cycles below which a log cannot tell
@@ -54,7 +68,7 @@ Strength = Literal["none", "weak", "strong", "undecided", "borderline", "conditi
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
+class CycleEvidence:
     """What `transitivity_test` found.
 
     Attributes
@@ -114,7 +128,7 @@ class Evidence:
     n_all: int
     sampled: float
     unit: str
-    naive: "Evidence | None"
+    naive: "CycleEvidence | None"
     power: dict[Planted, dict[float, float]]
     order: OrderStatus
     without_order: "Strength | None"
@@ -204,7 +218,8 @@ def transitivity_test(
     *,
     naive: bool = True,
     power: bool = True,
-) -> Evidence:
+    quick: bool = False,
+) -> CycleEvidence:
     """Test whether a log has more cyclic triads than transitive models predict.
 
     The null hypothesis is that the arms have an order in which an arm of better rank wins more
@@ -229,6 +244,8 @@ def transitivity_test(
         Whether to test every vote as independent, too, where votes repeat.
     power
         Whether to find the power the log had.
+    quick
+        Whether to stop as soon as a strongly transitive model surely explains the log.
 
     Raises
     ------
@@ -245,7 +262,7 @@ def transitivity_test(
     """
     from bayesduel.data.majority import repeated_role
 
-    _check_draws(draws)
+    draws = None if draws is None else whole(draws, "draws", LEAST_DRAWS)
     streams = np.random.SeedSequence(seed).spawn(2)
     role = repeated_role(duels)
     rng = np.random.default_rng(streams[0])
@@ -253,15 +270,19 @@ def transitivity_test(
     with one_thread_if_small(len(duels.arms)):
         if role is not None:
             if naive:
-                voted = _test(design, draws, unit, None, False, rng)
+                voted = _test(design, draws, unit, rng)
             design = majority_design(duels, role)
             unit = f"majority verdict of each pair and {role}"
             rng = np.random.default_rng(streams[1])
-        found = _test(design, draws, unit, voted, power, rng)
-        if found.p_value <= LEVEL:
-            names, p = _of_conditions(duels, design, role, found, seed)
+        found = _test(design, draws, unit, rng, naive=voted, power=power, quick=quick)
+        if found.p_value <= LEVEL and found.null_models is not None:
+            asked = np.random.default_rng(seed)
+            triads = closed_triads(design.n_arms, design.first, design.second, asked)
+            first_wins = found.null_models.first_wins
+            names, p = conditional_p_value(duels, design, role, triads, first_wins, seed)
             found = replace(found, conditions=names, p_conditions=p)
-        if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
+        few_crossed = design.order == "estimated" and design.both_ways < CROSSED
+        if few_crossed and found.n_closed and not quick:
             without = evidence_strength(replace(duels, ordered=False), draws, seed)
             found = replace(found, without_order=without)
     return found
@@ -274,83 +295,29 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     it takes a fraction of the time where a transitive model explains the log; error rates are
     measured with it.
     """
-    from bayesduel.data.majority import repeated_role
-
-    _check_draws(draws)
-    streams = np.random.SeedSequence(seed).spawn(2)
-    role = repeated_role(duels)
-    design = design_of(duels) if role is None else majority_design(duels, role)
-    rng = np.random.default_rng(streams[role is not None])
-    triads = closed_triads(design.n_arms, design.first, design.second, rng)
-    if not triads.n_closed:
-        return "none"
-    null_models = NullModels(design)
-    observed = _measure(null_models, triads, design.won[None])[0, 0]
-    own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
-    if draws is None:
-        first, _ = _stages(triads, design)
-        for model in STRONG_MODELS:
-            logs = null_models.replicate(model, first, own[model])
-            parts = [_measure(null_models, triads, won) for won in logs]
-            p = (1 + _as_cyclic(np.concatenate(parts), observed)) / (first + 1)
-            if p > LEVEL and not _near([p], first):
-                return "none"
-        return transitivity_test(duels, None, seed, naive=False, power=False).strength
-
-    def explains(model: NullModel) -> bool:
-        left = _most(draws)
-        for won in null_models.replicate(model, draws, own[model]):
-            left -= _as_cyclic(_measure(null_models, triads, won), observed)
-            if left < 0:
-                return True
-        return False
-
-    if any(explains(model) for model in STRONG_MODELS):
-        return "none"
-    if any(explains(model) for model in NULL_MODELS if model not in STRONG_MODELS):
-        return "weak"
-    first_wins = null_models.first_wins
-    if conditional_p_value(duels, design, role, triads, first_wins, seed)[1] > LEVEL:
-        return "conditions"
-    return "undecided" if design.order == "not identified" else "strong"
+    quick = transitivity_test(duels, draws, seed, naive=False, power=False, quick=True)
+    return quick.strength
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _of_conditions(
-    duels: "Duels",
-    design: Design,
-    role: Literal["group", "judge"] | None,
-    found: Evidence,
-    seed: int,
-) -> tuple[tuple[str, ...], float]:
-    """Return the conditions of a log and the p-value under a model with them."""
-    assert found.null_models is not None
-    rng = np.random.default_rng(seed)
-    triads = closed_triads(design.n_arms, design.first, design.second, rng)
-    return conditional_p_value(duels, design, role, triads, found.null_models.first_wins, seed)
-
-
-def _check_draws(draws: int | None) -> None:
-    if draws is not None and (isinstance(draws, bool) or draws != int(draws) or draws < 19):
-        raise ValueError(f"draws should be a whole number >= 19, got {draws}")
-
-
 def _test(
-    design: Design,
+    design: DecidedDuels,
     draws: int | None,
     unit: str,
-    naive: Evidence | None,
-    power: bool,
     rng: np.random.Generator,
-) -> Evidence:
+    *,
+    naive: CycleEvidence | None = None,
+    power: bool = False,
+    quick: bool = False,
+) -> CycleEvidence:
     """Return the evidence of one design; where `draws` is None, in stages."""
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
     scale = 1 / triads.share
     if not triads.n_closed:
         nan = float("nan")
-        return Evidence(
+        return CycleEvidence(
             p_value=nan, p_strong=nan, p_by_model={}, statistic=0.0, cyclic=0, decided=0,
             replicated={}, n_closed=0, n_all=triads.n_all, sampled=1.0, unit=unit, naive=naive,
             power=_no_power(), order=design.order, without_order=None,
@@ -365,18 +332,20 @@ def _test(
     n, p, settled = 0, dict.fromkeys(NULL_MODELS, 1.0), False
     while not settled and n < most:
         stage = first if n == 0 else min(n, most - n)
+        n += stage
         for model in NULL_MODELS:
             logs = null_models.replicate(model, stage, own[model])
             parts = [_measure(null_models, triads, won) for won in logs]
             replicated[model] = np.concatenate([replicated[model], *parts])
-        n += stage
-        p = {
-            model: (1 + _as_cyclic(found, observed[0])) / (n + 1)
-            for model, found in replicated.items()
-        }
-        strong = [p[model] for model in STRONG_MODELS]
-        settled = not (_near(list(p.values()), n) or _near(strong, n))
-    return Evidence(
+            p[model] = (1 + _as_cyclic(replicated[model], observed[0])) / (n + 1)
+            strong = quick and model in STRONG_MODELS and p[model] > LEVEL
+            if strong and not _near([p[model]], n):
+                settled = True
+                break
+        else:
+            of_strong = [p[model] for model in STRONG_MODELS]
+            settled = not (_near(list(p.values()), n) or _near(of_strong, n))
+    return CycleEvidence(
         p_value=max(p.values()),
         p_strong=max(p[model] for model in STRONG_MODELS),
         p_by_model=p,
@@ -398,7 +367,7 @@ def _test(
     )
 
 
-def _stages(triads: Triads, design: Design) -> tuple[int, int]:
+def _stages(triads: Triads, design: DecidedDuels) -> tuple[int, int]:
     """Return how many logs of each null model are replicated at first, and at most."""
     large = len(triads.edges) > SMALL
     many = large and len(design.first) > MANY_PAIRS

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.design import Design
+from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
 __all__ = ["LOGISTIC", "NORMAL", "LapseFit", "LapseModel", "fit_lapse_model"]
@@ -82,7 +82,7 @@ class LapseModel:
         return straight
 
 
-def fit_lapse_model(design: Design, link: int) -> LapseModel:
+def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
     """Fit the model of one link to the outcomes of a design."""
     first, second = design.first[design.pair], design.second[design.pair]
     start = np.zeros(design.n_arms + 1)

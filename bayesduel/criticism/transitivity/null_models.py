@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.design import Design
+from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import (
     LOGISTIC,
@@ -57,7 +57,7 @@ class NullModels:
         Its decided duels.
     """
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: DecidedDuels) -> None:
         self.design = design
         self.lapse_models: dict[NullModel, LapseModel] = {
             "logistic": fit_lapse_model(design, LOGISTIC),

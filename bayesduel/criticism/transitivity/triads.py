@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.design import Design
+from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z"]
@@ -64,7 +64,7 @@ def closed_triads(
     return Triads(_list(place, kept), n_closed, n_all)
 
 
-def majority_z(design: Design, won: np.ndarray, first_wins: float) -> np.ndarray:
+def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:
     """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs)."""
     even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
     spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))

@@ -1,0 +1,102 @@
+"""The table of a ranking: columns by name, of which pages and the terminal show some each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayesduel.reporting.section import Cell, Table
+from bayesduel.text import number_with_interval, percent, rank_range
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.posterior.winners import Winners
+
+__all__ = ["Column", "columns_of", "ranking_table", "score_name"]
+
+
+class Column(NamedTuple):
+    """A column of the table: its kind (a letter, as in ``Table``), heading, and cell of a row."""
+
+    letter: str
+    head: str
+    cell: Callable[[Mapping[str, Any]], str | Cell]
+
+
+def score_name(winners: "Winners") -> str:
+    """Return what a Borda score is called: with ties it is no rate of wins."""
+    return "expected score" if winners.attrs["tie_share"] else "win rate"
+
+
+def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dict[str, Column]:
+    """Return the columns by name; a row has ``place``, ``arm`` and what ``Winners.table`` has.
+
+    `ratings` are what :func:`bayesduel.scores` returned.
+    """
+    score, level = score_name(winners), f"{100 * winners.attrs['confidence']:g} %"
+    group = winners.groups()
+    found = {
+        "place": Column("n", "rank", lambda r: f"{r['place']}"),
+        "arm": Column("l", "arm", lambda r: r["arm"]),
+        "best": Column("n", "best", lambda r: f"{percent(r['copeland'])} %"),
+        "joint ranks": Column(
+            "n",
+            f"rank range [{level}]",
+            lambda r: rank_range(r["rank_joint_lower"], r["rank_joint_upper"]),
+        ),
+        "ranks": Column(
+            "n",
+            f"rank interval\n({level})",
+            lambda r: rank_range(r["rank_lower"], r["rank_upper"]),
+        ),
+        "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
+        "interval": Column("n", f"{level}\ninterval", _ends),
+        "score": Column("n", f"{score} [{level}]", _score),
+        "tier": Column("n", "tier", lambda r: f"{r['tier']:.0f}"),
+    }
+    if ratings is not None:
+        name = "rating" if "rating" in ratings else "score"
+        head = f"{name} [{level}]"
+        found["rating"] = Column("n", head, lambda r: _rating(ratings.loc[r["arm"]]))
+    if group is not None:
+        found["group"] = Column("n", "group", lambda r: f"{group[r['arm']]}")
+    return found
+
+
+def ranking_table(
+    winners: "Winners", columns: Sequence[Column], shown: int, *, ruled: bool = True, **options: Any
+) -> Table:
+    """Return the table of the first arms of a ranking, by default with a rule between tiers."""
+    frame = winners.table().head(shown)
+    rules = np.flatnonzero(np.diff(frame["tier"].to_numpy())) if ruled else ()
+    records = (
+        {"place": place, "arm": str(arm), **row}
+        for place, (arm, row) in enumerate(frame.iterrows(), 1)
+    )
+    return Table(
+        columns="".join(column.letter for column in columns),
+        heads=tuple(column.head for column in columns),
+        rows=tuple(tuple(column.cell(record) for column in columns) for record in records),
+        rules=tuple(int(k) + 1 for k in rules),
+        **options,
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _ends(r: Mapping[str, Any]) -> str:
+    return f"{percent(r['borda_lower'])} to {percent(r['borda_upper'])}"
+
+
+def _score(r: Mapping[str, Any]) -> str:
+    mean, low, high = (percent(r[f"borda_{end}"]) for end in ("mean", "lower", "upper"))
+    return f"{mean} % [{low}, {high}]"
+
+
+def _rating(row: Mapping[str, Any]) -> str:
+    """Return a rating with its interval, or the score in the unit of the margins."""
+    if "rating" in row:
+        return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
+    return number_with_interval(row["score_mean"], row["score_lower"], row["score_upper"])
