@@ -62,11 +62,12 @@ def renew(belief, memory, log_t):
     P = shares(belief)
     n_arms = len(P)
     known = np.zeros((n_arms, n_arms))
-    wins = (P > 0.5).sum(axis=1)
+    wins = np.zeros(n_arms, np.int64)
     for i in range(n_arms):
         for j in range(n_arms):
             n = belief.wins[i, j] + belief.wins[j, i]
             known[i, j] = n * divergence_from_half(P[i, j]) / log_t
+            wins[i] += P[i, j] > 0.5
     for i in range(n_arms):
         if wins[i] == wins.max():
             sure = is_sure(P, known, i) if memory.exact else is_sure_relaxed(P, known, i)
