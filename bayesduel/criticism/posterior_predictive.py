@@ -154,12 +154,17 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     import pandas as pd
 
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
-    model, posterior, labels, given, weight, margin = _parts(fit, draws)
-    left, right = given["first"], given["second"]
+    of_fit, labels, _ = draws_of(fit, "model")
+    model: Any = of_fit.model
+    if model.response.outcome != "margin":
+        raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
+    posterior = of_fit.rows(of_fit.spread(draws))
     n_arms, n_draws = len(labels), len(next(iter(posterior.values())))
-    rows = np.repeat(np.arange(len(margin)), weight)
-    given = data_of_rows(given, rows)
-    left, right, margin = left[rows], right[rows], margin[rows]
+    weight = fit["constant_data"]["vote_weight"].to_numpy()
+    rows = np.repeat(np.arange(len(weight)), weight)
+    given = data_of_rows(observed_conditions(fit, model), rows)
+    left, right = given["first"], given["second"]
+    margin = fit["observed_data"]["margin"].to_numpy()[rows]
     sign = np.where(left < right, 1.0, -1.0)
     low, high = np.minimum(left, right), np.maximum(left, right)
     key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
@@ -327,19 +332,3 @@ def _log_likelihood(
     cells = ModelCells(log=None, seen=None, data=observed_conditions(fit, model) | data)
     values = model.log_likelihood(posterior, cells)
     return xr.Dataset({"margin": (("chain", "draw", "vote"), values[None])})
-
-
-def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any, Any, Any]:
-    """Return the model, some draws, the labels, and conditions, weight and margin of votes."""
-    found, labels, _ = draws_of(fit, "model")
-    model = found.model
-    if model.response.outcome != "margin":
-        raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
-    return (
-        model,
-        found.rows(found.spread(draws)),
-        labels,
-        observed_conditions(fit, model),
-        fit["constant_data"]["vote_weight"].to_numpy(),
-        fit["observed_data"]["margin"].to_numpy(),
-    )
