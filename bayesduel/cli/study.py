@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bayesduel.cli import serve
-from bayesduel.cli.options import raw_option, term_option
+from bayesduel.cli.options import check_folder, check_picture, raw_option, term_option
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -211,7 +211,7 @@ def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
     return found.to_dict(), text
 
 
-@of_study("plan")
+@of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
 @click.option("--futures", default=100, show_default=True, help="Simulated futures.")
 @click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
 @click.option("--workers", default=2, show_default=True, help="Processes.")
@@ -226,11 +226,6 @@ def plan(
     from rich.console import Console
     from rich.progress import Progress
 
-    from bayesduel.cli.options import check_picture
-
-    if plot_path is not None:
-        check_picture(plot_path)
-
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("futures", total=1.0)
         done = partial(progress.update, bar)
@@ -242,18 +237,16 @@ def plan(
     return found.to_dict(), str(found)
 
 
-@of_study("export")
+@of_study("export", lambda given: check_folder(given["path"], "PATH"))
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @raw_option
 def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
-    from bayesduel.cli.options import check_folder
     from bayesduel.study.audit_trail import export_rows
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
 
-    check_folder(path, "PATH")
     rows = study.audit() if audit else export_rows(study.rows())
     if not rows:
         raise ValueError(f"{study.store.path} should have an outcome to export, got none")
@@ -262,7 +255,7 @@ def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 
-@of_study("report")
+@of_study("report", lambda given: check_folder(given["output"]))
 @click.option(
     "-o",
     "--output",
@@ -273,10 +266,8 @@ def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
 )
 def report(study: Any, output: Path) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
-    from bayesduel.cli.options import check_folder
     from bayesduel.reporting.report import report as write
 
-    check_folder(output)
     write(study.duels(), output, model=study.model)
     return {"path": output}, f"{output} is written."
 

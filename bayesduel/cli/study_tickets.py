@@ -45,12 +45,17 @@ def study_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def of_study(name: str) -> Callable[..., Any]:
-    """Make a command of a function of the study that returns what is printed: JSON and text."""
+def of_study(name: str, first: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """Make a command of a function of the study that returns what is printed: JSON and text.
+
+    `first` gets the options before the study is opened, which changes its file.
+    """
 
     def made(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def command(study: Place, as_json: bool, **given: Any) -> None:
+            if first is not None:
+                first(given)
             say(as_json, *function(opened(study), **given))
 
         COMMANDS.append(click.command(name)(study_argument(json_option(command))))

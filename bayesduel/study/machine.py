@@ -41,7 +41,7 @@ class MachineRun:
 
 
 def run(
-    study: Desk,
+    self: Desk,
     judge: Callable[[Ticket], Any],
     *,
     name: str = "machine",
@@ -50,12 +50,10 @@ def run(
     both_orders: bool = True,
     most: int | None = None,
 ) -> MachineRun:
-    """Ask a machine judge in parallel until the study has enough.
+    """Ask a machine judge in parallel until the study has enough; the method ``Study.run``.
 
     Parameters
     ----------
-    study
-        The study.
     judge
         Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
         it, or the outcome and what it cost.
@@ -85,22 +83,20 @@ def run(
     with ThreadPoolExecutor(workers) as threads:
         while left > 0:
             try:
-                tickets = study.ask(int(min(workers, left)), judge=name)
+                tickets = self.ask(int(min(workers, left)), judge=name)
             except StudyStopped as stopped:
                 ended = str(stopped)
                 break
             left -= len(tickets)
-            asked = [
-                threads.submit(_judged, study, judge, t, retries, both_orders) for t in tickets
-            ]
+            asked = [threads.submit(_judged, self, judge, t, retries, both_orders) for t in tickets]
             for ticket, answer in zip(tickets, asked, strict=True):
                 outcome, spent, error = answer.result()
                 cost += spent
                 if error:
-                    study.skip(ticket, judge=name, cost=spent)
+                    self.skip(ticket, judge=name, cost=spent)
                     errors[ticket.id] = error
                 else:
-                    study.tell(ticket, outcome, judge=name, cost=spent)
+                    self.tell(ticket, outcome, judge=name, cost=spent)
                     told += 1
     return MachineRun(told, len(errors), cost, errors, ended)
 
