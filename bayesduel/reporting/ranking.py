@@ -14,16 +14,7 @@ from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table,
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
 from bayesduel.reporting.verdict_text import headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import (
-    SENTENCE,
-    count,
-    digits_of,
-    first_rows,
-    join,
-    percent,
-    plural,
-    shorten,
-)
+from bayesduel.text import SENTENCE, count, digits_of, first_rows, join, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +67,7 @@ def verdict_section(
     board = winners if board is None else board
     said = headline(winners, noun, None if board is winners else board)
     exact, why = _verdict(winners)
-    places = _place_words(winners, board, said, noun)
+    places = _place_words(winners, board, said)
     reasons = "".join(f" {words}" for words in json.loads(winners.attrs["model_reasons"]))
     verdict = Verdict(
         headline=said,
@@ -252,7 +243,7 @@ def _verdict(winners: "Winners") -> tuple[tuple[str, ...], str]:
     return (exact[: exact.index(f" {within[0]}")] if within else exact, *within), ""
 
 
-def _place_words(winners: "Winners", board: "Winners", said: str, noun: str) -> str:
+def _place_words(winners: "Winners", board: "Winners", said: str) -> str:
     """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
     order = [shorten(str(arm), SENTENCE) for arm in board["arm"].values[board["order"].values]]
     arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
@@ -262,10 +253,7 @@ def _place_words(winners: "Winners", board: "Winners", said: str, noun: str) -> 
         return ""
     if winners.attrs["verdict_kind"] == "no ranking":
         return f"The leaderboard is in the order of win rates, the verdict is not: {join(lower)}."
-    return (
-        f"The leaderboard is in the order of mean ranks, the verdict names the {plural(noun)} that "
-        f"are most probably best, which wide intervals favour: {join(lower)}."
-    )
+    return f"The leaderboard is in the order of mean ranks; wide intervals favour {join(lower)}."
 
 
 def _sentence(words: str) -> str:

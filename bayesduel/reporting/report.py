@@ -331,7 +331,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     named = tuple((_title(name), words) for name, words in a.warnings)
     few = few_clusters_words(a)
-    doubts += (("Few clusters", few),) if few else ()
+    doubts += (("Few clusters", few.partition(". They are wide")[0]),) if few else ()
     found = (
         verdict_section(
             a.winners,
@@ -365,7 +365,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         *_checked(a, as_logged),
         calibration_section(a.calibration, words),
         fit_section(a.fit, found_diagnostics),
-        errors_section(a),
+        _noted(errors_section(a), few),
         _noted(
             next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
             " ".join(filter(None, (NEXT_REJECTED * bool(rejected), NEXT_FEW * bool(few)))),

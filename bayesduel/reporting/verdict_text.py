@@ -103,7 +103,7 @@ def _most(cyclic: "Winners | None") -> str:
         return ""
     arms, share = cyclic["arm"].values, cyclic["winner_share"].sel(criterion="copeland").values
     named = [f"{shorten(str(arms[i]), SENTENCE)} ({percent(share[i])} %)" for i in largest(share)]
-    return f"Most others are probably beaten by {join(named, word='or', width=None)}."
+    return f"Most likely to beat most others: {join(named, word='or', width=None)}."
 
 
 def _open(winners: "Winners", arms: list[str], noun: str, sure: str) -> str:

@@ -79,9 +79,9 @@ def test_a_verdict_on_arms_below_the_top_says_why(fitted):
     first, _, third = (str(arm) for arm in winners["arm"].values[winners["order"].values])
     attrs = {"verdict_arms": json.dumps([first, third]), "verdict_kind": "undecided"}
     found = winners.assign_attrs(attrs)
-    words = _place_words(found, found, f"The best is one of {first} and {third}.", "model")
+    words = _place_words(found, found, f"The best is one of {first} and {third}.")
     assert "in the order of mean ranks" in words and words.endswith(f"{third} (rank 3).")
-    assert _place_words(winners, winners, f"The best is {first}.", "arm") == ""
+    assert _place_words(winners, winners, f"The best is {first}.") == ""
 
 
 def test_columns_that_were_not_read_are_named(tmp_path):
