@@ -240,7 +240,7 @@ def point_of(here, x, phi):
 LINEAR = [
     *((response, terms, None) for response, terms in COVERING[::2]),
     *((response, (), worth) for response in RESPONSES for worth in [*list(WORTH)[:4], "mix"]),
-    *((response, ("order", "x"), worth) for response in RESPONSES for worth in list(WORTH)[1:4]),
+    *((response, ("order", "x"), list(WORTH)[1 + n % 3]) for n, response in enumerate(RESPONSES)),
     *((response, ("sides",), "sources") for response in RESPONSES),
     ("bradley-terry", ("judge",), "two sources"),
 ]
