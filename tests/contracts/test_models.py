@@ -430,7 +430,7 @@ def test_every_question(log, quick, response, terms):
         ("bradley-terry", ("order",), "sources"),
         # a minute, as draws are doubted and drawn again
         pytest.param("bradley-terry", ("order", "judge"), "sources", marks=pytest.mark.slow),
-        ("davidson", ("sides", "x"), "two sources"),
+        pytest.param("davidson", ("sides", "x"), "two sources", marks=pytest.mark.slow),
         pytest.param("margin", ("sides",), "mix", marks=pytest.mark.slow),
         pytest.param("student", (), "two sources", marks=pytest.mark.slow),  # three minutes
         ("thurstone", ("reliability",), "two sources"),
