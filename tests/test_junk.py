@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesduel import policies
 from benchmarks.faults.junk import Case, answers, cases
 from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, World, public_names
 
@@ -12,7 +13,13 @@ NAMED = (
     "AnyOf", "Budget", "CCB", "ConfidenceSequences", "DTS", "Duels.from_categories",
     "Duels.from_votes", "Duels.from_wins", "Duels.join", "Duels.subset", "Pulls.from_rows",
     "ExpectedLoss", "Followed", "PBR", "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1",
-    "WithinRope",
+    "WithinRope", "coefficients", "next_pairs", "predict", "read_duels", "read_items",
+    "read_pulls", "top_k", "winners",
+)  # fmt: skip
+WHOLE = (
+    *policies.__all__, "Duels.subset", "Duels.tally", "check", "check_margins", "components",
+    "default_models", "fit", "health", "preference_draws", "read_duels", "read_items",
+    "read_pulls", "simulate",
 )  # fmt: skip
 
 
@@ -51,6 +58,12 @@ def test_every_public_name_has_a_call():
 def test_a_sample_of_junk(world):
     names = [n for n in public_names() if n.startswith(SETTINGS) or n in NAMED]
     assert faults(world, names, SAMPLE) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WHOLE)
+def test_all_junk(world, name):
+    assert faults(world, [name]) == []
 
 
 REFUSED = [  # a study would compile its policy
