@@ -62,6 +62,7 @@ def test_a_sample_of_junk(world):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")  # of sound logs
 def test_all_junk(world, name):
     assert faults(world, [name]) == []
 
