@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesduel import policies
 from benchmarks.faults.junk import Case, answers, cases
 from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, World, public_names
 
@@ -13,14 +14,23 @@ NAMED = (
     "Duels.from_votes", "Duels.from_wins", "Duels.head", "Duels.join", "Duels.subset",
     "Pulls.from_rows",
     "ExpectedLoss", "Followed", "PBR", "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1",
-    "WithinRope",
+    "WithinRope", "coefficients", "next_pairs", "predict", "read_duels", "read_items",
+    "read_pulls", "top_k", "winners",
+)  # fmt: skip
+WHOLE = (
+    *policies.__all__, "Duels.subset", "Duels.tally", "check", "check_margins", "components",
+    "default_models", "fit", "health", "preference_draws", "read_duels", "read_items",
+    "read_pulls", "simulate",
 )  # fmt: skip
 
 
-@pytest.fixture
-def world(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return World(tmp_path)
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """What is passed beside junk: each log and fit is made once."""
+    folder = tmp_path_factory.mktemp("junk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield World(folder)
 
 
 def faults(world, names, number=None, seed=0):
@@ -51,9 +61,16 @@ def test_a_sample_of_junk(world):
     assert faults(world, names, SAMPLE) == []
 
 
-@pytest.mark.parametrize(
-    "name, argument, what",
-    [
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")  # of sound logs
+def test_all_junk(world, name):
+    assert faults(world, [name]) == []
+
+
+REFUSED = [  # a study would compile its policy
+    pytest.param(*case, marks=pytest.mark.plain if case[0].startswith("Study") else ())
+    for case in [
         ("Study", "path", "bytes"), ("Study", "arms", "deep"), ("Study", "policy", "array"),
         ("Study", "stop", "nan"), ("Study", "stop", "deep"), ("Study", "pairs", "nan"),
         ("Study", "costs", "array"), ("Study", "required", "text"), ("Study", "seed", "10**5000"),
@@ -102,8 +119,11 @@ def test_a_sample_of_junk(world):
         ("report", "title", "half of a surrogate pair"),
         ("site", "title", "half of a surrogate pair"),
         ("site", "folder", "None"), ("site", "date", "text"),
-    ],
-)  # fmt: skip
+    ]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "argument", "what"), REFUSED)
 def test_junk_that_was_not_refused_by_name(world, name, argument, what):
     kind, words = answers(Case(name, argument, what), public_names()[name], world)
     assert kind == "refused", words

@@ -17,6 +17,7 @@ from bayesduel.models import TERMS, BradleyTerry, Scores, register
 from tests.support import stored_names as crafted
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.plain
 
 
 @pytest.fixture(scope="module")

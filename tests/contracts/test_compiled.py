@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bayesduel as bd
+from bayesduel.beliefs import followed, score_posterior
 from bayesduel.jit import with_globals
 from bayesduel.policies import DTS
 from tests.contracts.test_policies import play
@@ -30,6 +32,14 @@ def test_a_cached_policy_starts_in_a_new_process_without_compiling():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert out.splitlines()[-1] == f"{wins.tolist()} 1 0"
+
+
+def test_a_study_asks_its_policy_compiled():
+    """The belief that a study follows; other tests of studies run it as plain Python."""
+    study = bd.Study(arms=["a", "b", "c"], seed=1)
+    for _ in range(3):
+        study.tell(study.ask(), "left")
+    assert followed.updated.signatures and score_posterior.draw_scores.signatures
 
 
 @pytest.mark.parametrize("error", [AttributeError, ModuleNotFoundError])

@@ -239,7 +239,7 @@ def point_of(here, x, phi):
 LINEAR = [
     *((response, terms, None) for response, terms in COVERING[::2]),
     *((response, (), worth) for response in RESPONSES for worth in [*list(WORTH)[:4], "mix"]),
-    *((response, ("order", "x"), worth) for response in RESPONSES for worth in list(WORTH)[1:4]),
+    *((response, ("order", "x"), list(WORTH)[1 + n % 3]) for n, response in enumerate(RESPONSES)),
     *((response, ("sides",), "sources") for response in RESPONSES),
     ("bradley-terry", ("judge",), "two sources"),
 ]
@@ -429,7 +429,7 @@ def test_every_question(log, quick, response, terms):
         ("bradley-terry", ("order",), "sources"),
         # a minute, as draws are doubted and drawn again
         pytest.param("bradley-terry", ("order", "judge"), "sources", marks=pytest.mark.slow),
-        ("davidson", ("sides", "x"), "two sources"),
+        pytest.param("davidson", ("sides", "x"), "two sources", marks=pytest.mark.slow),
         pytest.param("margin", ("sides",), "mix", marks=pytest.mark.slow),
         pytest.param("student", (), "two sources", marks=pytest.mark.slow),  # three minutes
         ("thurstone", ("reliability",), "two sources"),
