@@ -62,9 +62,8 @@ def plot_ratings(
     for place, arm in enumerate(chosen):
         draws = rating.isel(arm=labels.index(arm))
         colour = COLOURS[place % len(COLOURS)]
-        low, high = draws.quantile(
-            [(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")
-        ).to_numpy()
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        low, high = draws.quantile(tails, ("chain", "draw")).to_numpy()
         mean = draws.mean(("chain", "draw")).to_numpy()
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, low, high, color=colour, alpha=0.07, linewidth=0)
