@@ -45,9 +45,8 @@ def plot_ratings(
         If the fit knows no times, or `ci_prob` is out of its range.
     """
     if "rating" not in fit["posterior"]:
-        raise ValueError(
-            f"fit should be of a model with TimeVarying, got {shown_value(fit.attrs.get('model'))}"
-        )
+        model = shown_value(fit.attrs.get("model"))
+        raise ValueError(f"fit should be of a model with TimeVarying, got {model}")
     check_ci_prob(ci_prob)
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
