@@ -44,10 +44,8 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
         If the fit knows no judges, or `ci_prob` is out of its range.
     """
     if "sensitivity" not in fit["posterior"]:
-        raise ValueError(
-            f"fit should be of a model with JudgeReliability, "
-            f"got {shown_value(fit.attrs.get('model'))}"
-        )
+        model = shown_value(fit.attrs.get("model"))
+        raise ValueError(f"fit should be of a model with JudgeReliability, got {model}")
     check_ci_prob(ci_prob)
     draws = fit["posterior"]["sensitivity"].stack(sample=("chain", "draw"))
     mean = draws.mean("sample").to_numpy()

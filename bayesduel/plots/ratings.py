@@ -46,9 +46,8 @@ def plot_ratings(
         If the fit knows no times, or `ci_prob` is out of its range.
     """
     if "rating" not in fit["posterior"]:
-        raise ValueError(
-            f"fit should be of a model with TimeVarying, got {shown_value(fit.attrs.get('model'))}"
-        )
+        model = shown_value(fit.attrs.get("model"))
+        raise ValueError(f"fit should be of a model with TimeVarying, got {model}")
     check_ci_prob(ci_prob)
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
@@ -63,9 +62,8 @@ def plot_ratings(
     for place, arm in enumerate(chosen):
         draws = rating.isel(arm=labels.index(arm))
         colour = COLOURS[place % len(COLOURS)]
-        low, high = draws.quantile(
-            [(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")
-        ).to_numpy()
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        low, high = draws.quantile(tails, ("chain", "draw")).to_numpy()
         mean = draws.mean(("chain", "draw")).to_numpy()
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, low, high, color=colour, alpha=0.07, linewidth=0)

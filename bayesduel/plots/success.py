@@ -49,10 +49,9 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
     plan = plan_of(trace)
     n_arms = trace.sizes.get("arm", 0)
     what = f"{plan['k']} of {n_arms}" if "k" in plan else shorten(str(plan["problem"]), LEGEND)
-    title = f"{what}, {trace.sizes['replication']:,} replications"
-    ax.set_title(
-        f"{title}\n{shorten(str(plan['source']), LEGEND)}", loc="left", fontsize=9, color=INK
-    )
+    source = shorten(str(plan["source"]), LEGEND)
+    title = f"{what}, {trace.sizes['replication']:,} replications\n{source}"
+    ax.set_title(title, loc="left", fontsize=9, color=INK)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
     ax.set_xlim(time[0], time[-1])

@@ -56,9 +56,8 @@ def select(belief, memory, t, rng):
 def learn(belief, memory, rng):
     """Count the last duel, for its first arm only; eliminate the worst arm if it is separated."""
     i, j = belief.last[0], belief.last[1]
-    if i < 0 or i != memory.asked[0] or j != memory.asked[1]:
-        return
-    if belief.n_duels[0] != memory.asked[3] + 1:
+    new = belief.n_duels[0] == memory.asked[3] + 1
+    if i < 0 or i != memory.asked[0] or j != memory.asked[1] or not new:
         return
     memory.wins[i, j] += belief.wins[i, j] - memory.asked[2]
     memory.duels[i, j] += 1
@@ -69,9 +68,7 @@ def learn(belief, memory, rng):
         if n[k] > 0:
             mean[k] = memory.wins[k].sum() / n[k]
     fewest = np.where(memory.active, n, inf).min()
-    radius = 1.0
-    if fewest > 0:
-        radius = memory.factor * sqrt(memory.log_inverse_delta / fewest)
+    radius = memory.factor * sqrt(memory.log_inverse_delta / fewest) if fewest > 0 else 1.0
     lowest = np.where(memory.active, mean, inf).min()
     highest = np.where(memory.active, mean, -inf).max()
     if lowest + radius <= highest - radius:

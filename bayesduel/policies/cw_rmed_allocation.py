@@ -251,7 +251,13 @@ def relaxed(P, cost, i1):
 @compiled
 def superiors_of(P, i1, i2):
     """Return the arms other than i1 that beat i2."""
-    return np.flatnonzero((P[:, i2] > 0.5) & (np.arange(len(P)) != i1))
+    chosen = np.empty(len(P), np.int64)
+    n = 0
+    for j in range(len(P)):
+        if j != i1 and P[j, i2] > 0.5:
+            chosen[n] = j
+            n += 1
+    return chosen[:n]
 
 
 @compiled

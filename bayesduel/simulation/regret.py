@@ -293,8 +293,6 @@ def _condorcet_gaps(P: Any, criterion: str) -> np.ndarray:
     P = check_preference(P)
     winner = np.asarray(condorcet_winner(P))
     if (winner < 0).any():
-        raise ValueError(
-            f"criterion should be one that this problem has a winner of, "
-            f"got {shown_value(criterion)}"
-        )
+        rule = "criterion should be one that this problem has a winner of"
+        raise ValueError(f"{rule}, got {shown_value(criterion)}")
     return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5
