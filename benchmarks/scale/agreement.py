@@ -141,12 +141,12 @@ def _plain(duels: Any) -> dict[str, Any]:
     """Return mean and standard error by Laplace's method, the scale integrated on a grid."""
     from bayesduel.inference.conditional_mode import score_covariance
     from bayesduel.inference.design import centre
-    from bayesduel.inference.laplace import Laplace
+    from bayesduel.inference.laplace import LaplaceApproximation
     from bayesduel.models import BradleyTerry
 
     model = BradleyTerry()
     cells = model.cells(duels)
-    grid = Laplace.of(model, cells).grid
+    grid = LaplaceApproximation.of(model, cells).grid
     mass = np.exp(grid.log_density - grid.log_density.max())
     mass /= mass.sum()
     kept = [(m, mode) for m, mode in zip(mass, grid.conditionals, strict=True) if m > 1e-3]

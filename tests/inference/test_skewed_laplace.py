@@ -10,7 +10,7 @@ from bayesduel.data import datasets
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid
-from bayesduel.inference.laplace import Laplace
+from bayesduel.inference.laplace import LaplaceApproximation
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
 from bayesduel.inference.psis import Certificate, Tails, importance_weights, tails, tempered
@@ -110,7 +110,7 @@ def test_ordinary_logs_keep_their_normal_proposals(monkeypatch):
     def never(self, proposals, weights):
         raise AssertionError("the normal proposals should be certified")
 
-    monkeypatch.setattr(Laplace, "refined", never)
+    monkeypatch.setattr(LaplaceApproximation, "refined", never)
     for name in ("springall", "citations", "tversky1969"):
         assert quietly(datasets.load(name), draws=4000).attrs["method"] == "laplace"
 
@@ -119,7 +119,7 @@ def test_the_proposal_is_normalised():
     """The mean importance ratio is the model's mass, whatever the proposal: here of both."""
     model, duels = BradleyTerry(scale=2.0), log_of(*THIN["20-0 each"][0])
     cells = model.cells(duels)
-    normal = Laplace.of(linear_predictor(model, cells), cells)
+    normal = LaplaceApproximation.of(linear_predictor(model, cells), cells)
     skewed = SkewedLaplace.of(model, normal.cells, normal.density, normal.grid)
     moved = skewed.refined(skewed.propose(4000, np.random.default_rng(0)), np.full(4000, 1 / 4000))
     masses = [
@@ -135,7 +135,7 @@ def test_the_proposal_is_normalised():
 def test_the_normal_proposal_is_normalised():
     model, duels = BradleyTerry(scale=2.0), log_of((8, 9, 7), (5, 4, 6))
     cells = model.cells(duels)
-    normal = Laplace.of(linear_predictor(model, cells), cells)
+    normal = LaplaceApproximation.of(linear_predictor(model, cells), cells)
     mass = np.exp(normal.propose(4000, np.random.default_rng(1)).log_ratio)
     assert abs(mass.mean() / mass_of(normal.density, 5) - 1) < 5 * mass.std() / mass.mean() / 63
 
