@@ -221,6 +221,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/study/policy_settings.py", "_classes", "getattr(module, name)"),
     ),
     "a module that the package names where it calls this": (
+        ("bayesduel/plots/style.py", DRAWN, "getattr(import_module(home), function)"),
+        ("bayesduel/plots/style.py", DRAWN, "import_module('xarray')"),
+        ("bayesduel/plots/style.py", DRAWN, "import_module(home)"),
         ("bayesduel/plots/style.py", DRAWN, "getattr(import_module(module), class_name)"),
         ("bayesduel/plots/style.py", DRAWN, "import_module(module)"),
         ("bayesduel/system/extras.py", "load_extra", "import_module(module)"),
@@ -238,6 +241,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/serve/standings.py", "standings", "getattr(status, name)"),
         ("models/score_model.py", "ScoreModel.settings", "getattr(self, f.name)"),
         ("models/term.py", "Part.settings", "getattr(self, f.name)"),
+        ("bayesduel/posterior/winners_dataset.py", "Winners.__dir__", "vars(Winners)"),
         ("models/settings.py", "_values", "getattr(one, name)"),
     ),
     "the columns of a log, listed in the package; it reads an array and calls nothing": (
@@ -269,6 +273,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/simulation/trace.py", "_open_folder", "open_datatree(path)"),
         ("bayesduel/simulation/trace.py", "_group", ANY_GROUP),
         ("bayesduel/simulation/trace.py", "_fill_store", NEW_GROUP),
+    ),
+    "an attribute that the code asks of a compiled function": (
+        ("bayesduel/jit.py", "_OnFirstUse.__getattr__", "getattr(self._dispatcher, name)"),
     ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
     "the C types of an optional game, for its own library": (

@@ -150,9 +150,10 @@ class Votes:
         def labelled(code: np.ndarray, labels: Sequence[str]) -> np.ndarray:
             return np.array([*labels, None], dtype=object)[code]  # code -1 is missing
 
-        sides = {side: labelled(getattr(self, side), arms) for side in ("left", "right")}
-        columns = sides | {
-            "outcome": np.array(["tie", "left", "right"], dtype=object)[self.outcome]
+        columns: dict[str, Any] = {
+            "left": labelled(self.left, arms),
+            "right": labelled(self.right, arms),
+            "outcome": np.array(["tie", "left", "right"], dtype=object)[self.outcome],
         }
         if (self.weight != 1).any():
             columns["weight"] = self.weight
@@ -162,9 +163,9 @@ class Votes:
         for name in ("judge", "group", "category"):
             if (level := self.level(name)) is not None:
                 columns[name] = labelled(*level)
-        for name in ("margin", "time"):
-            if getattr(self, name) is not None:
-                columns[name] = getattr(self, name)
+        for name, values in (("margin", self.margin), ("time", self.time)):
+            if values is not None:
+                columns[name] = values
         return pd.DataFrame(columns)
 
     def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:

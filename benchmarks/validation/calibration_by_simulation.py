@@ -27,7 +27,6 @@ FURTHER = (
     ("items", ("order",)),
     ("items", ("tastes",)),
     ("pulls", ()),
-    ("margins, noise by arm", ()),
     ("margins, noise by pair", ("order",)),
     ("margins, degrees learned", ()),
     ("perturbed-thurstone", ("order",)),
@@ -37,6 +36,7 @@ ONLY_NUTS = (
     ("davidson", ("reliability", "order")),
     ("bradley-terry", ("cycles",)),
     ("pulls, horseshoe", ()),
+    ("margins, noise by arm", ()),
 )
 
 

@@ -64,7 +64,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--problem": "icehockey"}, "margin of every pair, got 1212 pairs without"),
         ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),
         ({"--problem": "score_duels(d=1),score_duels(d=1)"}, "twice"),
-        ({"--problem": "score_duels(d=-1)"}, "d should be >= 0, got -1"),
+        ({"--problem": "score_duels(d=-1)"}, "d should be >= 0 and finite, got -1"),
         ({"--k": "10"}, "k should be in 1..9, got 10"),
         ({"--k": "0"}, "k should be a whole number >= 1"),
         ({"--horizon": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
