@@ -325,13 +325,16 @@ class Bernoulli(Response):
         )
         return {}
 
+    def typical_score(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> np.ndarray:
+        """Return the probability that a side whose predictor is `eta` wins, (draws, ...)."""
+        return np.asarray(expit(eta) if self.link == "logit" else ndtr(eta))
+
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
     ) -> dict[str, np.ndarray]:
         """Return ``win`` and ``loss``, shape (..., n)."""
-        if self.link == "logit":
-            return {"win": expit(eta), "loss": expit(-eta)}
-        return {"win": ndtr(eta), "loss": ndtr(-eta)}
+        win = self.typical_score(eta, parameters)
+        return {"win": win, "loss": self.typical_score(-eta, parameters)}
 
 
 @dataclass(frozen=True)
