@@ -1,5 +1,6 @@
 """``bayesduel predict``: the outcome of duels under a saved fit."""
 
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,11 +69,15 @@ def command(
         raise click.UsageError("give LEFT and RIGHT, or --pairs")
     duels = _one(left, right) if pairs is None else _read(pairs)
     conditions = _conditions(given)
-    for name, value in conditions.items():
+    for name in conditions:
         if name in duels:
             raise click.UsageError(f"--given {name} should not be a column of the duels")
+        if name in signature(predict).parameters:
+            raise click.UsageError(f"--given {name} should be a condition, not an option")
+    options: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage}
+    found = predict(load(fit), duels, **options, **conditions)
+    for name, value in conditions.items():
         duels[name] = value
-    found = predict(load(fit), duels, ci_prob=ci_prob, left_advantage=left_advantage)
     table = duels.assign(**{str(name): found[name].to_numpy() for name in found.data_vars})
     if as_json:
         rows = table.to_dict("records")

@@ -207,6 +207,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
         (["a", "b", "--given", "topic=t1"], "conditions should be what the terms"),
         (["a", "b", "--given", "length=long"], "length should be a number, got 'long'"),
         (["a", "b", "--given", "judge"], "--given should be NAME=VALUE"),
+        (["a", "b", "--given", "ci_prob=0.5"], "--given ci_prob should be a condition"),
         (["a", "b", "--given", "left=c"], "--given left should not be a column"),
         (["a", "b", "--json", "--csv"], "should not be given together"),
     ],
