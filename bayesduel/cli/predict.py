@@ -74,8 +74,8 @@ def command(
             raise click.UsageError(f"--given {name} should not be a column of the duels")
         if name in signature(predict).parameters:
             raise click.UsageError(f"--given {name} should be a condition, not an option")
-    options: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage}
-    found = predict(load(fit), duels, **options, **conditions)
+    asked: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage, **conditions}
+    found = predict(load(fit), duels, **asked)
     for name, value in conditions.items():
         duels[name] = value
     table = duels.assign(**{str(name): found[name].to_numpy() for name in found.data_vars})
