@@ -78,7 +78,7 @@ def plot_ratings(
     ax.set_ylim(bottom, top)
     ax.set_xlim(time[0], time[-1])
     unit = fit.attrs["score_unit"]
-    ax.set_ylabel(f"rating, in {unit} (band: {100 * ci_prob:.0f} %)", fontsize=9, color=INK)
+    ax.set_ylabel(f"score, in {unit} (band: {100 * ci_prob:.0f} %)", fontsize=9, color=INK)
     plain(ax, grid="y")
     if np.issubdtype(time.dtype, np.datetime64):
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter

@@ -381,11 +381,11 @@ def _over_time(fit: "xr.DataTree") -> Section | None:
 
     if "rating" not in fit["posterior"]:
         return None
-    words = "Ratings over time, of the six arms that are highest at the end"
+    words = "Scores over time, of the six arms that are highest at the end"
     figure = Figure(
         plot=partial(plot_ratings, fit), size=RATINGS_SIZE, alt=words, caption=f"{words}."
     )
-    return Section(id="time", title="Ratings over time", body=(figure,))
+    return Section(id="time", title="Scores over time", body=(figure,))
 
 
 def _title(name: str) -> str:
