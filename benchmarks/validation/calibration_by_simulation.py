@@ -207,7 +207,6 @@ EXPERIMENT = Experiment(
         "The plain Thurstone model misses the target here and not again: with 600 truths each, "
         "seeds 1 and "
         "2 of `bd.calibrate` give corrected p-values of 1 and 0.44 on the same design, and among "
-        "as many cells as these one value of 0.001 is expected in 3 to 4 % of runs. Cells that are "
-        "not run take three to five minutes each (NUTS: more)."
+        "as many cells as these one value of 0.001 is expected in 3 to 4 % of runs."
     ),
 )
