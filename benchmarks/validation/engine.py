@@ -227,6 +227,10 @@ EXPERIMENT = Experiment(
     rows=rows,
     quick=0,
     full=1,
+    notes=(
+        "What misses are learned scales on the log scale: their standard deviations, and one mean. "
+        "Scores, effects and deviations keep both bounds."
+    ),
 )
 
 if __name__ == "__main__":
