@@ -239,7 +239,13 @@ def point_of(here, x, phi):
 LINEAR = [
     *((response, terms, None) for response, terms in COVERING[::2]),
     *((response, (), worth) for response in RESPONSES for worth in [*list(WORTH)[:4], "mix"]),
-    *((response, ("order", "x"), list(WORTH)[1 + n % 3]) for n, response in enumerate(RESPONSES)),
+    *(
+        pytest.param(
+            *(response, ("order", "x"), worth), marks=[pytest.mark.slow] if (n + k) % 3 else []
+        )
+        for n, response in enumerate(RESPONSES)
+        for k, worth in enumerate(reversed(list(WORTH)[1:4]))
+    ),
     *((response, ("sides",), "sources") for response in RESPONSES),
     ("bradley-terry", ("judge",), "two sources"),
 ]
