@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, fields, is_dataclass
@@ -53,13 +54,13 @@ NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECAS
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
-class Result:
+class Result(ABC):
     """A dataclass of what was found, which says it in a sentence and as JSON."""
 
     @property
+    @abstractmethod
     def sentence(self) -> str:
         """What was found, in words."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists; NaN becomes None."""
