@@ -69,8 +69,8 @@ def gibbs_of_conditional(
     for k in range(skipped + kept):
         weight = polya_gamma(n, density.eta(x), rng)
         arrow = layout.factor(without_own(0.0 * weight, -weight), prior)
-        x = layout.solve(arrow, pull)
-        x += layout.draw(arrow, rng.standard_normal((1, density.size)))[0]
+        noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
+        x = layout.solve(arrow, pull + noise + prior.noise(rng))
         if progress is not None:
             progress((k + 1) / (skipped + kept))
         if k < skipped:

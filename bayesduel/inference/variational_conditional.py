@@ -99,11 +99,11 @@ def conditional_at(
     With `sloped`, with the gradient of its bound.
     """
     density = layout.density
-    prior, changed = density.prior(phi), np.inf
+    prior, changed, arrow = density.prior(phi), np.inf, None
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        arrow = layout.factor(found, prior)
+        arrow = layout.factor(found, prior, arrow)
         step = layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
