@@ -4,17 +4,27 @@ Effects by group (of arms by judge, by prompt) are many numbers in groups that a
 the others, because a duel has one group. Their precision is a block for each group, edges to the
 border (everything else) and a corner. Eliminating the groups leaves a small matrix; nothing is as
 large as all coefficients squared. Without groups the corner is everything.
+
+Of crossed effects (by judge and by prompt at once) that are too many for a border, all are groups,
+and the blocks of two that share duels are coupled. Means, and the precision of the border, account
+for that, by conjugate gradients; given the border, draws of different groups are independent.
+
+References
+----------
+Goplerud, Papaspiliopoulos & Zanella, "Partially factorized variational inference for
+high-dimensional mixed models", Biometrika 2024 (groups independent given the border, whose
+distribution is that of the joint one where the posterior is normal).
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg.lapack import dpotri, dtrtrs
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
+from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.design import DesignMatrix, ScoresBeside, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -23,6 +33,8 @@ from bayesduel.models.response import Derivatives
 __all__ = ["Arrow", "Layout", "layout_of"]
 
 FEWEST = 100  # coefficients by group from which they are eliminated
+WIDEST = 1000  # coefficients of the border beyond which crossed groups are eliminated together
+ROWS = 20_000  # cells whose variances are worked on at once
 
 
 class Arrow(NamedTuple):
@@ -36,17 +48,29 @@ class Arrow(NamedTuple):
         Inverses of the lower Cholesky factors of the blocks, (groups, m, m).
     pull
         How far the middle of each group moves with the border, (groups, m, p).
+    crossing
+        The coupling of groups that are crossed; None where there are no such.
     """
 
     border: np.ndarray
     roots: np.ndarray
     pull: np.ndarray
+    crossing: Crossing | None = None
 
     @property
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
         blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum()
-        return float(np.log(self.border.diagonal()).sum() - blocks)
+        whole = float(np.log(self.border.diagonal()).sum() - blocks)
+        return whole if self.crossing is None else whole + self.crossing.log_det() / 2
+
+    @property
+    def width(self) -> Any:
+        """How many times as large as alone the deviations of groups are, (groups, 1), or 1."""
+        if self.crossing is None:
+            return 1.0
+        sizes = [family.stop - family.start for family in self.crossing.families]
+        return np.repeat(np.sqrt(self.crossing.widening()), sizes)[:, None]
 
     def covariance(self) -> np.ndarray:
         """Return the covariance of the border, (p, p)."""
@@ -58,7 +82,7 @@ class Arrow(NamedTuple):
         covariance = self.covariance()
         if not len(self.roots):
             return covariance.diagonal(), np.zeros((0, 0))
-        within = (self.roots**2).sum(axis=1)
+        within = self.width**2 * (self.roots**2).sum(axis=1)
         across = ((self.pull @ covariance) * self.pull).sum(axis=2)
         return covariance.diagonal(), within + across
 
@@ -79,6 +103,8 @@ class Layout:
         Design of the border, of scores where there are some, and of all groups, sparse.
     scored
         Whether the first of the border are the free numbers of scores.
+    families
+        Which groups are of one term.
     """
 
     density: LinearPredictor
@@ -87,6 +113,7 @@ class Layout:
     to_border: sparse.csr_array
     to_groups: sparse.csr_array
     scored: int
+    families: tuple[slice, ...] = ()
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
@@ -95,8 +122,8 @@ class Layout:
         x[..., self.groups.ravel()] = groups.reshape(*border.shape[:-1], -1)
         return x
 
-    def factor(self, found: Derivatives, prior: Prior) -> Arrow:
-        """Return the factored precision where cells bend so.
+    def factor(self, found: Derivatives, prior: Prior, near: Arrow | None = None) -> Arrow:
+        """Return the factored precision where cells bend so, from one that is `near`.
 
         Raises
         ------
@@ -113,7 +140,9 @@ class Layout:
         inside = sparse.coo_array(self.to_groups.T @ self.to_groups.multiply(weight[:, None]))
         blocks = np.zeros((n_groups, m, m))
         row, column = inside.coords
-        blocks[row // m, row % m, column % m] = inside.data
+        own = row // m == column // m
+        blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
+        between = sparse.csr_array((inside.data[~own], (row[~own], column[~own])), inside.shape)
         n_own = len(self.density.own)
         if n_own:
             p = len(corner)
@@ -121,8 +150,8 @@ class Layout:
             side = -self._free((self.to_border.T @ found.cross).T).T
             corner[:p, p:], corner[p:, :p] = side, side.T
             corner[p:, p:] = -found.second
-            own = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
-            edges = np.concatenate([edges, own], axis=2)
+            cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
+            edges = np.concatenate([edges, cross], axis=2)
         at = np.full(self.density.size, -1)
         at[self.border] = np.arange(len(self.border))
         for piece in prior.pieces:
@@ -130,16 +159,27 @@ class Layout:
             if place[0] >= 0:
                 corner[np.ix_(place, place)] += piece.dense()
             else:
-                diagonal = piece.tight.reshape(n_groups, m)
-                blocks[:, np.arange(m), np.arange(m)] += diagonal
+                diagonal = piece.tight.reshape(-1, m)
+                (first,) = np.flatnonzero(self.groups[:, 0] == piece.here.start)
+                mine = blocks[first : first + len(diagonal)]
+                mine[:, np.arange(m), np.arange(m)] += diagonal
         try:
-            roots = np.linalg.inv(np.linalg.cholesky(blocks))
+            factors = np.linalg.cholesky(blocks)
         except np.linalg.LinAlgError as error:
             raise FloatingPointError("the posterior has no curvature in some direction") from error
+        roots = np.linalg.inv(factors)
         outer = roots @ edges
         flat = outer.reshape(-1, outer.shape[2])
-        border = cholesky(corner - flat.T @ flat)
-        return Arrow(border, roots, -(roots.swapaxes(1, 2) @ outer))
+        crossing, apart = None, flat
+        if len(self.families) > 1:
+            crossing = Crossing(roots, between, self.families)
+            start = None
+            if near is not None:
+                start = -(factors.swapaxes(1, 2) @ near.pull).reshape(flat.shape)
+            apart = crossing.solve(flat.astype(np.float32), start).astype(float)
+        border = cholesky(corner - flat.T @ apart)
+        pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
+        return Arrow(border, roots, pull, crossing)
 
     def bent(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision where they bend so, (size, size)."""
@@ -164,17 +204,22 @@ class Layout:
         by_group = gradient[self.groups]
         right = right + np.einsum("gmp,gm->p", arrow.pull, by_group)
         along = solved(arrow.border, right)
-        half = (arrow.roots @ by_group[..., None])[..., 0]
-        across = (arrow.roots.swapaxes(1, 2) @ half[..., None])[..., 0] + arrow.pull @ along
+        half = arrow.roots @ by_group[..., None]
+        if arrow.crossing is not None:
+            half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
+        across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0] + arrow.pull @ along
         return self.join(along, across)
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
-        """Return normal vectors with this precision, (n, size), from standard ones."""
+        """Return normal vectors with this precision, (n, size), from standard ones.
+
+        Crossed groups are independent given the border.
+        """
         border = normal[:, self.border]
         along = dtrtrs(arrow.border, border.T, lower=1, trans=1)[0].T
         if not len(self.groups):
             return self.join(along, np.zeros((len(normal), 0, 0)))
-        own = normal[:, self.groups]  # (n, groups, m)
+        own = normal[:, self.groups] * arrow.width  # (n, groups, m)
         across = np.einsum("gkm,ngk->ngm", arrow.roots, own)
         across += np.einsum("gmp,np->ngm", arrow.pull, along, optimize=True)
         return self.join(along, across)
@@ -187,24 +232,23 @@ class Layout:
             return self.density.spread(covariance) ** 2
         keep = slice(0, len(covariance) - n_own)
         both = self._raw(self._raw(covariance[keep, keep]).T)
-        n_groups, m = self.groups.shape
-        whole = (arrow.pull.reshape(n_groups * m, -1) @ covariance).reshape(arrow.pull.shape)
-        within = arrow.roots.swapaxes(1, 2) @ arrow.roots + whole @ arrow.pull.swapaxes(1, 2)
-        across = self._raw(whole[..., keep].reshape(n_groups * m, -1))
-        (at, value), (at_group, of_group) = self._touched
-        own = np.einsum("cab,ca,cb->c", both[at[:, :, None], at[:, None, :]], value, value)
-        mixed = across[at_group[:, :, None], at[:, None, :]]
-        own += 2 * np.einsum("cab,ca,cb->c", mixed, of_group, value)
-        inside = within[
-            (at_group // m)[:, :, None], (at_group % m)[:, :, None], (at_group % m)[:, None]
-        ]
-        own += np.einsum("cab,ca,cb->c", inside, of_group, of_group)
-        return np.maximum(own, 0.0)
-
-    @cached_property
-    def _touched(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Columns and entries of each row of the two designs, padded by zeros, (cells, most)."""
-        return _padded(self.to_border), _padded(self.to_groups)
+        m, within = self.groups.shape[1], arrow.roots.swapaxes(1, 2) @ arrow.roots
+        pull = arrow.pull.reshape(-1, arrow.pull.shape[2])
+        whole = pull @ covariance
+        found = np.empty(self.density.n_cells)
+        for start in range(0, len(found), ROWS):
+            here = slice(start, start + ROWS)
+            groups = self.to_groups[here]
+            (at, value), (of, part) = _padded(self.to_border[here]), _padded(groups)
+            own = np.einsum("cab,ca,cb->c", both[at[:, :, None], at[:, None, :]], value, value)
+            across = groups @ whole
+            own += ((groups @ pull) * across).sum(axis=1)
+            mixed = self._raw(across[:, keep])
+            own += 2 * (np.take_along_axis(mixed, at, axis=1) * value).sum(axis=1)
+            one, other = of[:, :, None], of[:, None, :]
+            block = within[one // m, one % m, other % m] * (one // m == other // m)
+            found[here] = own + np.einsum("cab,ca,cb->c", block, part, part)
+        return np.maximum(found, 0.0)
 
     def _free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
@@ -222,33 +266,42 @@ class Layout:
 
 
 def layout_of(density: LinearPredictor) -> Layout:
-    """Return the layout of a density: its largest term by group is eliminated."""
+    """Return the layout of a density: its largest term by group is eliminated.
+
+    Further ones are, the largest first, while the border is wide.
+    """
     every = np.arange(density.size)
     none = sparse.csr_array((density.n_cells, 0))
     alone = Layout(density, every, np.zeros((0, 0), dtype=int), none, none, 0)
     starts = np.cumsum([0, *(block.size for block in density.terms.values())])
-    best, found = FEWEST - 1, None
+    scales = {name: np.ones(1) for name in density.hypers}
+    found: list[np.ndarray] = []
     for start, block in zip(starts, density.terms.values(), strict=False):
-        if len(block.lengths) != 2 or block.size <= best:
+        if len(block.lengths) != 2 or block.size < FEWEST:
             continue
         touches = block.term.design(density.data)
         first = touches[0].at[0]
         same = all(t.at[0] is first or np.array_equal(t.at[0], first) for t in touches)
-        scales = {name: np.ones(1) for name in density.hypers}
         if same and block.term.covariance(scales, block.lengths[0]) is None:
-            best, found = block.size, every[start : start + block.size].reshape(block.lengths)
-    if found is None or not isinstance(density.design, DesignMatrix):
+            found.append(every[start : start + block.size].reshape(block.lengths))
+    if not found or not isinstance(density.design, DesignMatrix):
         return alone
+    found.sort(key=lambda family: -family.size)
+    groups, families = found[0], [slice(0, len(found[0]))]
+    for family in found[1:]:
+        if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
+            families.append(slice(len(groups), len(groups) + len(family)))
+            groups = np.concatenate([groups, family])
     scored = density.design.n_arms if isinstance(density.design, ScoresBeside) else 0
     shift = 1 if scored else 0  # the scores have a column more than free numbers
-    border = np.setdiff1d(every, found.ravel())
+    border = np.setdiff1d(every, groups.ravel())
     columns = border[border < density.size - len(density.own)]
     raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
     raw = raw if scored else columns
     matrix = sparse.csc_array(density.design.jacobian)
     to_border = sparse.csr_array(matrix[:, raw])
-    to_groups = sparse.csr_array(matrix[:, found.ravel() + shift])
-    return Layout(density, border, found, to_border, to_groups, scored)
+    to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
+    return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
 
 
 def _padded(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

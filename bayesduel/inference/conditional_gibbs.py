@@ -23,7 +23,7 @@ from bayesduel.system.arguments import Progress
 
 __all__ = ["gibbs_of_conditional"]
 
-SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
+SWEEPS = (12, 400)  # of the certifying chain that are counted, at least and at most
 COEFFICIENTS = 60_000  # times these, about
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
 
@@ -64,13 +64,13 @@ def gibbs_of_conditional(
     single = [a for a, b in ends if b - a == 1]
     kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS))
     skipped = kept // 4
-    moved, spread, scale, effect = [], [], [], []
+    moved, spread, scale, effect, arrow = [], [], [], [], top.arrow
     x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
     for k in range(skipped + kept):
         weight = polya_gamma(n, density.eta(x), rng)
-        arrow = layout.factor(without_own(0.0 * weight, -weight), prior)
-        x = layout.solve(arrow, pull)
-        x += layout.draw(arrow, rng.standard_normal((1, density.size)))[0]
+        arrow = layout.factor(without_own(0.0 * weight, -weight), prior, arrow)
+        noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
+        x = layout.solve(arrow, pull + noise + prior.noise(rng))
         if progress is not None:
             progress((k + 1) / (skipped + kept))
         if k < skipped:

@@ -7,8 +7,9 @@ diagonal as the preconditioner). Deviations: several right-hand sides side by si
 own steps.
 """
 
+from typing import Any
+
 import numpy as np
-from scipy import sparse
 
 __all__ = ["conjugate_gradient"]
 
@@ -16,7 +17,7 @@ MOST = 2000  # iterations
 
 
 def conjugate_gradient(
-    off: sparse.csr_array,
+    off: Any,
     diagonal: np.ndarray,
     right: np.ndarray,
     start: np.ndarray | None = None,
@@ -25,9 +26,10 @@ def conjugate_gradient(
 ) -> np.ndarray:
     """Return x with ``diag(diagonal) x - off x = right``, a positive definite system.
 
-    `right` is (K,) or (K, columns), and its type is that of the arithmetic; the search starts at
-    `start`, else at 0. `tolerance` is of the residual's norm over that of `right`, in the metric of
-    the preconditioner. Raises FloatingPointError if an iteration does not converge.
+    `off` is a sparse matrix or a linear operator; `right` is (K,) or (K, columns), and its type is
+    that of the arithmetic; the search starts at `start`, else at 0. `tolerance` is of the
+    residual's norm over that of `right`, in the metric of the preconditioner. Raises
+    FloatingPointError if an iteration does not converge.
     """
     d = diagonal if right.ndim == 1 else diagonal[:, None]
     x = right / d if start is None else start.astype(right.dtype)

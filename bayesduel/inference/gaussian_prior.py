@@ -69,3 +69,14 @@ class Prior:
         for piece in self.pieces:
             found[piece.here] = piece.times(away[piece.here])
         return found
+
+    def noise(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a normal vector whose covariance is the precision, (size,)."""
+        found = np.zeros_like(self.mean)
+        for piece in self.pieces:
+            normal = rng.standard_normal(len(piece.tight))
+            if piece.inverse is not None:
+                turned = np.linalg.cholesky(piece.inverse) @ normal.reshape(len(piece.inverse), -1)
+                normal = turned.ravel()
+            found[piece.here] = np.sqrt(piece.tight) * normal
+        return found

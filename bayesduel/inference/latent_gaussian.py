@@ -263,7 +263,9 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 
     def fall(phi: np.ndarray) -> tuple[float, np.ndarray]:
         try:
-            here = conditional_at(layout, phi, best[0].x, best[0].variance, sloped=True)
+            here = conditional_at(
+                layout, phi, best[0].x, best[0].variance, best[0].arrow, sloped=True
+            )
         except FloatingPointError:
             return 1e300, np.zeros(len(phi))
         if here.bound > best[0].bound:
@@ -282,7 +284,7 @@ def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     bend = np.zeros((q, q))
     for k in range(q):
         unit = step * (np.arange(q) == k)
-        ahead = conditional_at(layout, top.phi + unit, top.x, top.variance, sloped=True)
+        ahead = conditional_at(layout, top.phi + unit, top.x, top.variance, top.arrow, sloped=True)
         bend[k] = (top.slope - ahead.slope) / step
     values, vectors = np.linalg.eigh((bend + bend.T) / 2)
     values = np.clip(values, 0.25, None)  # where it is flat, nodes are no farther apart than 2
@@ -309,7 +311,7 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
                     continue
                 phi = top.phi + step * root @ np.array(beside, dtype=float)
                 near = found[place]
-                found[beside] = conditional_at(layout, phi, near.x, near.variance)
+                found[beside] = conditional_at(layout, phi, near.x, near.variance, near.arrow)
                 best = max(best, found[beside].bound)
                 ahead.append(beside)
         edge = ahead
@@ -326,7 +328,10 @@ def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condi
     corners = [reach * np.array(one) for one in signs]
     return [
         top,
-        *(conditional_at(layout, top.phi + root @ z, top.x, top.variance) for z in axes + corners),
+        *(
+            conditional_at(layout, top.phi + root @ z, top.x, top.variance, top.arrow)
+            for z in axes + corners
+        ),
     ]
 
 

@@ -88,13 +88,19 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
     arrow = layout.factor(density.derivatives(x, phi), prior)
-    return conditional_at(layout, phi, x, layout.spread(arrow))
+    return conditional_at(layout, phi, x, layout.spread(arrow), arrow)
 
 
 def conditional_at(
-    layout: Layout, phi: np.ndarray, x: np.ndarray, variance: np.ndarray, *, sloped: bool = False
+    layout: Layout,
+    phi: np.ndarray,
+    x: np.ndarray,
+    variance: np.ndarray,
+    arrow: Arrow | None = None,
+    *,
+    sloped: bool = False,
 ) -> Conditional:
-    """Return the conditional at `phi`, from a mean and variances of predictors near it.
+    """Return the conditional at `phi`, from a mean, variances of predictors and precision near it.
 
     With `sloped`, with the gradient of its bound.
     """
@@ -103,7 +109,7 @@ def conditional_at(
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        arrow = layout.factor(found, prior)
+        arrow = layout.factor(found, prior, arrow)
         step = layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):

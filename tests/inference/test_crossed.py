@@ -1,0 +1,88 @@
+"""Crossed groups of coefficients: what is solved together beside the whole matrix."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+from bayesduel.inference import arrow
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    RandomEffects,
+    Scores,
+    Sources,
+    ThurstoneScore,
+)
+
+SCALES = 0.4
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch):
+    """Groups are eliminated together whatever the width of the border."""
+    monkeypatch.setattr(arrow, "WIDEST", 0)
+
+
+def log(n=900, n_arms=7, levels=(15, 18, 22), margins=False):
+    """Return a log of votes by judges on prompts in topics, of two sources."""
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, n_arms, n)
+    right = (left + rng.integers(1, n_arms, n)) % n_arms
+    eta = np.linspace(-1, 1, n_arms)[left] - np.linspace(-1, 1, n_arms)[right]
+    columns = {}
+    for name, many in zip(("topic", "prompt", "judge"), levels, strict=True):
+        place = rng.integers(0, many, n)
+        effect = SCALES * rng.standard_normal((many, n_arms))
+        eta = eta + effect[place, left] - effect[place, right]
+        columns[name] = [f"{name} {k}" for k in place]
+    columns["source"] = np.where(rng.random(n) < 0.5, "people", "machine")
+    frame = pd.DataFrame({"left": [f"a{k}" for k in left], "right": [f"a{k}" for k in right]})
+    eta = eta + rng.logistic(size=n)
+    words = np.select([eta > 0.4, eta < -0.4], ["left", "right"], "tie")
+    frame["margin" if margins else "outcome"] = eta if margins else words
+    return bd.read_duels(frame.assign(**columns), keep=["prompt", "topic", "source"])
+
+
+def model_of(response, worth, by):
+    """Return a model with effects by the columns `by`."""
+    terms = Scores() if worth == "scores" else Sources("source", target="people")
+    for column in by:
+        terms = terms + RandomEffects(column)
+    return response(terms)
+
+
+@pytest.mark.parametrize("by", [("prompt", "judge"), ("topic", "prompt", "judge")], ids=len)
+@pytest.mark.parametrize("worth", ["scores", "sources"])
+@pytest.mark.parametrize("response", [BradleyTerry, Davidson, ThurstoneScore])
+def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
+    duels = log(margins=response is ThurstoneScore)
+    model = model_of(response, worth, by).settled(duels)
+    density = linear_predictor(model, model.cells(duels))
+    layout = arrow.layout_of(density)
+    assert len(layout.families) == len(by)
+    assert len(layout.border) == density.size - 7 * sum(f.stop - f.start for f in layout.families)
+    rng = np.random.default_rng(1)
+    phi = np.log(np.full(sum(length or 1 for length in density.hypers.values()), SCALES))
+    x = 0.3 * rng.standard_normal(density.size)
+    found, prior = density.derivatives(x, phi), density.prior(phi)
+    whole = density.bent(found._replace(bend=np.minimum(found.bend, 0))) + prior.precision
+    covariance = np.linalg.inv(whole)
+    factored = layout.factor(found, prior)
+    error = np.sqrt(covariance.diagonal())
+    right = rng.standard_normal(density.size)
+    off = layout.solve(factored, right) - covariance @ right
+    assert abs(off / error).max() < 0.002
+    again = layout.factor(found, prior, layout.factor(density.derivatives(0 * x, phi), prior))
+    for one in (factored, again):
+        off = one.covariance() - covariance[np.ix_(layout.border, layout.border)]
+        assert abs(off / np.outer(error, error)[np.ix_(layout.border, layout.border)]).max() < 0.005
+        assert one.half_log_det == pytest.approx(np.linalg.slogdet(whole)[1] / 2, abs=2)
+        variance = layout.join(*one.variances()) / error**2
+        for family in layout.families:
+            mine = layout.groups[family].ravel()
+            assert variance[mine].mean() == pytest.approx(1, abs=0.02)
+    # The predictor of a duel sums effects of crossed groups, which are not quite independent.
+    spread = layout.spread(factored) / density.spread(covariance) ** 2
+    assert spread.mean() == pytest.approx(1, abs=0.1)
