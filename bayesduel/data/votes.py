@@ -332,14 +332,9 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of columns of whole numbers, sorted by the first column, then on.
 
-    Parameters
-    ----------
-    columns
-        Each of shape (n,).
-
-    Returns
-    -------
-    Where each distinct row occurs first, indices; and which of them each row is, shape (n,).
+    columns: each of shape (n,).
+    Returns where each distinct row occurs first, indices; and which of them each row is, shape
+    (n,).
     """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
