@@ -110,21 +110,12 @@ class PairDifferences:
 
     The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
     of a Jacobian of K x cells, exact all the same.
-
-    Attributes
-    ----------
-    first, second
-        Arms of each cell, indices.
-    n_arms
-        Number of arms; the first K - 1 entries of u are the free numbers of the scores.
-    reach
-        The other columns of J, (cells, p).
     """
 
-    first: np.ndarray
+    first: np.ndarray  # arms of each cell, indices
     second: np.ndarray
-    n_arms: int
-    reach: np.ndarray
+    n_arms: int  # number of arms; the first K - 1 entries of u are the free numbers of the scores
+    reach: np.ndarray  # the other columns of J, (cells, p)
 
     @cached_property
     def _small(self) -> np.ndarray | None:
@@ -297,13 +288,9 @@ class DesignMatrix:
 class ScoresBeside(DesignMatrix):
     """Differences of two centred scores, beside many sparse columns.
 
-    Attributes
-    ----------
-    jacobian
-        Of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u are the
-        free numbers of the scores.
-    n_arms
-        K.
+    jacobian: of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u
+        are the free numbers of the scores.
+    n_arms: K.
     """
 
     n_arms: int

@@ -26,21 +26,11 @@ WIDEST = 0.2  # this: the conditional posterior may not change much from node to
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Nodes of a hyperparameter, with the conditional posterior found at each.
+    """Nodes of a hyperparameter, with the conditional posterior found at each."""
 
-    Attributes
-    ----------
-    nodes
-        Unconstrained values, increasing, shape (n,).
-    log_density
-        Log marginal density at the nodes, up to a constant, shape (n,).
-    conditionals
-        What `evaluate` returned at each node.
-    """
-
-    nodes: np.ndarray
-    log_density: np.ndarray
-    conditionals: tuple[Any, ...]
+    nodes: np.ndarray  # unconstrained values, increasing, shape (n,)
+    log_density: np.ndarray  # log marginal density at the nodes, up to a constant, shape (n,)
+    conditionals: tuple[Any, ...]  # what `evaluate` returned at each node
 
     @property
     def best(self) -> int:
@@ -142,11 +132,8 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
     `evaluate`, of a value and the conditional at a nearby value (or None), returns the log density
     and its conditional.
 
-    Raises
-    ------
-    FloatingPointError
-        If the density is not finite or does not fall off, or its maximum is 100 or more away from
-        `start`.
+    Raises FloatingPointError if the density is not finite or does not fall off, or its maximum is
+    100 or more away from `start`.
     """
     seen: dict[float, tuple[float, Any]] = {}
 

@@ -38,15 +38,9 @@ __all__ = ["LaplaceApproximation", "conditionals"]
 
 @dataclass(frozen=True, eq=False)
 class LaplaceApproximation(DensityApproximation):
-    """A mixture of normal distributions over the grid of one hyperparameter.
+    """A mixture of normal distributions over the grid of one hyperparameter."""
 
-    Attributes
-    ----------
-    grid
-        Of the hyperparameter, with the conditional mode at each node.
-    """
-
-    grid: Grid
+    grid: Grid  # of the hyperparameter, with the conditional mode at each node
 
     @classmethod
     def of(
@@ -56,10 +50,7 @@ class LaplaceApproximation(DensityApproximation):
 
         The search for the first mode starts at the parameters `near`, by name, else at 0.
 
-        Raises
-        ------
-        FloatingPointError
-            If the posterior has no mode.
+        Raises FloatingPointError if the posterior has no mode.
         """
         return cls(density.model, cells, density, conditionals(density, start_at(density, near)))
 

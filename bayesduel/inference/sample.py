@@ -49,10 +49,7 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
     a normal distribution at each node of a grid, skewed where the log is thin. Up to `MOST_SCALES`,
     or groups of coefficients: normal distributions with averaged curvatures at nodes.
 
-    Raises
-    ------
-    FloatingPointError
-        If the posterior has no mode, or more scales.
+    Raises FloatingPointError if the posterior has no mode, or more scales.
     """
     if not model.why_not("conjugate"):
         return ConjugatePairs(model, cells)

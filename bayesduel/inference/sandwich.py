@@ -63,35 +63,18 @@ SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes 
 
 
 class ClusterRows(NamedTuple):
-    """The votes of a log, tallied by cluster and cell.
+    """The votes of a log, tallied by cluster and cell."""
 
-    Attributes
-    ----------
-    density
-        The model's density over the rows, one cell a row.
-    cluster
-        Of each row, (rows,).
-    n_clusters
-        Number of clusters.
-    """
-
-    density: LinearPredictor
-    cluster: np.ndarray
-    n_clusters: int
+    density: LinearPredictor  # the model's density over the rows, one cell a row
+    cluster: np.ndarray  # of each row, (rows,)
+    n_clusters: int  # number of clusters
 
 
 class ClusterCovariance(NamedTuple):
-    """A cluster-robust covariance and how much is known of it.
+    """A cluster-robust covariance and how much is known of it."""
 
-    Attributes
-    ----------
-    covariance
-        Of the parameters, (size, size).
-    degrees
-        Degrees of freedom of the estimated variance of each functional asked for, (m,).
-    """
-
-    covariance: np.ndarray
+    covariance: np.ndarray  # of the parameters, (size, size)
+    # degrees of freedom of the estimated variance of each functional asked for, (m,)
     degrees: np.ndarray
 
 
@@ -100,29 +83,18 @@ def robust_covariance(
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
-    Parameters
-    ----------
-    duels, model, cells
-        The log, the model fitted to it, and its cells.
-    drawn
-        Draws of the posterior; learned scales are held at their posterior medians.
-
-    Returns
-    -------
-    dataset
-        ``covariance`` (parameter, other) of the model and ``covariance_cluster`` (clustering,
-        parameter, other) of the unconstrained parameters, in the order and of the lengths that
-        ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
-        parameter), the degrees of freedom of each (NaN of the free numbers of scores, whose
-        arms have them); ``score_se`` (arm), ``score_cov`` (arm,
-        opponent), ``score_se_cluster`` (clustering, arm), ``score_cov_cluster`` (clustering, arm,
-        opponent) and ``score_degrees_cluster`` (clustering, arm) of the centred scores;
-        ``n_clusters`` by clustering (of two-way clustering the smaller number). None if there is
-        nothing to cluster by, or nothing can be.
-    attrs
-        ``clusters_repeated``: number of clusters by clustering that the log repeats;
-        ``clusters_auto``: which one "auto" takes; ``clusters_reason``: why the model has none, or
-        "".
+    duels, model, cells: the log, the model fitted to it, and its cells.
+    drawn: draws of the posterior; learned scales are held at their posterior medians.
+    Returns dataset ``covariance`` (parameter, other) of the model and ``covariance_cluster``
+    (clustering, parameter, other) of the unconstrained parameters, in the order and of the lengths
+    that ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
+    parameter), the degrees of freedom of each (NaN of the free numbers of scores, whose arms have
+    them); ``score_se`` (arm), ``score_cov`` (arm, opponent), ``score_se_cluster`` (clustering,
+    arm), ``score_cov_cluster`` (clustering, arm, opponent) and ``score_degrees_cluster``
+    (clustering, arm) of the centred scores; ``n_clusters`` by clustering (of two-way clustering the
+    smaller number). None if there is nothing to cluster by, or nothing can be. attrs
+    ``clusters_repeated``: number of clusters by clustering that the log repeats; ``clusters_auto``:
+    which one "auto" takes; ``clusters_reason``: why the model has none, or "".
     """
     spread = with_lone_votes(duels)
     duels = duels if spread is None else spread

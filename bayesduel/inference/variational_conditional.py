@@ -25,33 +25,15 @@ STILL = 0.02  # relative change of variances, likewise
 
 
 class Conditional(NamedTuple):
-    """The normal distribution of the coefficients at one value of the hyperparameters.
+    """The normal distribution of the coefficients at one value of the hyperparameters."""
 
-    Attributes
-    ----------
-    phi
-        Logarithms of the hyperparameters, (q,).
-    x
-        Its mean, (size,).
-    arrow
-        Its precision, factored.
-    variance
-        Of each cell's predictor, (cells,).
-    bound
-        Lower bound of the log density of the hyperparameters.
-    bent
-        Averaged derivatives of the cells.
-    slope
-        Gradient of the bound, (q,), where it was asked for.
-    """
-
-    phi: np.ndarray
-    x: np.ndarray
-    arrow: Arrow
-    variance: np.ndarray
-    bound: float
-    bent: Derivatives
-    slope: np.ndarray
+    phi: np.ndarray  # logarithms of the hyperparameters, (q,)
+    x: np.ndarray  # its mean, (size,)
+    arrow: Arrow  # its precision, factored
+    variance: np.ndarray  # of each cell's predictor, (cells,)
+    bound: float  # lower bound of the log density of the hyperparameters
+    bent: Derivatives  # averaged derivatives of the cells
+    slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
 
 
 def _quadrature() -> tuple[np.ndarray, np.ndarray]:
