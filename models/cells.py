@@ -118,19 +118,11 @@ def seen_in(
 ) -> Seen:
     """Return the cells of `duels`: pairs, split by the values of `columns`.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    columns
-        Numbers by name, one or a row a vote: votes that differ in one are in different cells. Real
-        numbers are left minus right: their sign follows the orientation of the cell.
-    ordered
-        Whether (left, right) and (right, left) are different cells.
-    each
-        Whether every vote is a cell of its own, first being left.
-    by_vote
-        Whether the cell of each vote is needed though no column is asked for.
+    columns: numbers by name, one or a row a vote: votes that differ in one are in different cells.
+        Real numbers are left minus right: their sign follows the orientation of the cell.
+    ordered: whether (left, right) and (right, left) are different cells.
+    each: whether every vote is a cell of its own, first being left.
+    by_vote: whether the cell of each vote is needed though no column is asked for.
     """
     given = dict(columns or {})
     columns = {n: c for n, c in given.items() if not np.issubdtype(c.dtype, np.floating)}
@@ -198,10 +190,7 @@ def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
 def votes_of(duels: "Duels") -> Any:
     """Return the votes of a log of margins.
 
-    Raises
-    ------
-    ValueError
-        If the log has no margins, or left out those of ties.
+    Raises ValueError if the log has no margins, or left out those of ties.
     """
     votes = duels.votes
     if votes is None or votes.margin is None:
@@ -225,10 +214,7 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
 
     `by` is "judge", "group", "category", or a column that was kept.
 
-    Raises
-    ------
-    ValueError
-        If the log has no such column, or fewer than two levels of it.
+    Raises ValueError if the log has no such column, or fewer than two levels of it.
     """
     votes = duels.votes
     found = None if votes is None else votes.level(by)

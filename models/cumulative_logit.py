@@ -28,14 +28,9 @@ STEP_PRIOR = (-0.5, 1.0)  # mean and deviation of the logarithm of a step betwee
 
 @dataclass(frozen=True)
 class CumulativeResponse(Response):
-    """Grades by thresholds of a logistic variable, symmetric about 0.
+    """Grades by thresholds of a logistic variable, symmetric about 0."""
 
-    Parameters
-    ----------
-    levels
-        Sizes of the grades, in increasing order, 0 for a tie; None: those of the log.
-    """
-
+    # sizes of the grades, in increasing order, 0 for a tie; None: those of the log
     levels: tuple[int, ...] | None = None
 
     outcome: ClassVar[str] = "grade"

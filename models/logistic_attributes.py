@@ -20,15 +20,9 @@ __all__ = ["Intercept", "LogisticAttributes"]
 
 @dataclass(frozen=True)
 class Intercept(Term):
-    """The predictor of an item of average attributes: ``intercept ~ Normal(0, prior)``.
+    """The predictor of an item of average attributes: ``intercept ~ Normal(0, prior)``."""
 
-    Parameters
-    ----------
-    prior
-        Prior standard deviation, in logits; ``numpy.inf`` is a flat prior.
-    """
-
-    prior: float = 2.5
+    prior: float = 2.5  # prior standard deviation, in logits; ``numpy.inf`` is a flat prior
 
     name: ClassVar[str] = "intercept"
     parameter: ClassVar[str] = "intercept"

@@ -296,11 +296,8 @@ class MarginResponse(Response):
 def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     """Raise unless the margins of a log leave noise to be estimated.
 
-    Raises
-    ------
-    ValueError
-        If there are no margins, all are 0, or scores fit them all exactly; under a flat prior
-        also if the log has several components or no more margins than scores.
+    Raises ValueError if there are no margins, all are 0, or scores fit them all exactly; under a
+    flat prior also if the log has several components or no more margins than scores.
     """
     from bayesduel.data.health import components
 

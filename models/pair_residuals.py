@@ -39,10 +39,7 @@ class PairResiduals(MarginResponse):
     The residual is normal about 0, with a learned standard deviation, and common to all duels of
     the pair.
 
-    Parameters
-    ----------
-    variances, unit_size
-        As in :class:`MarginResponse`; "common" or "arm".
+    variances, unit_size: as in :class:`MarginResponse`; "common" or "arm".
     """
 
     ranks_by_score: ClassVar[bool] = False

@@ -53,10 +53,7 @@ class ByValue:
 def settings_to_json(settings: dict[str, Any]) -> str:
     """Return settings as JSON text; arrays keep their kind.
 
-    Raises
-    ------
-    TypeError
-        If a setting is neither a number, a text, None, an array nor made of these.
+    Raises TypeError if a setting is neither a number, a text, None, an array nor made of these.
     """
 
     def held(value: Any) -> Any:
@@ -90,10 +87,7 @@ def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = Fa
     `none` allows None (a setting that is learned or read off the log), `flat` infinity (a flat
     prior).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not.
+    Raises TypeError or ValueError if it is not.
     """
     if none and value is None:
         return

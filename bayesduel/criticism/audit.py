@@ -317,10 +317,7 @@ def audit(
 def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
     """Return the log of a fit that can be audited, with votes.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `fit` cannot be audited, or `duels` is not its log.
+    Raises TypeError or ValueError if `fit` cannot be audited, or `duels` is not its log.
     """
     check_fit(fit)
     model = fit.duel.model

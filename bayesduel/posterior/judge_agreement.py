@@ -197,24 +197,14 @@ def _units(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
 
 @dataclass(frozen=True)
 class _Decided:
-    """Decided votes by judge and unit: one entry for each judge on each unit.
+    """Decided votes by judge and unit: one entry for each judge on each unit."""
 
-    Attributes
-    ----------
-    judge, unit, group
-        Of each entry; `group` is 1 or 2.
-    n, s
-        Number of its votes, and those for the first arm less those for the second.
-    n_units
-        Number of units.
-    """
-
-    judge: np.ndarray
+    judge: np.ndarray  # of each entry; `group` is 1 or 2
     unit: np.ndarray
     group: np.ndarray
-    n: np.ndarray
+    n: np.ndarray  # number of its votes, and those for the first arm less those for the second
     s: np.ndarray
-    n_units: int
+    n_units: int  # number of units
 
     def sums(self, values: np.ndarray, group: int) -> np.ndarray:
         """Return the sums of an entry's values over a group of judges, by unit."""

@@ -82,13 +82,7 @@ class Invitation(NamedTuple):
 
 
 class Access:
-    """The invitations of one study.
-
-    Parameters
-    ----------
-    store
-        Of the study.
-    """
+    """The invitations of one study."""
 
     def __init__(self, store: Store) -> None:
         self._database, self._study = store, store.study

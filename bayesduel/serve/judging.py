@@ -106,10 +106,7 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
 def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number: str) -> Path:
     """Return a file of a side of a judge's own ticket ("prompt", "left" or "right").
 
-    Raises
-    ------
-    Refused
-        If there is none, or the ticket is another judge's.
+    Raises Refused if there is none, or the ticket is another judge's.
     """
     own = _own(pages, visitor, ticket)
     prompt, left, right = _shown(pages, own)

@@ -19,13 +19,7 @@ type Steps = tuple[Callable[[], None], Callable[[], Any]]
 
 
 class Turns:
-    """Requests of judges, a transaction for all that wait while another one is stored.
-
-    Parameters
-    ----------
-    study
-        The study.
-    """
+    """Requests of judges, a transaction for all that wait while another one is stored."""
 
     def __init__(self, study: Study) -> None:
         self._study = study

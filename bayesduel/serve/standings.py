@@ -51,12 +51,8 @@ def standings(study: Study) -> dict[str, Any]:
 def curve(history: list[list[float]], width: float, height: float) -> str:
     """Return the points of the probability over the number of duels, as SVG takes them.
 
-    Parameters
-    ----------
-    history
-        Number of duels and probability at every look.
-    width, height
-        Of the picture; the probability runs from 0 at `height` to 1 at 0.
+    history: number of duels and probability at every look.
+    width, height: of the picture; the probability runs from 0 at `height` to 1 at 0.
     """
     step = math.ceil(len(history) / POINTS) or 1
     kept = history[::step] + history[-1:]

@@ -30,13 +30,7 @@ log = logging.getLogger("bayesduel.serve")
 
 
 class Watch:
-    """Looks at the study every two seconds, and at once after an answer.
-
-    Parameters
-    ----------
-    pages
-        The study.
-    """
+    """Looks at the study every two seconds, and at once after an answer."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages

@@ -28,25 +28,13 @@ NEGLIGIBLE = 6.0  # lapses this far below the best, in log marginal likelihood, 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LapseFit:
-    """The model at one lapse rate and the scale of the largest marginal likelihood.
+    """The model at one lapse rate and the scale of the largest marginal likelihood."""
 
-    Attributes
-    ----------
-    lapse, scale
-        Lapse rate, and prior standard deviation of the scores.
-    evidence
-        Log marginal likelihood, up to a constant.
-    mode
-        Scores and, last, the order effect, shape (K + 1,).
-    root
-        Cholesky root of their precision.
-    """
-
-    lapse: float
+    lapse: float  # lapse rate, and prior standard deviation of the scores
     scale: float
-    evidence: float
-    mode: np.ndarray
-    root: np.ndarray
+    evidence: float  # log marginal likelihood, up to a constant
+    mode: np.ndarray  # scores and, last, the order effect, shape (K + 1,)
+    root: np.ndarray  # Cholesky root of their precision
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

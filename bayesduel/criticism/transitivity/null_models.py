@@ -54,10 +54,7 @@ QUANTILES = 400  # of each order effect's posterior, for an interval
 class NullModels:
     """The transitive null models fitted to one log.
 
-    Parameters
-    ----------
-    design
-        Its decided duels.
+    design: its decided duels.
     """
 
     def __init__(self, design: DecidedDuels) -> None:
