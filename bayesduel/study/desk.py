@@ -75,15 +75,7 @@ def locked[F: Callable[..., Any]](method: F) -> F:
 class Desk:
     """Tickets of a study; threads may share it.
 
-    Parameters
-    ----------
-    store
-        Of the study.
-
-    Attributes
-    ----------
-    store
-        Its tickets and events.
+    store: its tickets and events.
     """
 
     def __init__(self, store: Store) -> None:
