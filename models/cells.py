@@ -226,9 +226,6 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     return found
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
     return columns | ({"left_first": np.ones(len(columns["first"]))} if ordered else {})
 

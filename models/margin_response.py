@@ -391,9 +391,6 @@ def draw_pair_student(
     return draw_statistics(eta, order, own, n, n_left, rng)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def with_order(
     ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
 ) -> Derivatives:

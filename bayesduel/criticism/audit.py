@@ -311,9 +311,6 @@ def audit(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
     """Return the log of a fit that can be audited, with votes.
 

@@ -105,9 +105,6 @@ def selection_of(
     return pd.DataFrame(rows, index=pd.Index(list(families), name="family"))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[np.ndarray, float]:
     """Return draws of leads, partially pooled, (draws, n), and the mean of their spread.
 

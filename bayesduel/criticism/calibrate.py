@@ -145,9 +145,6 @@ def calibrate(
     return _tree(model, log, accepted, {"n_refused": n - len(accepted), "seed": seed})
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _kept(
     path: Path | None, model: Any, log: Any, method: str, draws: int, seed: int
 ) -> dict[int, Any]:

@@ -216,9 +216,6 @@ def held_out(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _predict(
     duels: Duels,
     counts: np.ndarray,

@@ -219,9 +219,6 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
     ]
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _by_pair(duels: Duels, model: Any) -> Units:
     """Return the unordered pairs of a log as units."""
     cells = model.cells(duels, unit="pair")

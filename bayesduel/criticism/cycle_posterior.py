@@ -168,9 +168,6 @@ def curl_share(
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 @compiled
 def _count(theta, edges):
     """Count by draw the triads that break each form of transitivity, by triad its cycles.

@@ -180,9 +180,6 @@ def worth_of(fit: xr.DataTree) -> np.ndarray:
     return draws_of(fit, "model")[0].worth
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _kinds(model: Any, log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
     """Return one vote of each kind that the model distinguishes, the same reversed, and which.
 

@@ -137,9 +137,6 @@ def trusted(n: int) -> float:
     return float(min(1 - 1 / np.log10(n), 0.7))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return elpd, lppd and k-hat of each column of (draws, units), by ArviZ."""
     n = len(log_likelihood)

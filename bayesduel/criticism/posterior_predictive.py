@@ -312,9 +312,6 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     return tree
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
     """Return some draws of a group as one chain; `used` are their places, chain after chain."""
     kept = {

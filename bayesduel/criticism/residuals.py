@@ -126,9 +126,6 @@ def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | Non
     return frame.sort_values("z", key=lambda c: -c.abs(), ignore_index=True)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _tails(
     null_models: NullModels,
     won: np.ndarray,

@@ -85,9 +85,6 @@ def improbable_levels(
     return frame.reset_index(drop=True)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -> pd.DataFrame:
     """Return the table of the levels `mine`, (n,), by a fit without them."""
     draws = draws_of(fit, "model")[0]

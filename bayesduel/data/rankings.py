@@ -177,9 +177,6 @@ class Rankings:
         return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _groups(order: Any, row: int) -> list[list[str]]:
     """Return the groups of a ranking as lists of labels; `row` is its place in the log."""
     given: Sequence[Any] = listed(order, f"orders[{row}]")

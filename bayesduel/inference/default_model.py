@@ -123,9 +123,6 @@ def choose_model(wanted: Any, log: Any) -> Choice:
     return wanted.choose(log)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _of_rankings(log: Rankings) -> tuple[str, ...]:
     """Return what the duels of a log of rankings are, in words."""
     read = log.read_summary

@@ -213,9 +213,6 @@ class LatentGaussian(DensityApproximation):
         return np.asarray(_interpolated(self._z, means)(z))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
     """Return where a search for the hyperparameters starts: their logarithms, (q,)."""
     start = density.response.start

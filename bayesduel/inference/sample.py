@@ -99,9 +99,6 @@ def sample(
     return _kept(approximation, made, kept, stats, found.certificate, rng, log_likelihood)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _kept(
     approximation: Approximation,
     made: Proposals,

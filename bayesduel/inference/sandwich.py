@@ -225,9 +225,6 @@ def cluster_covariance(
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _median(drawn: Any, name: str) -> np.ndarray:
     """Return the posterior median of a hyperparameter by the name the density knows."""
     if name == "degrees_over_1":

@@ -135,9 +135,6 @@ class SkewedLaplace(DensityApproximation):
         return replace(self, grid=replace(tilted, conditionals=moved))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     """Return orthogonal axes that maximise the sum of squared third derivatives along them.
 

@@ -137,9 +137,6 @@ def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndar
     return found
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Shares:
     """Shares of one work reported as shares of the whole."""

@@ -162,9 +162,6 @@ def robust_dataset(
     return xr.Dataset(variables, coords=coords, attrs={"estimator": "CR2, arm by arm"})
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _of_arms(
     found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:

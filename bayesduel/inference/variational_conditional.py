@@ -106,9 +106,6 @@ def conditional_at(
     return Conditional(phi, x, arrow, variance, value, found, slope)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _slope(
     layout: Layout, phi: np.ndarray, x: np.ndarray, arrow: Arrow, eta: np.ndarray
 ) -> np.ndarray:

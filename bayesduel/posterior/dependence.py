@@ -119,9 +119,6 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _why_independent(fit: xr.DataTree) -> str:
     """Return why votes are taken as independent where nobody asked for it."""
     if "clusters_repeated" not in fit.attrs:

@@ -120,9 +120,6 @@ def tiers_of_many(
     return tier, (best, worst)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
     """Return how many arms are surely ahead of each arm, (K,).
 

@@ -171,9 +171,6 @@ def judge_agreement(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarray:
     known = {label: k for k, label in enumerate(judges)}
     unknown = [label for label in against if label not in known]

@@ -96,9 +96,6 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     return tier
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_largest_differences` does, without compiled code."""
     away = by_arm[:, None] - by_arm

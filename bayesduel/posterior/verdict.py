@@ -145,9 +145,6 @@ def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, flo
     return safe[:0], joint
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
     singly = unbeaten.mean(0)
     safe = np.flatnonzero(singly >= confidence)

@@ -232,9 +232,6 @@ def winners(
     return checked(result, check, other, why)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) -> dict[str, Any]:
     """Return the settings of a verdict on a fit, by the names of the arguments of `decide`."""
     effective = float(fit.attrs["importance_ess"])

@@ -317,9 +317,6 @@ class Site:
         return Response(self.static[name], media_type=STATIC[name], headers=headers)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 async def _refused(request: Request, error: Refused) -> Response:
     headers = {"retry-after": "2"} if error.status in (429, 503) else None
     return JSONResponse({"error": error.message}, error.status, headers)

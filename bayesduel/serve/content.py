@@ -132,9 +132,6 @@ def markdown(text: str) -> str:
     return _clean(_parser().render(text))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     before = csv.field_size_limit(LARGEST)
     try:

@@ -119,9 +119,6 @@ def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number
     return path
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
     """Return a ticket of a judge; refuse that of another as if it were none."""
     try:

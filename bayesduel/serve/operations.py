@@ -105,9 +105,6 @@ def document(operations: Sequence[Operation], title: str, server: str) -> dict[s
     }
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _from_form(raw: bytes, body: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     try:
         pairs = parse_qsl(raw.decode("ascii"), max_num_fields=20, errors="strict")

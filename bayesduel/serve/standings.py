@@ -60,9 +60,6 @@ def curve(history: list[list[float]], width: float, height: float) -> str:
     return " ".join(f"{width * n / last:.1f},{height * (1 - p):.1f}" for n, p in kept)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | None:
     """Return the estimate of the duels to go, less those told since it was made."""
     if plan is None:

@@ -106,8 +106,6 @@ class Watch:
         days = (visitor.expires - time.time()) / DAY
         return self._pages.access.invite(judge, "judge", days)
 
-    # -- in calling order ------------------------------------------------------------------
-
     async def _tell_stop(self, found: dict[str, Any]) -> None:
         """Post the standings to the webhook once when the study stops."""
         store, address = self._pages.store, self._pages.options.webhook

@@ -406,8 +406,6 @@ class Desk:
         """Return the open tickets that expired, the oldest first; they can still be told."""
         return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._ledger.late)]
 
-    # -- in calling order ------------------------------------------------------------------
-
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)

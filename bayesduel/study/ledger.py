@@ -161,8 +161,6 @@ class Ledger:
         sources = self.parts.session.sources
         return self.n_duels if sources is None else round(sources.wins[sources.target].sum())
 
-    # -- in calling order ------------------------------------------------------------------
-
     @contextmanager
     def _at_once(self) -> Iterator[None]:
         """Run what is compiled as plain Python where the compiler would take longer.

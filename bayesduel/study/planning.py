@@ -244,8 +244,6 @@ def play(
     return Future(played, stopped and (decision.decided or not decision.stopped), right), order
 
 
-# -- in calling order ----------------------------------------------------------------------
-
 # Arguments of a session, its tally, whether it has stopped, and the truth of each future.
 Setting = tuple[tuple[Any, ...], np.ndarray, bool, np.ndarray]
 

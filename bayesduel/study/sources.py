@@ -226,8 +226,6 @@ class SourcePosterior:
             _expect(C, bend[:, s, i, j], s * n_arms + i, s * n_arms + j)
         return asked[len(pending) :]
 
-    # -- in calling order ------------------------------------------------------------------
-
     def _place(self, middle: np.ndarray, root: np.ndarray) -> None:
         """Place the nodes, and compute the priors there."""
         self._phi = middle + self._normal @ root.T

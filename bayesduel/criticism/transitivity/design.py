@@ -84,9 +84,6 @@ def majority_design(duels: Duels, role: Literal["group", "judge"]) -> DecidedDue
     )  # fmt: skip
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _gather(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
 ) -> DecidedDuels:

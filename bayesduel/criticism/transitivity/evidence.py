@@ -284,9 +284,6 @@ def evidence_strength(duels: Duels, draws: int | None = None, seed: int = 0) -> 
     return quick.strength
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _test(
     design: DecidedDuels,
     draws: int | None,

@@ -104,9 +104,6 @@ def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _fit(
     design: DecidedDuels, link: int, lapse: float, scale: float, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:

@@ -115,8 +115,6 @@ class NullModels:
         distance = drawn[:, design.first[design.pair]] - drawn[:, design.second[design.pair]]
         return _inside(lapse_model.chance(distance + design.side * drawn[:, -1:], lapse[:, None]))
 
-    # -- in calling order ------------------------------------------------------------------
-
     def _draws(
         self, model: NullModel, n: int, rng: np.random.Generator
     ) -> Iterator[tuple[np.ndarray, int]]:

@@ -88,9 +88,6 @@ def files_of(address: str) -> tuple[str, ...]:
     return (os.path.abspath(path),) if scheme in ("duckdb", "sqlite") else ()
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _source(con: duckdb.DuckDBPyConnection, address: str) -> str:
     """Return the table of an attached database, or the table function of a file on the web."""
     scheme, place = ADDRESS.fullmatch(address).groups()  # type: ignore[union-attr]

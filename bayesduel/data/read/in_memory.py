@@ -100,9 +100,6 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     return WinsMatrix(cells[:, [names.index(label) for label in labels]], labels)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _are_rows_of_numbers(rows: list[Any]) -> bool:
     """Return whether a list holds equally many numbers in as many lists, 0 in its diagonal."""
     return len(rows) > 1 and all(

@@ -110,9 +110,6 @@ def read_items(
     return items
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _with_index(path_or_frame: Any, item: str) -> Any:
     """Return a pandas frame that is indexed by its items with the index as a column."""
     import narwhals.stable.v2 as nw

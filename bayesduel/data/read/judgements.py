@@ -225,9 +225,6 @@ class Judgements(FrameSource):
             )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _table_of_scores(
     con: duckdb.DuckDBPyConnection, source: Any, given: Mapping[str, Any]
 ) -> Format | None:

@@ -62,9 +62,6 @@ def read_pair_counts(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
     """Return what is wrong with a row, "" if nothing."""
     for role in ("left", "right"):
