@@ -23,10 +23,7 @@ __all__ = [
 ]
 
 # Data that are not by cell, and their dimensions.
-TABLES: dict[str, tuple[str, ...] | None] = {
-    "unit": None,
-    "table": ("arm", "attribute"),
-}
+TABLES: dict[str, tuple[str, ...] | None] = {"unit": None, "table": ("arm", "attribute")}
 # Dimensions of the data of a model, where they are not ("cell",).
 DIMS: dict[str, tuple[str, ...] | None] = {
     "counts": ("cell", "result"),

@@ -403,13 +403,7 @@ def with_order(
 
 
 def observe(
-    eta: Any,
-    parameters: Named,
-    variance: Any,
-    shape: Any,
-    given: Named,
-    density: Any,
-    draw: Any,
+    eta: Any, parameters: Named, variance: Any, shape: Any, given: Named, density: Any, draw: Any
 ) -> None:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 

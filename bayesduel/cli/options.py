@@ -123,11 +123,7 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
 ci_prob_option = click.option(
-    "--ci-prob",
-    type=BETWEEN,
-    default=0.95,
-    show_default=True,
-    help="Probability of the intervals.",
+    "--ci-prob", type=BETWEEN, default=0.95, show_default=True, help="Probability of the intervals."
 )
 
 

@@ -389,10 +389,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
 
 
 def _stops(
-    log: Duels,
-    whole: xr.DataTree,
-    refit: Callable[[Duels], xr.DataTree | None],
-    confidence: float,
+    log: Duels, whole: xr.DataTree, refit: Callable[[Duels], xr.DataTree | None], confidence: float
 ) -> pd.DataFrame:
     """Return who would have been announced after each tenth of a log."""
     votes: Any = log.votes

@@ -230,11 +230,7 @@ def _alike(share: np.ndarray, n_draws: int) -> int:
 
 
 def _named(
-    pairs: Pairs,
-    labels: tuple[str, ...],
-    edges: np.ndarray,
-    share: np.ndarray,
-    ahead: np.ndarray,
+    pairs: Pairs, labels: tuple[str, ...], edges: np.ndarray, share: np.ndarray, ahead: np.ndarray
 ) -> tuple[Cycle, ...]:
     """Return the most probable cycles, each from its first arm in alphabetical order."""
     flat = share.ravel()

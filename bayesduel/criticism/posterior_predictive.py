@@ -323,10 +323,7 @@ def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
 
 
 def _log_likelihood(
-    fit: xr.DataTree,
-    model: Any,
-    posterior: dict[str, np.ndarray],
-    used: np.ndarray,
+    fit: xr.DataTree, model: Any, posterior: dict[str, np.ndarray], used: np.ndarray
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
 

@@ -202,11 +202,7 @@ class Votes:
         for name in ("judge", "group", "category"):
             if (level := self.level(name)) is not None:
                 columns[name] = labelled(*level)
-        for name, values in (
-            ("margin", self.margin),
-            ("grade", self.grade),
-            ("time", self.time),
-        ):
+        for name, values in (("margin", self.margin), ("grade", self.grade), ("time", self.time)):
             if values is not None:
                 columns[name] = values
         return pd.DataFrame(columns)

@@ -160,11 +160,7 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
         else:
             raise FloatingPointError("the density of the hyperparameter does not fall off")
     nodes = np.array(sorted(kept))
-    return Grid(
-        nodes,
-        np.array([kept[v][0] for v in nodes]),
-        tuple(kept[v][1] for v in nodes),
-    )
+    return Grid(nodes, np.array([kept[v][0] for v in nodes]), tuple(kept[v][1] for v in nodes))
 
 
 def _powers(values: np.ndarray) -> np.ndarray:

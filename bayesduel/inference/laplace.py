@@ -21,13 +21,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bayesduel.inference.approximation import DensityApproximation
-from bayesduel.inference.conditional_mode import (
-    Mode,
-    centres,
-    find_mode,
-    grid_variables,
-    start_at,
-)
+from bayesduel.inference.conditional_mode import Mode, centres, find_mode, grid_variables, start_at
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor

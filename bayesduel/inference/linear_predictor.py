@@ -446,9 +446,7 @@ class LinearPredictor:
         """
         whole = data_of_rows(self.data, cells)
         return replace(
-            self,
-            data={k: data.get(k, v) for k, v in whole.items()},
-            design=self.design.rows(cells),
+            self, data={k: data.get(k, v) for k, v in whole.items()}, design=self.design.rows(cells)
         )
 
 

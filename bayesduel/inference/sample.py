@@ -137,10 +137,7 @@ class _Weighed:
         """The certificate of the kept draws."""
         n = len(self.kept)
         return Certificate(
-            khat=self.psis.khat,
-            effective=min(self.psis.effective, n),
-            n_draws=n,
-            tails=self.tails,
+            khat=self.psis.khat, effective=min(self.psis.effective, n), n_draws=n, tails=self.tails
         )
 
 

@@ -48,11 +48,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, linear_predict
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = [
-    "ClusterCovariance",
-    "cluster_covariance",
-    "robust_covariance",
-]
+__all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
 MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
@@ -167,11 +163,7 @@ def robust_covariance(
             "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
             "n_clusters": ("clustering", [counts[name] for name in by_name]),
         },
-        coords={
-            "arm": arms,
-            "opponent": arms,
-            "clustering": np.array(list(by_name), dtype=object),
-        },
+        coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
         attrs={
             "estimator": "CR2",
             "parameters": density.size,

@@ -142,10 +142,7 @@ def robust_dataset(
         ),
         "score_se": ("arm", found.standard_error),
         "score_se_cluster": (("clustering", "arm"), np.stack([one.error for one in every])),
-        "score_degrees_cluster": (
-            ("clustering", "arm"),
-            np.stack([one.degrees for one in every]),
-        ),
+        "score_degrees_cluster": (("clustering", "arm"), np.stack([one.degrees for one in every])),
         "n_clusters": ("clustering", [counts[name] for name in by_name]),
     }
     for name, length in effect_lengths(model, cells).items():

@@ -164,10 +164,7 @@ def judge_agreement(
     drop = _below(table)
     table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
     return JudgeAgreement(
-        table=table,
-        groups=_between(vote) if len(second) else None,
-        unit=shared,
-        drop=drop,
+        table=table, groups=_between(vote) if len(second) else None, unit=shared, drop=drop
     )
 
 
@@ -331,11 +328,7 @@ def _position_bias(votes: Votes, fit: xr.DataTree) -> pd.DataFrame:
             break
     half = Z95 / np.sqrt(curve)
     return pd.DataFrame(
-        {
-            "left": expit(bias),
-            "left_lower": expit(bias - half),
-            "left_upper": expit(bias + half),
-        },
+        {"left": expit(bias), "left_lower": expit(bias - half), "left_upper": expit(bias + half)},
         index=pd.Index(votes.judges, name="judge"),
     )
 

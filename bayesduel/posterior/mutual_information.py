@@ -16,11 +16,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = [
-    "information_about_answers",
-    "information_about_questions",
-    "information_about_scores",
-]
+__all__ = ["information_about_answers", "information_about_questions", "information_about_scores"]
 
 NEAR = 0.02  # up to here the series of `excess` has a relative error below 3e-12
 

@@ -14,15 +14,7 @@ from bayesduel.study.judging import Judging, Question, question
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
 from bayesduel.study.schema import Row
-from bayesduel.study.store import (
-    EXPIRED,
-    OF_JUDGE,
-    PENDING,
-    SHARED,
-    UNTOLD_OF,
-    USED,
-    Store,
-)
+from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, UNTOLD_OF, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 

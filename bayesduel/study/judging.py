@@ -17,14 +17,7 @@ from bayesduel.study.outcomes import SIDES
 from bayesduel.study.schema import Event, Row
 from bayesduel.system.arguments import check_range, shown_value, whole
 
-__all__ = [
-    "Judging",
-    "Question",
-    "checked_judging",
-    "judge_table",
-    "question",
-    "stored_judging",
-]
+__all__ = ["Judging", "Question", "checked_judging", "judge_table", "question", "stored_judging"]
 
 APART = 3  # tickets of the judge between a question and its repeat, at least
 

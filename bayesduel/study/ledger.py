@@ -180,11 +180,7 @@ class Ledger:
             self._said = True
             yield
 
-    def _enter(
-        self,
-        told: Sequence[tuple[Any, ...]],
-        asks: Sequence[tuple[int, int, int]],
-    ) -> None:
+    def _enter(self, told: Sequence[tuple[Any, ...]], asks: Sequence[tuple[int, int, int]]) -> None:
         """Enter new outcomes, and the choices that other processes, or an earlier one, made.
 
         A policy with a memory writes it as it chooses: every choice is repeated, with the

@@ -35,10 +35,7 @@ def _of_study(name: str, *columns: Any) -> Table:
 
 
 studies = Table(
-    "studies",
-    metadata,
-    _number("number"),
-    Column("name", String(200), nullable=False, unique=True),
+    "studies", metadata, _number("number"), Column("name", String(200), nullable=False, unique=True)
 )
 settings = Table(
     "settings",
@@ -54,9 +51,7 @@ arms = _of_study(
     UniqueConstraint("study", "label"),
 )
 items = _of_study(
-    "items",
-    Column("label", String, nullable=False),
-    UniqueConstraint("study", "label"),
+    "items", Column("label", String, nullable=False), UniqueConstraint("study", "label")
 )
 tickets = _of_study(
     "tickets",

@@ -17,13 +17,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
 
-__all__ = [
-    "LEAST_INFORMATION",
-    "DecidedDuels",
-    "OrderStatus",
-    "design_of",
-    "majority_design",
-]
+__all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
 LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
 OrderStatus = Literal["estimated", "not identified", "not recorded"]

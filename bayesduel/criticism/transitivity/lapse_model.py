@@ -99,8 +99,7 @@ def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
         fits.append(seen[place])
     fits.sort(key=lambda r: -r.evidence)
     return LapseModel(
-        link=link,
-        fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE),
+        link=link, fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE)
     )
 
 

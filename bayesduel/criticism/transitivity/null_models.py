@@ -180,11 +180,7 @@ class NullModels:
         return found
 
     def _irregular(
-        self,
-        drawn: np.ndarray,
-        lapse: np.ndarray,
-        better: np.ndarray,
-        rng: np.random.Generator,
+        self, drawn: np.ndarray, lapse: np.ndarray, better: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
         design = self.design

@@ -95,12 +95,7 @@ class FileSource:
     coding: str | None = None  # of its outcomes, where the source knows
 
     def __init__(
-        self,
-        path: Any,
-        con: duckdb.DuckDBPyConnection,
-        folder: str,
-        skip: bool,
-        memory: int | None,
+        self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
     ) -> None:
         self._skip = skip
         self._memory = memory
