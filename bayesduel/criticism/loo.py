@@ -30,24 +30,12 @@ REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit'
 
 
 class Left(NamedTuple):
-    """One model's predictions of the units left out, all of shape (units,).
+    """One model's predictions of the units left out, all of shape (units,)."""
 
-    Attributes
-    ----------
-    elpd
-        Log predictive density of one observation of the unit.
-    lppd
-        The same with the unit in the data.
-    khat
-        Pareto k-hat of leaving it out.
-    refitted
-        Whether `elpd` is of a fit without the unit.
-    """
-
-    elpd: np.ndarray
-    lppd: np.ndarray
-    khat: np.ndarray
-    refitted: np.ndarray
+    elpd: np.ndarray  # log predictive density of one observation of the unit
+    lppd: np.ndarray  # the same with the unit in the data
+    khat: np.ndarray  # Pareto k-hat of leaving it out
+    refitted: np.ndarray  # whether `elpd` is of a fit without the unit
 
 
 def leave_out(
