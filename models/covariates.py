@@ -241,11 +241,6 @@ class ItemEffects(ArmTerm):
         """Effects are not centred: attributes say nothing of their mean."""
         return False
 
-    def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's effect and minus second's."""
-        one = np.ones(np.shape(cells["first"]))
-        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
-
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the learned deviation."""
         return scales["effect_scale"]

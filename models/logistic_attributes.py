@@ -118,10 +118,6 @@ class LogisticAttributes(Model):
         """Settings without the items, which a fit keeps in a group of their own."""
         return {"scale": self.scale, "sparsity": self.sparsity}
 
-    def settled(self, log: Any) -> "LogisticAttributes":
-        """Return the model: nothing is read off the log."""
-        return self
-
     def check(self, log: Any) -> None:
         """Raise unless the log determines what this model estimates.
 

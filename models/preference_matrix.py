@@ -99,10 +99,6 @@ class PreferenceMatrix(Model):
         """Probabilities are by pair."""
         return {"theta": ("pair",)}
 
-    def settled(self, log: Any) -> "PreferenceMatrix":
-        """Return the model: nothing is read off the log."""
-        return self
-
     def why_not(self, method: str) -> str:
         """Return "" of "conjugate": given the concentration, pairs are."""
         return "" if method == "conjugate" else super().why_not(method)

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Named, check_positive
-from bayesduel.models.term import ArmTerm, Touch, centre
+from bayesduel.models.term import ArmTerm, centre
 
 __all__ = ["Scores"]
 
@@ -67,11 +67,6 @@ class Scores(ArmTerm):
     def free_dims(self) -> tuple[str, ...]:
         """K - 1 numbers, from which the centred scores follow."""
         return ("free",)
-
-    def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's score and minus second's."""
-        one = np.ones(np.shape(cells["first"]))
-        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the scale: learned, or fixed in the numbers' own unit."""

@@ -361,6 +361,11 @@ class ArmTerm(Term):
         """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
         return parameters[self.parameter]
 
+    def design(self, cells: Named) -> tuple[Touch, ...]:
+        """Return first's coefficient and minus second's."""
+        one = np.ones(np.shape(cells["first"]))
+        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
+
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]

@@ -6,7 +6,6 @@ place of which K - 1 free numbers are estimated) with a few other columns, and a
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -74,34 +73,6 @@ def differences(score: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.
         for cell in range(len(first)):
             found[draw, cell] = score[draw, first[cell]] - score[draw, second[cell]]
     return found
-
-
-class Design(Protocol):
-    """How the linear predictor eta (cells,) depends on the parameters u (size,): eta = J u."""
-
-    def eta(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (..., cells), of u (..., size)."""
-
-    def etas(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
-
-    def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return J' slope, (size,)."""
-
-    def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        """Return J' slopes, (size, m), of slopes (cells, m)."""
-
-    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
-        """Return J' slope over the cells of each of `n` groups, (n, size)."""
-
-    def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus J' diag(bend) J, (size, size)."""
-
-    def spread(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the standard deviation of eta, (cells,), when u has this covariance."""
-
-    def rows(self, cells: np.ndarray) -> "Design":
-        """Return the design of these cells (indices, with repeats)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,3 +313,6 @@ class ScoresBeside(DesignMatrix):
     def rows(self, cells: np.ndarray) -> "ScoresBeside":
         """Return the design of these cells."""
         return ScoresBeside(sparse.csr_array(self.jacobian[cells]), self.n_arms)
+
+
+Design = PairDifferences | DesignMatrix  # how eta (cells,) depends on u (size,): eta = J u
