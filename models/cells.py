@@ -36,28 +36,17 @@ ROLES = ("judge", "group", "category")  # columns that a log recognises
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Seen:
-    """Who met whom and how it ended, in the cells that a model distinguishes.
+    """Who met whom and how it ended, in the cells that a model distinguishes."""
 
-    Attributes
-    ----------
-    columns
-        ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where
-        the order counts, first is left and ``left_first`` is one.
-    counts
-        First wins, second wins and ties, shape (cells, 3).
-    of_vote
-        The cell of each vote, shape (votes,); None where only tallies were needed.
-    added
-        What each vote adds to the counts of its cell, (votes, 3); None as `of_vote`.
-    each
-        Whether every vote is a cell of its own, first being left.
-    """
-
+    # ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where the
+    # order counts, first is left and ``left_first`` is one.
     columns: Arrays
-    counts: np.ndarray
+    counts: np.ndarray  # first wins, second wins and ties, shape (cells, 3)
+    # the cell of each vote, shape (votes,); None where only tallies were needed
     of_vote: np.ndarray | None = None
+    # what each vote adds to the counts of its cell, (votes, 3); None as `of_vote`
     added: np.ndarray | None = None
-    each: bool = False
+    each: bool = False  # whether every vote is a cell of its own, first being left
 
     def __len__(self) -> int:
         return len(self.counts)

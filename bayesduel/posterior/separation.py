@@ -34,19 +34,13 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Which arms are surely apart, by the arm that the statements are on.
+    """Which arms are surely apart, by the arm that the statements are on."""
 
-    Attributes
-    ----------
-    above, below
-        Whether arm j ranks surely above, or below, arm i; the statements of a row hold jointly,
-        bool, shape (K, K).
-    ahead
-        Whether arm i is surely ahead of arm j; as `below`, but with an error on one side only.
-    """
-
+    # whether arm j ranks surely above, or below, arm i; the statements of a row hold jointly, bool,
+    # shape (K, K)
     above: np.ndarray
     below: np.ndarray
+    # whether arm i is surely ahead of arm j; as `below`, but with an error on one side only
     ahead: np.ndarray
 
 
