@@ -29,10 +29,7 @@ class Turns:
     async def take(self, do: Callable[[], None], state: Callable[[], Any]) -> Any:
         """Do something, and return what `state` says after it; it is on disk then.
 
-        Raises
-        ------
-        KeyError, Refused
-            What `do` or `state` raised, before they stored anything.
+        Raises KeyError or Refused: what `do` or `state` raised, before they stored anything.
         """
         answer = asyncio.get_running_loop().create_future()
         self._waiting.append(((do, state), answer))

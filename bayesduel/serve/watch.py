@@ -71,10 +71,7 @@ class Watch:
     async def changes(self) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the standings whenever they change, None after a silence.
 
-        Raises
-        ------
-        Refused
-            If too many streams are open.
+        Raises Refused if too many streams are open.
         """
         if self._streams >= STREAMS:
             raise Refused(429, f"at most {STREAMS} pages may show the standings at once")

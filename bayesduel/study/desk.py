@@ -462,10 +462,7 @@ class Desk:
     def _asked_of_sources(self, n: int, judge: str | None, known: list[Row]) -> list[Row]:
         """Return new tickets of the source that judges, or of those that are worth their cost.
 
-        Raises
-        ------
-        NoQuestion
-            If another source is to be asked now than the one that judges.
+        Raises NoQuestion if another source is to be asked now than the one that judges.
         """
         ledger, n_items = self._ledger, len(self._items)
         sources = ledger.parts.session.sources
