@@ -146,7 +146,7 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
 
     mode, deviation = _locate(at, seen, start)
     step = min(SPACING * deviation, WIDEST)
-    at(mode, _closest(seen, mode))
+    at(mode, seen[min(seen, key=lambda value: abs(value - mode))][1])
     kept = {mode: seen[mode]}
     for direction in (-1.0, 1.0):
         value, peak = mode, seen[mode][0]
@@ -207,7 +207,3 @@ def _parabola(
     slope = (high - low) / (2 * step)
     vertex = centre - slope / bend
     return float(np.clip(vertex, centre - 2 * step, centre + 2 * step)), float(1 / np.sqrt(-bend))
-
-
-def _closest(seen: dict[float, tuple[float, Any]], value: float) -> Any:
-    return seen[min(seen, key=lambda v: abs(v - value))][1]

@@ -91,7 +91,7 @@ class SkewedLaplace(DensityApproximation):
             for k in outwards:
                 axes = _orthogonal(modes[k], last.axes)
                 if abs(grid.nodes[k] - measured) < APART:
-                    last = _with_densities_of(last, modes[k], axes)
+                    last = _product(modes[k], axes, last.along, last.log_mass)
                 else:
                     measured = grid.nodes[k]
                     last = _conditional(density, measured, modes[k], axes)
@@ -193,11 +193,6 @@ def _conditional(
     every = np.arange(density.size)
     along, log_mass = PiecewiseExponential.of(points.T, height(points, every).T)
     return _product(mode, axes, along, log_mass)
-
-
-def _with_densities_of(near: SkewedConditional, mode: Mode, axes: np.ndarray) -> SkewedConditional:
-    """Return the product at another mode of the densities along the axes of one `near` it."""
-    return _product(mode, axes, near.along, near.log_mass)
 
 
 def _product(

@@ -36,12 +36,8 @@ class Conditional(NamedTuple):
     slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
 
 
-def _quadrature() -> tuple[np.ndarray, np.ndarray]:
-    nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
-    return nodes, masses / masses.sum()
-
-
-AT, MASS = _quadrature()
+AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
+MASS = MASS / MASS.sum()
 
 
 def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
