@@ -15,7 +15,7 @@ from scipy.special import expit
 from bayesduel.models.elementary import elementary
 from bayesduel.models.response import Derivatives, Response, log_coefficient, outcome_name
 from bayesduel.models.score_model import ScoreModel
-from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class CumulativeResponse(Response):
     score_scale: ClassVar[float] = 2.0
     counts_add_up: ClassVar[bool] = False
     _tie_rule: ClassVar[str] = "a tie is the middle grade"
+    dims: ClassVar[Dims] = {"threshold": ("step",)}
 
     @property
     def grades(self) -> np.ndarray:
@@ -65,11 +66,6 @@ class CumulativeResponse(Response):
     def own(self) -> dict[str, tuple[float, float]]:
         """Priors of the logarithms of the steps."""
         return dict.fromkeys(self.steps, STEP_PRIOR)
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the thresholds."""
-        return {"threshold": ("step",)}
 
     @property
     def _tied(self) -> bool:

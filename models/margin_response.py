@@ -19,7 +19,7 @@ from bayesduel.models.elementary import elementary
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.settings import Arrays, Dims, Named
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -86,7 +86,7 @@ class MarginResponse(Response):
         return self.variances == "common"
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of the parameters of the noise."""
         own: dict[str, dict[str, tuple[str, ...]]] = {
             "arm": {"noise": ("arm",)},

@@ -11,10 +11,19 @@ import numpy as np
 from bayesduel.system.arguments import LARGEST_FLOAT, shown_value
 from bayesduel.text import join
 
-__all__ = ["Arrays", "ByValue", "Named", "check_positive", "settings_from_json", "settings_to_json"]
+__all__ = [
+    "Arrays",
+    "ByValue",
+    "Dims",
+    "Named",
+    "check_positive",
+    "settings_from_json",
+    "settings_to_json",
+]
 
 Named = Mapping[str, Any]  # values by name: parameters, scales, what is known of each cell
 Arrays = Mapping[str, np.ndarray]  # the same of arrays alone, such as draws
+Dims = dict[str, tuple[str, ...]]  # dimensions of parameters, by name
 
 
 class ByValue:

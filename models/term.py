@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import ByValue, Named
+from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Part(ByValue, ABC):
         return {}
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of its parameters that are no numbers, by name."""
         return {}
 
@@ -388,10 +388,7 @@ class Modifier(Part):
     True
     """
 
-    @property
-    def why_nuts(self) -> str:
-        """The predictor is not linear."""
-        return "its predictor is not linear in its parameters"
+    why_nuts: ClassVar[str] = "its predictor is not linear in its parameters"
 
 
 @dataclass(frozen=True)
