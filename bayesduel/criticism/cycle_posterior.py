@@ -168,6 +168,9 @@ def curl_share(
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
 
+# -- in calling order ----------------------------------------------------------------------
+
+
 @compiled
 def _count(theta, edges):
     """Count by draw the triads that break each form of transitivity, by triad its cycles.
@@ -230,7 +233,11 @@ def _alike(share: np.ndarray, n_draws: int) -> int:
 
 
 def _named(
-    pairs: Pairs, labels: tuple[str, ...], edges: np.ndarray, share: np.ndarray, ahead: np.ndarray
+    pairs: Pairs,
+    labels: tuple[str, ...],
+    edges: np.ndarray,
+    share: np.ndarray,
+    ahead: np.ndarray,
 ) -> tuple[Cycle, ...]:
     """Return the most probable cycles, each from its first arm in alphabetical order."""
     flat = share.ravel()

@@ -26,12 +26,21 @@ FEWEST = 100  # coefficients by group from which they are eliminated
 
 
 class Arrow(NamedTuple):
-    """A factored arrowhead precision."""
+    """A factored arrowhead precision.
 
-    # lower Cholesky factor of the precision of the border, the groups integrated out, (p, p)
+    Attributes
+    ----------
+    border
+        Lower Cholesky factor of the precision of the border, the groups integrated out, (p, p).
+    roots
+        Inverses of the lower Cholesky factors of the blocks, (groups, m, m).
+    pull
+        How far the middle of each group moves with the border, (groups, m, p).
+    """
+
     border: np.ndarray
-    roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
-    pull: np.ndarray  # how far the middle of each group moves with the border, (groups, m, p)
+    roots: np.ndarray
+    pull: np.ndarray
 
     @property
     def half_log_det(self) -> float:
@@ -56,15 +65,28 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which coefficients of a density are the border, and which are groups."""
+    """Which coefficients of a density are the border, and which are groups.
+
+    Attributes
+    ----------
+    density
+        The density.
+    border
+        Places in x of the border, the response's own numbers last, (p,).
+    groups
+        Places in x of each group, (groups, m); (0, 0) without groups.
+    to_border, to_groups
+        Design of the border, of scores where there are some, and of all groups, sparse.
+    scored
+        Whether the first of the border are the free numbers of scores.
+    """
 
     density: LinearPredictor
-    border: np.ndarray  # places in x of the border, the response's own numbers last, (p,)
-    groups: np.ndarray  # places in x of each group, (groups, m); (0, 0) without groups
-    # design of the border, of scores where there are some, and of all groups, sparse
+    border: np.ndarray
+    groups: np.ndarray
     to_border: sparse.csr_array
     to_groups: sparse.csr_array
-    scored: int  # whether the first of the border are the free numbers of scores
+    scored: int
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
@@ -76,7 +98,10 @@ class Layout:
     def factor(self, found: Derivatives, prior: Prior) -> Arrow:
         """Return the factored precision where cells bend so.
 
-        Raises FloatingPointError if it is not positive definite.
+        Raises
+        ------
+        FloatingPointError
+            If it is not positive definite.
         """
         weight = np.maximum(-found.bend, 0.0)
         if not len(self.groups):
@@ -123,7 +148,10 @@ class Layout:
     def bordered(self, bent: np.ndarray, prior: Prior) -> Arrow:
         """Return the factored precision where all coefficients are of the border.
 
-        Raises FloatingPointError if it is not positive definite.
+        Raises
+        ------
+        FloatingPointError
+            If it is not positive definite.
         """
         none = np.zeros((0, 0, 0))  # own numbers may bend upwards in some cells
         return Arrow(ascent(bent + prior.precision)[0], none, none)
