@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
 
@@ -86,7 +86,7 @@ class BladeChest(Modifier):
         return {"plane": np.arange(1, min(self.planes, (log.n_arms - 1) // 2) + 1)}
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Sizes are by plane, blades and chests by plane and arm."""
         both = ("plane", "arm")
         return {"plane_scale": ("plane",), "blade": both, "chest": both}

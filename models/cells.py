@@ -23,10 +23,7 @@ __all__ = [
 ]
 
 # Data that are not by cell, and their dimensions.
-TABLES: dict[str, tuple[str, ...] | None] = {
-    "unit": None,
-    "table": ("arm", "attribute"),
-}
+TABLES: dict[str, tuple[str, ...] | None] = {"unit": None, "table": ("arm", "attribute")}
 # Dimensions of the data of a model, where they are not ("cell",).
 DIMS: dict[str, tuple[str, ...] | None] = {
     "counts": ("cell", "result"),
@@ -39,28 +36,17 @@ ROLES = ("judge", "group", "category")  # columns that a log recognises
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Seen:
-    """Who met whom and how it ended, in the cells that a model distinguishes.
+    """Who met whom and how it ended, in the cells that a model distinguishes."""
 
-    Attributes
-    ----------
-    columns
-        ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where
-        the order counts, first is left and ``left_first`` is one.
-    counts
-        First wins, second wins and ties, shape (cells, 3).
-    of_vote
-        The cell of each vote, shape (votes,); None where only tallies were needed.
-    added
-        What each vote adds to the counts of its cell, (votes, 3); None as `of_vote`.
-    each
-        Whether every vote is a cell of its own, first being left.
-    """
-
+    # ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where the
+    # order counts, first is left and ``left_first`` is one.
     columns: Arrays
-    counts: np.ndarray
+    counts: np.ndarray  # first wins, second wins and ties, shape (cells, 3)
+    # the cell of each vote, shape (votes,); None where only tallies were needed
     of_vote: np.ndarray | None = None
+    # what each vote adds to the counts of its cell, (votes, 3); None as `of_vote`
     added: np.ndarray | None = None
-    each: bool = False
+    each: bool = False  # whether every vote is a cell of its own, first being left
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -118,19 +104,11 @@ def seen_in(
 ) -> Seen:
     """Return the cells of `duels`: pairs, split by the values of `columns`.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    columns
-        Numbers by name, one or a row a vote: votes that differ in one are in different cells. Real
-        numbers are left minus right: their sign follows the orientation of the cell.
-    ordered
-        Whether (left, right) and (right, left) are different cells.
-    each
-        Whether every vote is a cell of its own, first being left.
-    by_vote
-        Whether the cell of each vote is needed though no column is asked for.
+    columns: numbers by name, one or a row a vote: votes that differ in one are in different cells.
+        Real numbers are left minus right: their sign follows the orientation of the cell.
+    ordered: whether (left, right) and (right, left) are different cells.
+    each: whether every vote is a cell of its own, first being left.
+    by_vote: whether the cell of each vote is needed though no column is asked for.
     """
     given = dict(columns or {})
     columns = {n: c for n, c in given.items() if not np.issubdtype(c.dtype, np.floating)}
@@ -198,10 +176,7 @@ def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
 def votes_of(duels: "Duels") -> Any:
     """Return the votes of a log of margins.
 
-    Raises
-    ------
-    ValueError
-        If the log has no margins, or left out those of ties.
+    Raises ValueError if the log has no margins, or left out those of ties.
     """
     votes = duels.votes
     if votes is None or votes.margin is None:
@@ -225,10 +200,7 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
 
     `by` is "judge", "group", "category", or a column that was kept.
 
-    Raises
-    ------
-    ValueError
-        If the log has no such column, or fewer than two levels of it.
+    Raises ValueError if the log has no such column, or fewer than two levels of it.
     """
     votes = duels.votes
     found = None if votes is None else votes.level(by)
@@ -238,9 +210,6 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     if len(found[1]) < 2:
         raise ValueError(f"duels should be of at least two levels of {by}, got {list(found[1])}")
     return found
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.data.items import Items
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
 from bayesduel.system.arguments import (
     check_flag,
@@ -121,6 +121,7 @@ class ItemCovariates(ArmTerm):
 
     name: ClassVar[str] = "items"
     parameter: ClassVar[str] = "coefficient"
+    dims: ClassVar[Dims] = {"coefficient": ("attribute",), "local": ("attribute",)}
 
     def __post_init__(self) -> None:
         if not isinstance(self.items, Items):
@@ -136,11 +137,6 @@ class ItemCovariates(ArmTerm):
     def flat(self) -> bool:
         """Whether the prior is flat."""
         return bool(np.isinf(self.scale))
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Coefficients are by attribute."""
-        return {"coefficient": ("attribute",), "local": ("attribute",)}
 
     @property
     def why_nuts(self) -> str:
@@ -222,6 +218,8 @@ class ItemEffects(ArmTerm):
     name: ClassVar[str] = "item-effects"
     parameter: ClassVar[str] = "effect"
     needs_items: ClassVar[bool] = True
+    dims: ClassVar[Dims] = {"effect": ("arm",)}
+    over_arms: ClassVar[bool] = False  # not centred: attributes say nothing of the mean
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior)
@@ -230,21 +228,6 @@ class ItemEffects(ArmTerm):
     def scales(self) -> dict[str, Scale]:
         """The deviation of the effects."""
         return {"effect_scale": Scale("half-normal", self.prior)}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Effects are by arm."""
-        return {"effect": ("arm",)}
-
-    @property
-    def over_arms(self) -> bool:
-        """Effects are not centred: attributes say nothing of their mean."""
-        return False
-
-    def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's effect and minus second's."""
-        one = np.ones(np.shape(cells["first"]))
-        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the learned deviation."""
@@ -344,7 +327,7 @@ class DuelCovariates(ByLevel, Term):
         }
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Effects are by covariate, and by level."""
         by = () if self.by is None else (self.by,)
         return {"covariate_effect": (*by, "covariate")}

@@ -15,7 +15,7 @@ from scipy.special import expit
 from bayesduel.models.elementary import elementary
 from bayesduel.models.response import Derivatives, Response, log_coefficient, outcome_name
 from bayesduel.models.score_model import ScoreModel
-from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
@@ -28,20 +28,16 @@ STEP_PRIOR = (-0.5, 1.0)  # mean and deviation of the logarithm of a step betwee
 
 @dataclass(frozen=True)
 class CumulativeResponse(Response):
-    """Grades by thresholds of a logistic variable, symmetric about 0.
+    """Grades by thresholds of a logistic variable, symmetric about 0."""
 
-    Parameters
-    ----------
-    levels
-        Sizes of the grades, in increasing order, 0 for a tie; None: those of the log.
-    """
-
+    # sizes of the grades, in increasing order, 0 for a tie; None: those of the log
     levels: tuple[int, ...] | None = None
 
     outcome: ClassVar[str] = "grade"
     score_scale: ClassVar[float] = 2.0
     counts_add_up: ClassVar[bool] = False
     _tie_rule: ClassVar[str] = "a tie is the middle grade"
+    dims: ClassVar[Dims] = {"threshold": ("step",)}
 
     @property
     def grades(self) -> np.ndarray:
@@ -70,11 +66,6 @@ class CumulativeResponse(Response):
     def own(self) -> dict[str, tuple[float, float]]:
         """Priors of the logarithms of the steps."""
         return dict.fromkeys(self.steps, STEP_PRIOR)
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the thresholds."""
-        return {"threshold": ("step",)}
 
     @property
     def _tied(self) -> bool:

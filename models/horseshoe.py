@@ -16,10 +16,7 @@ PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
 def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
     """Raise unless `sparsity` is None or a number of attributes in (0, n).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not, or if `scale`, then that of the slab, is infinite.
+    Raises TypeError or ValueError if it is not, or if `scale`, then that of the slab, is infinite.
     """
     if sparsity is None:
         return

@@ -14,11 +14,8 @@ __all__ = ["check_determined", "check_flat"]
 def check_flat(model: Any, duels: Any) -> None:
     """Raise unless a log determines the parameters of a model that have a flat prior.
 
-    Raises
-    ------
-    ValueError
-        If the log has several components, wins do not connect all arms (Ford's condition), or
-        covariates separate wins from losses.
+    Raises ValueError if the log has several components, wins do not connect all arms (Ford's
+    condition), or covariates separate wins from losses.
     """
     cells = model.cells(duels)
     flat = [part for part in model.terms if part.flat]
@@ -74,19 +71,10 @@ def check_determined(
 ) -> None:
     """Raise unless maximum likelihood exists and is unique.
 
-    Parameters
-    ----------
-    inputs
-        Whose columns should not determine one another, up to a constant, shape (..., k).
-    design, points, n
-        Of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
-    names
-        Of the columns of `design`.
-
-    Raises
-    ------
-    ValueError
-        Naming the column that others determine, or those that separate the outcomes most.
+    inputs: whose columns should not determine one another, up to a constant, shape (..., k).
+    design, points, n: of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
+    Raises ValueError: naming the column that others determine, or those that separate the outcomes
+    most.
     """
     made = dependent(inputs)
     if made is not None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ByLevel, Modifier, centre
 
 __all__ = ["JudgeReliability"]
@@ -66,6 +66,7 @@ class JudgeReliability(ByLevel, Modifier):
 
     name: ClassVar[str] = "reliability"
     key: ClassVar[str] = name
+    dims: ClassVar[Dims] = {"sensitivity": ("judge",)}
     by = "judge"
 
     def __post_init__(self) -> None:
@@ -75,11 +76,6 @@ class JudgeReliability(ByLevel, Modifier):
     def scales(self) -> dict[str, Scale]:
         """The spread of the sensitivities."""
         return {"judge_spread": Scale("half-normal", self.prior, in_units=False)}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """``sensitivity`` is by judge."""
-        return {"sensitivity": ("judge",)}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the judges."""

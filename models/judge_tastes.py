@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ByLevel, Term, Touch
 
 __all__ = ["JudgeTastes"]
@@ -56,6 +56,7 @@ class JudgeTastes(ByLevel, Term):
     parameter: ClassVar[str] = "taste"
     needs_items: ClassVar[bool] = True
     explains: ClassVar[tuple[str, ...]] = ("judge",)
+    dims: ClassVar[Dims] = {"judge_spread": ("attribute",), "taste": ("judge", "attribute")}
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior)
@@ -64,11 +65,6 @@ class JudgeTastes(ByLevel, Term):
     def scales(self) -> dict[str, Scale]:
         """A spread for each attribute."""
         return {"judge_spread": Scale("half-normal", self.prior, dim="attribute")}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Spreads are by attribute, tastes by judge and attribute."""
-        return {"judge_spread": ("attribute",), "taste": ("judge", "attribute")}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the attributes of first minus those of second where the cell says who judged."""

@@ -20,15 +20,9 @@ __all__ = ["Intercept", "LogisticAttributes"]
 
 @dataclass(frozen=True)
 class Intercept(Term):
-    """The predictor of an item of average attributes: ``intercept ~ Normal(0, prior)``.
+    """The predictor of an item of average attributes: ``intercept ~ Normal(0, prior)``."""
 
-    Parameters
-    ----------
-    prior
-        Prior standard deviation, in logits; ``numpy.inf`` is a flat prior.
-    """
-
-    prior: float = 2.5
+    prior: float = 2.5  # prior standard deviation, in logits; ``numpy.inf`` is a flat prior
 
     name: ClassVar[str] = "intercept"
     parameter: ClassVar[str] = "intercept"
@@ -123,10 +117,6 @@ class LogisticAttributes(Model):
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
         return {"scale": self.scale, "sparsity": self.sparsity}
-
-    def settled(self, log: Any) -> "LogisticAttributes":
-        """Return the model: nothing is read off the log."""
-        return self
 
     def check(self, log: Any) -> None:
         """Raise unless the log determines what this model estimates.

@@ -19,7 +19,7 @@ from bayesduel.models.elementary import elementary
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.settings import Arrays, Dims, Named
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -86,7 +86,7 @@ class MarginResponse(Response):
         return self.variances == "common"
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of the parameters of the noise."""
         own: dict[str, dict[str, tuple[str, ...]]] = {
             "arm": {"noise": ("arm",)},
@@ -296,11 +296,8 @@ class MarginResponse(Response):
 def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     """Raise unless the margins of a log leave noise to be estimated.
 
-    Raises
-    ------
-    ValueError
-        If there are no margins, all are 0, or scores fit them all exactly; under a flat prior
-        also if the log has several components or no more margins than scores.
+    Raises ValueError if there are no margins, all are 0, or scores fit them all exactly; under a
+    flat prior also if the log has several components or no more margins than scores.
     """
     from bayesduel.data.health import components
 
@@ -394,9 +391,6 @@ def draw_pair_student(
     return draw_statistics(eta, order, own, n, n_left, rng)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def with_order(
     ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
 ) -> Derivatives:
@@ -409,13 +403,7 @@ def with_order(
 
 
 def observe(
-    eta: Any,
-    parameters: Named,
-    variance: Any,
-    shape: Any,
-    given: Named,
-    density: Any,
-    draw: Any,
+    eta: Any, parameters: Named, variance: Any, shape: Any, given: Named, density: Any, draw: Any
 ) -> None:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 

@@ -17,7 +17,7 @@ from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.response import Response, expected_score
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
-from bayesduel.models.settings import Arrays, ByValue, Named
+from bayesduel.models.settings import Arrays, ByValue, Dims, Named
 from bayesduel.models.term import Part, Term, Terms, Touch, contribution
 from bayesduel.system.arguments import shown_value
 
@@ -116,9 +116,9 @@ class Model(ByValue, metaclass=_Named):
             f"terms should be added to a model with scores, such as BradleyTerry(), got {self.name}"
         )
 
-    @abstractmethod
     def settled(self, log: Any) -> Self:
         """Return the same with every setting that is read off the log written down."""
+        return self
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -129,7 +129,7 @@ class Model(ByValue, metaclass=_Named):
         return found | self.response.scales(flat=self.terms.flat)
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of the parameters of a fit that have some."""
         found = {n: names for part in self.terms for n, names in part.dims.items()}
         return found | dict(self.response.dims)

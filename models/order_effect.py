@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
 
@@ -66,6 +66,7 @@ class OrderEffect(ByLevel, Term):
 
     name: ClassVar[str] = "order"
     reads_order: ClassVar[bool] = True
+    controls: ClassVar[tuple[str, ...]] = ("neither side has an advantage",)
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior, flat=True)
@@ -88,7 +89,7 @@ class OrderEffect(ByLevel, Term):
         return self.by is not None
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Advantages are by level."""
         return {} if self.by is None else {self.parameter: (self.by,)}
 
@@ -96,11 +97,6 @@ class OrderEffect(ByLevel, Term):
     def flat(self) -> bool:
         """Whether the prior of the advantage is flat."""
         return bool(np.isinf(self.prior))
-
-    @property
-    def controls(self) -> tuple[str, ...]:
-        """No advantage of a side."""
-        return ("neither side has an advantage",)
 
     def columns(self, log: Any) -> dict[str, Any]:
         """Return each vote's level, -1 where it has none; raise where a side is the winner's."""

@@ -24,7 +24,7 @@ from bayesduel.models.margin_response import (
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.settings import Arrays, Dims, Named
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells
@@ -39,30 +39,19 @@ class PairResiduals(MarginResponse):
     The residual is normal about 0, with a learned standard deviation, and common to all duels of
     the pair.
 
-    Parameters
-    ----------
-    variances, unit_size
-        As in :class:`MarginResponse`; "common" or "arm".
+    variances, unit_size: as in :class:`MarginResponse`; "common" or "arm".
     """
 
     ranks_by_score: ClassVar[bool] = False
+    coupled: ClassVar[bool] = True  # by the residual
+    criteria_agree: ClassVar[bool] = False  # cycles are possible
 
     def scales(self, *, flat: bool) -> dict[str, Scale]:
         """Return the deviation of the residuals, and the noise."""
         return {"residual_scale": Scale("half-normal", 0.5), **super().scales(flat=flat)}
 
     @property
-    def coupled(self) -> bool:
-        """Duels of a pair share its residual."""
-        return True
-
-    @property
-    def criteria_agree(self) -> bool:
-        """Cycles are possible, so criteria may differ."""
-        return False
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of the residuals and the noise."""
         return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
 

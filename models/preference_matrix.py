@@ -11,7 +11,7 @@ from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Named, check_positive
+from bayesduel.models.settings import Arrays, Dims, Named, check_positive
 from bayesduel.models.term import Terms
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class PreferenceMatrix(Model):
     title: ClassVar[str] = "preference matrix (one probability per pair, no transitivity assumed)"
     terms: ClassVar[Terms] = Terms(())
     response: ClassVar[Response] = Probabilities()
+    dims: ClassVar[Dims] = {"theta": ("pair",)}
 
     def __post_init__(self) -> None:
         check_positive("concentration", self.concentration, none=True)
@@ -93,15 +94,6 @@ class PreferenceMatrix(Model):
         """The concentration, where it is learned."""
         learned = Scale("log-normal", 4.0, 1.0, in_units=False)
         return {"concentration": learned} if self.concentration is None else {}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Probabilities are by pair."""
-        return {"theta": ("pair",)}
-
-    def settled(self, log: Any) -> "PreferenceMatrix":
-        """Return the model: nothing is read off the log."""
-        return self
 
     def why_not(self, method: str) -> str:
         """Return "" of "conjugate": given the concentration, pairs are."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import shown_value
 
@@ -88,7 +88,7 @@ class RandomEffects(ByLevel, Term):
         return {self.spread: Scale("half-normal", self.prior)}
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Deviations are by level and arm."""
         return {self.parameter: (self.by, "arm")}
 
@@ -142,13 +142,5 @@ class CategoryEffects(RandomEffects):
         return RandomEffects(text)
 
     key: ClassVar[str] = name
-
-    @property
-    def parameter(self) -> str:  # type: ignore[override]
-        """Name of the deviations."""
-        return "deviation"
-
-    @property
-    def spread(self) -> str:
-        """Name of their standard deviation."""
-        return "category_spread"
+    parameter: ClassVar[str] = "deviation"
+    spread: ClassVar[str] = "category_spread"

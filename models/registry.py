@@ -361,9 +361,6 @@ def scored(model: Any) -> ScoreModel:
     return model
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _name_of(kind: Any) -> Any:
     if issubclass(kind, Part):
         return kind.name

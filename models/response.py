@@ -7,7 +7,7 @@ for arrays of draws; their first and second derivatives in the predictor are clo
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -17,7 +17,7 @@ from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, ByValue, Named
+from bayesduel.models.settings import Arrays, ByValue, Dims, Named
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -143,7 +143,7 @@ class Response(ByValue, ABC):
         return None
 
     @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of the parameters of the response that are no scalars."""
         return {}
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
-from bayesduel.models.term import ArmTerm, Touch, centre
+from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.term import ArmTerm, centre
 
 __all__ = ["Scores"]
 
@@ -44,6 +44,8 @@ class Scores(ArmTerm):
 
     name: ClassVar[str] = "scores"
     parameter: ClassVar[str] = "score"
+    dims: ClassVar[Dims] = {"score": ("arm",)}
+    free_dims: ClassVar[tuple[str, ...]] = ("free",)  # from which the centred scores follow
 
     def __post_init__(self) -> None:
         check_positive("scale", self.scale, none=True, flat=True)
@@ -57,21 +59,6 @@ class Scores(ArmTerm):
     def scales(self) -> dict[str, Scale]:
         """The learned scale; its size is that which the response finds typical."""
         return {"scale": Scale("half-normal", None)} if self.scale is None else {}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Scores are by arm."""
-        return {"score": ("arm",)}
-
-    @property
-    def free_dims(self) -> tuple[str, ...]:
-        """K - 1 numbers, from which the centred scores follow."""
-        return ("free",)
-
-    def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's score and minus second's."""
-        one = np.ones(np.shape(cells["first"]))
-        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the scale: learned, or fixed in the numbers' own unit."""

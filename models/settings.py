@@ -11,10 +11,19 @@ import numpy as np
 from bayesduel.system.arguments import LARGEST_FLOAT, shown_value
 from bayesduel.text import join
 
-__all__ = ["Arrays", "ByValue", "Named", "check_positive", "settings_from_json", "settings_to_json"]
+__all__ = [
+    "Arrays",
+    "ByValue",
+    "Dims",
+    "Named",
+    "check_positive",
+    "settings_from_json",
+    "settings_to_json",
+]
 
 Named = Mapping[str, Any]  # values by name: parameters, scales, what is known of each cell
 Arrays = Mapping[str, np.ndarray]  # the same of arrays alone, such as draws
+Dims = dict[str, tuple[str, ...]]  # dimensions of parameters, by name
 
 
 class ByValue:
@@ -53,10 +62,7 @@ class ByValue:
 def settings_to_json(settings: dict[str, Any]) -> str:
     """Return settings as JSON text; arrays keep their kind.
 
-    Raises
-    ------
-    TypeError
-        If a setting is neither a number, a text, None, an array nor made of these.
+    Raises TypeError if a setting is neither a number, a text, None, an array nor made of these.
     """
 
     def held(value: Any) -> Any:
@@ -90,10 +96,7 @@ def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = Fa
     `none` allows None (a setting that is learned or read off the log), `flat` infinity (a flat
     prior).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not.
+    Raises TypeError or ValueError if it is not.
     """
     if none and value is None:
         return

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ArmTerm, Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
@@ -129,7 +129,7 @@ class Sources(ArmTerm):
         return found | ({"common": odds} if len(self.others) > 1 else {})
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Scores are by source and arm, standard deviations by source."""
         own = {self.parameter: (self.by, "arm"), self.spread: (self.by,)}
         return own | ({"agreement": (f"{self.by}_other",)} if isinstance(self.target, str) else {})

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import ByValue, Named
+from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Part(ByValue, ABC):
         return {}
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Dims:
         """Dimensions of its parameters that are no numbers, by name."""
         return {}
 
@@ -361,6 +361,11 @@ class ArmTerm(Term):
         """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
         return parameters[self.parameter]
 
+    def design(self, cells: Named) -> tuple[Touch, ...]:
+        """Return first's coefficient and minus second's."""
+        one = np.ones(np.shape(cells["first"]))
+        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
+
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]
@@ -383,10 +388,7 @@ class Modifier(Part):
     True
     """
 
-    @property
-    def why_nuts(self) -> str:
-        """The predictor is not linear."""
-        return "its predictor is not linear in its parameters"
+    why_nuts: ClassVar[str] = "its predictor is not linear in its parameters"
 
 
 @dataclass(frozen=True)

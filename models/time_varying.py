@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Named, check_positive
+from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import Term, Touch
 from bayesduel.system.arguments import check_one_of, numbers, real, shown_value
 
@@ -79,6 +79,8 @@ class TimeVarying(Term):
 
     name: ClassVar[str] = "time"
     parameter: ClassVar[str] = "change"
+    reads: ClassVar[tuple[str, ...]] = ("time",)
+    dims: ClassVar[Dims] = {"rating": ("period", "arm"), "change": ("earlier", "arm")}
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior)
@@ -103,11 +105,6 @@ class TimeVarying(Term):
         """Return the same with its periods' limits written down."""
         return replace(self, edges=self._limits(log))
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The time."""
-        return ("time",)
-
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
         inner = np.array(self._limits(log)[1:-1])
@@ -130,11 +127,6 @@ class TimeVarying(Term):
             return drift
         n = self.periods if self.edges is None else len(self.edges) - 1
         return drift | {"length": Scale("log-normal", n / 3.0, 0.5, in_units=False)}
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Ratings are by period and arm, changes by period before the last."""
-        return {"rating": ("period", "arm"), "change": ("earlier", "arm")}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return first's change and minus second's where the cell is of an earlier period."""

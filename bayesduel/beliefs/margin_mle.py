@@ -28,24 +28,13 @@ KINDS = ("common", "arm", "pair")
 
 
 class MarginFit(NamedTuple):
-    """A local maximum of the likelihood.
+    """A local maximum of the likelihood."""
 
-    Attributes
-    ----------
-    score
-        Shape (K,), mean 0, in the unit of the margins.
-    variance
-        Of one margin of each pair, shape (K, K); on the diagonal 0.
-    log_likelihood
-        Of all margins (with shrinkage: plus the log prior of the variances, up to a constant).
-    rounds
-        Half-steps and Newton steps taken.
-    """
-
-    score: np.ndarray
-    variance: np.ndarray
+    score: np.ndarray  # shape (K,), mean 0, in the unit of the margins
+    variance: np.ndarray  # of one margin of each pair, shape (K, K); on the diagonal 0
+    # of all margins (with shrinkage: plus the log prior of the variances, up to a constant)
     log_likelihood: float
-    rounds: int
+    rounds: int  # half-steps and Newton steps taken
 
 
 def fit_margins(
@@ -60,30 +49,16 @@ def fit_margins(
 ) -> MarginFit:
     """Return a local maximum of the likelihood, reached from a start.
 
-    Parameters
-    ----------
-    margins
-        Sufficient statistics; the duels should connect all arms.
-    variances
-        "common": one variance. "arm": each arm brings its own, ``tau_i^2 + tau_j^2``.
+    margins: sufficient statistics; the duels should connect all arms.
+    variances: "common": one variance. "arm": each arm brings its own, ``tau_i^2 + tau_j^2``.
         "pair": one for every pair.
-    start
-        Scores to start from, shape (K,). Default: each arm's mean margin over the others.
-    floor
-        The least variance (of an arm under "arm"). Default: 1e-6 of the pooled variance.
-    shrinkage
-        Under "pair": how many duels the pooled variance counts for in every pair's.
-    tolerance
-        Stop when no score, in pooled standard deviations, moves by more.
-    max_rounds
-        Largest number of rounds.
-
-    Raises
-    ------
-    ValueError
-        If an argument breaks its rule, or the arms are not connected.
-    RuntimeError
-        If `max_rounds` do not suffice.
+    start: scores to start from, shape (K,). Default: each arm's mean margin over the others.
+    floor: the least variance (of an arm under "arm"). Default: 1e-6 of the pooled variance.
+    shrinkage: under "pair": how many duels the pooled variance counts for in every pair's.
+    tolerance: stop when no score, in pooled standard deviations, moves by more.
+    max_rounds: largest number of rounds.
+    Raises ValueError if an argument breaks its rule, or the arms are not connected; RuntimeError if
+    `max_rounds` do not suffice.
     """
     require_margins(margins)
     n_arms = len(margins.n)

@@ -151,19 +151,12 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     ``1 - exp(-(1/2K) sum_i [KL(S_i || S*_i) + KL(S*_i || S_i)])``, where S_i and S*_i are
     normal, with the mean of arm i's score by the samples and by the model.
 
-    Parameters
-    ----------
-    margins
-        Sufficient statistics in which every pair has met at least twice.
-    index
-        Which variances: "predictive", of the score one full round of duels would show (the
-        sum of the pairs' variances); "posterior", of the estimated score (that sum with each
-        variance divided by its number of duels), which does not vanish under a true model.
-
-    Raises
-    ------
-    ValueError
-        If a pair met fewer than twice, a margin is infinite or missing, or `index` is neither.
+    margins: sufficient statistics in which every pair has met at least twice.
+    index: which variances: "predictive", of the score one full round of duels would show (the sum
+        of the pairs' variances); "posterior", of the estimated score (that sum with each variance
+        divided by its number of duels), which does not vanish under a true model.
+    Raises ValueError if a pair met fewer than twice, a margin is infinite or missing, or `index` is
+    neither.
     """
     check_one_of(index, "index", INDICES)
     require_margins(margins)

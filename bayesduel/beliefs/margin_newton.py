@@ -43,19 +43,12 @@ def start_scores(margins, mean):
 def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max_rounds):
     """Ascend to a local optimum with a variance for every pair; return the rounds taken.
 
-    Parameters
-    ----------
-    n, mean, scatter
-        Duels, mean margin and sum of squares about it, shape (K, K) each.
-    pooled, floor, shrinkage
-        The variance of a pair is ``(shrinkage pooled + scatter + n e^2) / (shrinkage + n)``,
-        e the misfit of its mean, and at least the floor.
-    score, variance
-        Start and result, shapes (K,) and (K, K); written.
-    step
-        Stop when no score moves by more.
-    max_rounds
-        Most rounds.
+    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each.
+    pooled, floor, shrinkage: the variance of a pair is ``(shrinkage pooled + scatter + n e^2) /
+        (shrinkage + n)``, e the misfit of its mean, and at least the floor.
+    score, variance: start and result, shapes (K,) and (K, K); written.
+    step: stop when no score moves by more.
+    max_rounds: most rounds.
     """
     n_arms = len(score)
     matrix = np.empty((n_arms - 1, n_arms - 1))

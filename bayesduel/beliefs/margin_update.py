@@ -45,13 +45,9 @@ def nothing_kept(n_arms: int) -> Kept:
 def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, step, kept):
     """Do as ``climb``, from the last fit and its kept state.
 
-    Parameters
-    ----------
-    margins
-        The statistics; since the last fit none or one duel was recorded, or the fit is made
+    margins: the statistics; since the last fit none or one duel was recorded, or the fit is made
         from scratch.
-    kept
-        Read and written; see ``climb`` for the others.
+    kept: read and written; see ``climb`` for the others.
     """
     n = margins.n
     n_arms = len(score)

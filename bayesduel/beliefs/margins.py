@@ -18,30 +18,14 @@ FLOOR = 1e-6  # Of the pooled variance: the least variance a pair is credited wi
 
 
 class Margins(NamedTuple):
-    """Sufficient statistics of the margins, and the last duel.
+    """Sufficient statistics of the margins, and the last duel."""
 
-    Attributes
-    ----------
-    n
-        Duels of i and j, shape (K, K), float64, symmetric, diagonal 0.
-    total
-        Sum of the margins of i over j, shape (K, K), antisymmetric.
-    squares
-        Sum of their squares, shape (K, K), symmetric.
-    last
-        The pair recorded last, shape (2,), int64; (-1, -1) before the first.
-    last_margin
-        Its margin, first over second, shape (1,).
-    n_duels
-        Duels recorded, shape (1,), int64.
-    """
-
-    n: np.ndarray
-    total: np.ndarray
-    squares: np.ndarray
-    last: np.ndarray
-    last_margin: np.ndarray
-    n_duels: np.ndarray
+    n: np.ndarray  # duels of i and j, shape (K, K), float64, symmetric, diagonal 0
+    total: np.ndarray  # sum of the margins of i over j, shape (K, K), antisymmetric
+    squares: np.ndarray  # sum of their squares, shape (K, K), symmetric
+    last: np.ndarray  # the pair recorded last, shape (2,), int64; (-1, -1) before the first
+    last_margin: np.ndarray  # its margin, first over second, shape (1,)
+    n_duels: np.ndarray  # duels recorded, shape (1,), int64
 
 
 def no_margins(n_arms: int) -> Margins:
@@ -85,21 +69,13 @@ def record_margin(margins, i, j, margin):
 def pair_variances(margins, shrinkage, mean, scatter, variance):
     """Write every pair's mean, scatter and variance; return the pooled variance and the floor.
 
-    Parameters
-    ----------
-    margins
-        The statistics.
-    shrinkage
-        Weight nu of the pooled variance, in duels: the variance of a pair is
-        ``(nu s_pool^2 + sum (r - mean)^2) / (nu + n - 1)``.
-    mean, scatter, variance
-        Written, shape (K, K): the mean margin of i over j, the sum of squares about it, and
-        the variance (divisor n - 1), at least the floor; 0 for a pair that never met. Of wins
-        and losses: see ``proportions``.
-
-    Returns
-    -------
-    The pooled variance, and the floor: 1e-6 of it, and never 0 even if all margins are equal.
+    shrinkage: weight nu of the pooled variance, in duels: the variance of a pair is ``(nu s_pool^2
+        + sum (r - mean)^2) / (nu + n - 1)``.
+    mean, scatter, variance: written, shape (K, K): the mean margin of i over j, the sum of squares
+        about it, and the variance (divisor n - 1), at least the floor; 0 for a pair that never met.
+        Of wins and losses: see ``proportions``.
+    Returns the pooled variance, and the floor: 1e-6 of it, and never 0 even if all margins are
+    equal.
     """
     n_arms = len(mean)
     within = 0.0

@@ -109,12 +109,8 @@ def follow(posterior, wins):
     Up to 40 arms every new duel takes Newton steps from the last modes; beyond, up to K / 20
     single duels in a row take a rank-one step instead.
 
-    Parameters
-    ----------
-    posterior
-        Its arrays are written.
-    wins
-        Times i beat j, shape (K, K); a tie is half a win each.
+    posterior: its arrays are written.
+    wins: times i beat j, shape (K, K); a tie is half a win each.
     """
     n_arms = wins.shape[0]
     if posterior.n_seen[0] < 0:
@@ -388,12 +384,8 @@ def anticipate(posterior, i, j, times):
 def anticipate_many(posterior, pairs):
     """Update the covariances, in place, as ``anticipate`` does for each of many pairs.
 
-    Parameters
-    ----------
-    posterior
-        Of scores that are followed.
-    pairs
-        Arms of each pair and how often it is to duel, shape (n, 3), int64.
+    posterior: of scores that are followed.
+    pairs: arms of each pair and how often it is to duel, shape (n, 3), int64.
     """
     top = posterior.log_weight.max()
     n_arms = posterior.centre.shape[1]

@@ -62,10 +62,64 @@ MODELS = (
 )
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
-_READING = (
-    "left right outcome margin judge group time weight sampling_weight covariates keep ties "
-    "both_bad on_bad by missing coding memory"
-).split()
+READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
+    "left": ("COLUMN", "Column of the left arm."),
+    "right": ("COLUMN", "Column of the right arm."),
+    "outcome": (
+        "COLUMN",
+        "Column of the outcome.  (none: left won every duel, or the margin says who)",
+    ),
+    "margin": (
+        "COLUMN",
+        "Column of left's score minus right's, or the two columns of scores: A,B.  "
+        "(none: there is none, whatever the columns are called; so below)",
+    ),
+    "judge": ("COLUMN", "Column of who judged."),
+    "group": ("COLUMN", "Column of the unit within which votes are not independent."),
+    "time": ("COLUMN", "Column of the time."),
+    "weight": ("COLUMN", "Column of how many identical duels a row stands for."),
+    "sampling-weight": (
+        "COLUMN",
+        "Column of how many of the population a vote stands for (of a survey).",
+    ),
+    "covariates": (
+        "A,B,...",
+        "Columns of what differs between the sides of a duel, left minus right (or their names on "
+        "each side); the model learns their effects, and winners are those of duels in which "
+        "nothing differs.",
+    ),
+    "keep": (
+        "A,B,...",
+        "Further columns of few levels to keep with the votes (a prompt, a league).",
+    ),
+    "ties": (["keep", "half", "drop"], "What a tie counts for.  [default: keep]"),
+    "both-bad": (
+        "NAME",
+        "Name of an arm that wins the votes 'both bad', such as neither: its score is the level "
+        "that arms should exceed.  [default: such votes are ties]",
+    ),
+    "on-bad": (
+        ["error", "skip"],
+        "Stop at a bad row, or leave it out and report it.  [default: error]",
+    ),
+    "missing": (
+        "A,B,...",
+        "Texts that stand for a missing arm, such as NA.  [default: in a column of text every "
+        "text is a name]",
+    ),
+    "coding": (
+        "NAME",
+        "How outcomes are written, where they leave it open: w/l or l/r, 1/0/0.5 or 1/-1/0, a/b or "
+        "h/a, winner (its label), columns (their names) and so on.",
+    ),
+    "by": ("COLUMN", "Treat LOG as many logs, one a value."),
+    "memory": (
+        "SIZE",
+        "Memory that reading may take, such as 2GB; files are then counted out of core.  "
+        "[default: no limit]",
+    ),
+}
+_READING = [name.replace("-", "_") for name in READING]
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
@@ -123,11 +177,7 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
 ci_prob_option = click.option(
-    "--ci-prob",
-    type=BETWEEN,
-    default=0.95,
-    show_default=True,
-    help="Probability of the intervals.",
+    "--ci-prob", type=BETWEEN, default=0.95, show_default=True, help="Probability of the intervals."
 )
 
 
@@ -143,70 +193,10 @@ term_option = click.option(
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say how to read LOG."""
-    roles = {
-        "left": "Column of the left arm.",
-        "right": "Column of the right arm.",
-        "outcome": "Column of the outcome.  (none: left won every duel, or the margin says who)",
-        "margin": "Column of left's score minus right's, or the two columns of scores: A,B.  "
-        "(none: there is none, whatever the columns are called; so below)",
-        "judge": "Column of who judged.",
-        "group": "Column of the unit within which votes are not independent.",
-        "time": "Column of the time.",
-        "weight": "Column of how many identical duels a row stands for.",
-        "sampling-weight": "Column of how many of the population a vote stands for (of a survey).",
-    }
-    options = [
-        click.option(f"--{role}", metavar="COLUMN", help=text) for role, text in roles.items()
-    ]
-    options += [
-        click.option(
-            "--covariates",
-            metavar="A,B,...",
-            help="Columns of what differs between the sides of a duel, left minus right (or "
-            "their names on each side); the model learns their effects, and winners are those "
-            "of duels in which nothing differs.",
-        ),
-        click.option(
-            "--keep",
-            metavar="A,B,...",
-            help="Further columns of few levels to keep with the votes (a prompt, a league).",
-        ),
-        click.option(
-            "--ties",
-            type=click.Choice(["keep", "half", "drop"]),
-            help="What a tie counts for.  [default: keep]",
-        ),
-        click.option(
-            "--both-bad",
-            metavar="NAME",
-            help="Name of an arm that wins the votes 'both bad', such as neither: its score is the "
-            "level that arms should exceed.  [default: such votes are ties]",
-        ),
-        click.option(
-            "--on-bad",
-            type=click.Choice(["error", "skip"]),
-            help="Stop at a bad row, or leave it out and report it.  [default: error]",
-        ),
-        click.option(
-            "--missing",
-            metavar="A,B,...",
-            help="Texts that stand for a missing arm, such as NA.  [default: in a column of text "
-            "every text is a name]",
-        ),
-        click.option(
-            "--coding",
-            metavar="NAME",
-            help="How outcomes are written, where they leave it open: w/l or l/r, 1/0/0.5 or "
-            "1/-1/0, a/b or h/a, winner (its label), columns (their names) and so on.",
-        ),
-        click.option("--by", metavar="COLUMN", help="Treat LOG as many logs, one a value."),
-        click.option(
-            "--memory",
-            metavar="SIZE",
-            help="Memory that reading may take, such as 2GB; files are then counted out of core.  "
-            "[default: no limit]",
-        ),
-    ]
+    options = []
+    for name, (takes, text) in READING.items():
+        given = {"metavar": takes} if isinstance(takes, str) else {"type": click.Choice(takes)}
+        options.append(click.option(f"--{name}", help=text, **given))
     return _add(options, command)
 
 

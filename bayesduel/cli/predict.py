@@ -48,6 +48,8 @@ def command(
     raw: bool,
 ) -> None:
     """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved."""
+    import pandas as pd
+
     from bayesduel.cli.console import print_json, show
     from bayesduel.posterior.load import load
     from bayesduel.posterior.predict import predict
@@ -58,7 +60,8 @@ def command(
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
     if (pairs is None) == (left is None) or (left is None) != (right is None):
         raise click.UsageError("give LEFT and RIGHT, or --pairs")
-    duels = _one(left, right) if pairs is None else _read(pairs)
+    one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
+    duels = one if pairs is None else _read(pairs)
     conditions = _conditions(given)
     for name in conditions:
         if name in duels:
@@ -78,12 +81,6 @@ def command(
     else:
         shown = table.drop(columns=list(conditions))
         show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given))
-
-
-def _one(left: str | None, right: str | None) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
 
 
 def _read(path: Path) -> "pd.DataFrame":

@@ -283,9 +283,6 @@ def report(study: Any, output: Path) -> tuple[Any, str]:
 command.add_command(serve.command)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _rows(path: str, *columns: str) -> list[dict[str, str]]:
     import csv
 

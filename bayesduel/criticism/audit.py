@@ -311,16 +311,10 @@ def audit(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
     """Return the log of a fit that can be audited, with votes.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `fit` cannot be audited, or `duels` is not its log.
+    Raises TypeError or ValueError if `fit` cannot be audited, or `duels` is not its log.
     """
     check_fit(fit)
     model = fit.duel.model
@@ -395,10 +389,7 @@ def _refitted(fit: xr.DataTree, part: Duels) -> xr.DataTree | None:
 
 
 def _stops(
-    log: Duels,
-    whole: xr.DataTree,
-    refit: Callable[[Duels], xr.DataTree | None],
-    confidence: float,
+    log: Duels, whole: xr.DataTree, refit: Callable[[Duels], xr.DataTree | None], confidence: float
 ) -> pd.DataFrame:
     """Return who would have been announced after each tenth of a log."""
     votes: Any = log.votes

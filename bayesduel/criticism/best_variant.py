@@ -34,11 +34,8 @@ LARGEST = 4.0  # value, in that scale
 def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
     """Return the arms of each family, indices.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `variants` is not lists of at least two arms by family, an arm is in two of them, or
-        none is outside a family.
+    Raises TypeError or ValueError if `variants` is not lists of at least two arms by family, an arm
+    is in two of them, or none is outside a family.
     """
     if not isinstance(variants, Mapping):
         raise TypeError(f"variants should be lists of arms by family, got {shown_value(variants)}")
@@ -71,22 +68,11 @@ def selection_of(
 ) -> pd.DataFrame:
     """Return how much of the score of each family's best variant is selection.
 
-    Parameters
-    ----------
-    draws
-        Of a fit that ranks by scores.
-    families
-        Arms by family, as :func:`family_of` returns them.
-    arms
-        Labels.
-    ci_prob
-        Probability of the intervals.
-    rng
-        Source of randomness.
-
-    Returns
-    -------
-    One row a family, by its name: ``variants``, the ``best`` by its mean score, the best
+    draws: of a fit that ranks by scores.
+    families: arms by family, as :func:`family_of` returns them.
+    arms: labels.
+    ci_prob: probability of the intervals.
+    Returns one row a family, by its name: ``variants``, the ``best`` by its mean score, the best
     ``rival`` outside the family, ``lead`` (of best over rival, as fitted), ``selection`` (how far
     the score of the best moves towards its family), ``lead_pooled`` (what is left), each with
     ``_lower`` and ``_upper``, ``probability`` (that the lead that is left is above 0),
@@ -117,9 +103,6 @@ def selection_of(
             row |= with_interval(name, values, ci_prob)
         rows.append(row | {"probability": (pooled[:, at] > 0).mean(), "spread": spread})
     return pd.DataFrame(rows, index=pd.Index(list(families), name="family"))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[np.ndarray, float]:

@@ -38,26 +38,14 @@ PROBS = (0.5, 0.9)  # of central intervals whose coverage is told
 
 
 class Truth(NamedTuple):
-    """One truth, and what is done with it.
+    """One truth, and what is done with it."""
 
-    Attributes
-    ----------
-    model, design
-        The model, settled, and who meets whom: pulls, or duels one a vote.
-    values
-        Parameters by name, first axis of length 1.
-    method, draws
-        Of the fit.
-    seed
-        Of the outcomes, the fit and the ranks: whole numbers.
-    """
-
-    model: Any
+    model: Any  # the model, settled, and who meets whom: pulls, or duels one a vote
     design: Any
-    values: dict[str, np.ndarray]
-    method: str
+    values: dict[str, np.ndarray]  # parameters by name, first axis of length 1
+    method: str  # of the fit
     draws: int
-    seed: tuple[int, ...]
+    seed: tuple[int, ...]  # of the outcomes, the fit and the ranks: whole numbers
 
 
 def calibrate(
@@ -155,9 +143,6 @@ def calibrate(
             f"design should be one of whose logs {model.name} accepts some, got {n} that it refuses"
         )
     return _tree(model, log, accepted, {"n_refused": n - len(accepted), "seed": seed})
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _kept(

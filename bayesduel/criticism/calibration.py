@@ -136,29 +136,15 @@ def held_out(
 
     Fits are by Laplace, or by NUTS where the model needs it.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    model
-        What :func:`bayesduel.fit` takes.
-    unit
-        What is held out together: "pair", "judge", "group", "category", "time" (ten periods of
+    model: what :func:`bayesduel.fit` takes.
+    unit: what is held out together: "pair", "judge", "group", "category", "time" (ten periods of
         about as many votes each) or a column that was kept. Default: a single duel, or the votes of
         a judge or a group on a pair where the log repeats them.
-    folds
-        How many parts; at most as many as there are duels (or units of repeated votes).
-    draws
-        Posterior draws of each fit; fewer, 200 at least, where a fold has over 4,000 rows.
-    seed
-        Random seed, of the folds and the draws.
-    progress
-        Called with the share of the work done, from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If `folds` is less than 2, or the log holds fewer than two duels (or units).
+    folds: how many parts; at most as many as there are duels (or units of repeated votes).
+    draws: posterior draws of each fit; fewer, 200 at least, where a fold has over 4,000 rows.
+    seed: random seed, of the folds and the draws.
+    progress: called with the share of the work done, from 0 to 1.
+    Raises ValueError if `folds` is less than 2, or the log holds fewer than two duels (or units).
 
     References
     ----------
@@ -228,9 +214,6 @@ def held_out(
         folds=folds,
         unit="duel" if unit == "vote" else unit,
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _predict(

@@ -393,9 +393,6 @@ def default_models(duels: Duels) -> list[Any]:
     return [BradleyTerry(), Thurstone(), PreferenceMatrix()]
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _check(duels: Any, unit: Any, folds: Any) -> None:
     check_log(duels, Duels)
     if not isinstance(unit, str):

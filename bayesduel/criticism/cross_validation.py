@@ -24,39 +24,23 @@ CHUNK = 4_000_000  # draws x cells worked on at once
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The units that are left out one at a time, in the cells of one model.
+    """The units that are left out one at a time, in the cells of one model."""
 
-    Attributes
-    ----------
-    unit
-        "pair": all duels of an unordered pair. "duel": one duel. Else the column (a judge, a
-        category, a period of time), of whose levels each is a unit.
-    times
-        How many observations of the log each unit stands for (identical duels), (units,).
-    first, second
-        The arms, indices, (units,); None of the levels of a column.
-    cells
-        Cells of the model, sorted by unit.
-    stops
-        Unit k is the cells up to ``stops[k]``, (units,).
-    result
-        Of a single duel: 0 where first won, 1 where second did, 2 for a tie, (units,); or None.
-    of_vote
-        The unit of each vote of the log, (votes,), or None where no model asked for votes; -1 of a
-        vote without a level, which is never left out.
-    labels
-        The levels, where units are those of a column.
-    """
-
+    # "pair": all duels of an unordered pair. "duel": one duel. Else the column (a judge, a
+    # category, a period of time), of whose levels each is a unit.
     unit: str
+    # how many observations of the log each unit stands for (identical duels), (units,)
     times: np.ndarray
-    first: np.ndarray | None
+    first: np.ndarray | None  # the arms, indices, (units,); None of the levels of a column
     second: np.ndarray | None
-    cells: ModelCells
-    stops: np.ndarray
+    cells: ModelCells  # cells of the model, sorted by unit
+    stops: np.ndarray  # unit k is the cells up to ``stops[k]``, (units,)
+    # of a single duel: 0 where first won, 1 where second did, 2 for a tie, (units,); or None
     result: np.ndarray | None = None
+    # the unit of each vote of the log, (votes,), or None where no model asked for votes; -1 of a
+    # vote without a level, which is never left out
     of_vote: np.ndarray | None = None
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the levels, where units are those of a column
 
     def __len__(self) -> int:
         return len(self.times)
@@ -233,9 +217,6 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
         np.bincount(which[fold == k], minlength=shape[0] * shape[1]).reshape(shape)
         for k in range(folds)
     ]
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _by_pair(duels: Duels, model: Any) -> Units:

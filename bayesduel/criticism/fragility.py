@@ -71,24 +71,13 @@ class Goal(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """A fit, its log and how it is fitted again.
-
-    Attributes
-    ----------
-    fit
-        The fit.
-    log
-        Its log, with votes.
-    refit
-        Returns the fit of a changed log with the same model, or None where it has none.
-    goal
-        What should stand.
-    """
+    """A fit, its log and how it is fitted again."""
 
     fit: xr.DataTree
-    log: Duels
+    log: Duels  # its log, with votes
+    # returns the fit of a changed log with the same model, or None where it has none
     refit: Callable[[Duels], xr.DataTree | None]
-    goal: Goal
+    goal: Goal  # what should stand
 
     @cached_property
     def _worth(self) -> np.ndarray:
@@ -117,22 +106,12 @@ class Changes:
     ) -> tuple[dict[str, Any], pd.DataFrame]:
         """Return the fewest votes, or levels of a column, that change the goal.
 
-        Parameters
-        ----------
-        by
-            "vote", or the name of the column.
-        level
-            The level of each vote, -1 of none; None of single votes.
-        names
-            Labels of the levels.
-        change
-            "removed" or "reversed".
-        share
-            Of all votes, or levels, up to which they are changed.
-
-        Returns
-        -------
-        A row of the table of :class:`bayesduel.criticism.audit.Audit`, and what is changed:
+        by: "vote", or the name of the column.
+        level: the level of each vote, -1 of none; None of single votes.
+        names: labels of the levels.
+        change: "removed" or "reversed".
+        share: of all votes, or levels, up to which they are changed.
+        Returns a row of the table of :class:`bayesduel.criticism.audit.Audit`, and what is changed:
         ``item`` ("a beat b", "a and b tied", or the level) and ``votes`` of it, the most votes or
         the most influential level first.
         """
@@ -201,9 +180,6 @@ def worth_of(fit: xr.DataTree) -> np.ndarray:
     return draws_of(fit, "model")[0].worth
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _kinds(model: Any, log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
     """Return one vote of each kind that the model distinguishes, the same reversed, and which.
 
@@ -246,21 +222,11 @@ def _covariances(
 
 
 class _Order(NamedTuple):
-    """Units in the order of their influence.
+    """Units in the order of their influence."""
 
-    Attributes
-    ----------
-    place
-        Units of positive influence, the largest first.
-    times
-        How often each can be taken, in that order.
-    proposed
-        How many bring the difference to 0 to first order; None where all do not.
-    """
-
-    place: np.ndarray
-    times: np.ndarray
-    proposed: int | None
+    place: np.ndarray  # units of positive influence, the largest first
+    times: np.ndarray  # how often each can be taken, in that order
+    proposed: int | None  # how many bring the difference to 0 to first order; None where all do not
 
     @classmethod
     def of(cls, pull: np.ndarray, times: np.ndarray, gap: float) -> "_Order":

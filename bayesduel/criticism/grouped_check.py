@@ -110,9 +110,6 @@ def check_groups(
     return frame
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _statistics(
     model: Any, posterior: dict[str, np.ndarray], log: Duels, group: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:

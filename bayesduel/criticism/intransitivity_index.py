@@ -120,9 +120,6 @@ def variance_prior(scatter: np.ndarray, freedom: np.ndarray) -> tuple[float, flo
     return prior, float(np.exp(level.mean() + digamma(prior / 2) - np.log(prior / 2)))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _drawn(
     number: np.ndarray,
     center: np.ndarray,

@@ -57,9 +57,6 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
     return replace(log, votes=votes, cells=cells)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     if time is None:
         raise ValueError("duels should have a time for each vote, got a log without times")

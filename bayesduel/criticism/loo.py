@@ -30,24 +30,12 @@ REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit'
 
 
 class Left(NamedTuple):
-    """One model's predictions of the units left out, all of shape (units,).
+    """One model's predictions of the units left out, all of shape (units,)."""
 
-    Attributes
-    ----------
-    elpd
-        Log predictive density of one observation of the unit.
-    lppd
-        The same with the unit in the data.
-    khat
-        Pareto k-hat of leaving it out.
-    refitted
-        Whether `elpd` is of a fit without the unit.
-    """
-
-    elpd: np.ndarray
-    lppd: np.ndarray
-    khat: np.ndarray
-    refitted: np.ndarray
+    elpd: np.ndarray  # log predictive density of one observation of the unit
+    lppd: np.ndarray  # the same with the unit in the data
+    khat: np.ndarray  # Pareto k-hat of leaving it out
+    refitted: np.ndarray  # whether `elpd` is of a fit without the unit
 
 
 def leave_out(
@@ -135,9 +123,6 @@ def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[
 def trusted(n: int) -> float:
     """Return the k-hat up to which `n` draws can be trusted (Vehtari et al., JMLR 2024)."""
     return float(min(1 - 1 / np.log10(n), 0.7))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -312,9 +312,6 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     return tree
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
     """Return some draws of a group as one chain; `used` are their places, chain after chain."""
     kept = {
@@ -326,10 +323,7 @@ def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
 
 
 def _log_likelihood(
-    fit: xr.DataTree,
-    model: Any,
-    posterior: dict[str, np.ndarray],
-    used: np.ndarray,
+    fit: xr.DataTree, model: Any, posterior: dict[str, np.ndarray], used: np.ndarray
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
 

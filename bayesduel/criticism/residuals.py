@@ -71,12 +71,7 @@ def arm_residuals(
     for part in null_models.replicate(null_models.likelier, n_draws, rng):
         as_far += (misfit(part) >= observed - 1e-12).sum(axis=0)
     frame = pd.DataFrame(
-        {
-            "arm": labels,
-            "opponents": opponents,
-            "misfit": observed,
-            "p": as_far / (n_draws + 1),
-        }
+        {"arm": labels, "opponents": opponents, "misfit": observed, "p": as_far / (n_draws + 1)}
     )
     frame = frame[opponents > 0]
     frame = frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
@@ -124,9 +119,6 @@ def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | Non
         }
     )
     return frame.sort_values("z", key=lambda c: -c.abs(), ignore_index=True)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _tails(

@@ -54,26 +54,16 @@ def improbable_levels(
 ) -> pd.DataFrame:
     """Return how improbable the votes of each level of a column are given all others.
 
-    Parameters
-    ----------
-    log
-        The log, with votes.
-    level, names
-        The level of each vote, -1 of none, and the labels.
-    refit
-        Returns the fit of a part of the log, or None where it has none.
-    alpha
-        Familywise error rate of the flags, by Holm's rule.
-    rng
-        Divides the levels into folds; of at most ten, each is one.
-
-    Returns
-    -------
-    One row a ``level`` of five votes or more, the most improbable first: ``votes``; ``surprise``
-    (how much lower the mean log likelihood of a vote is than expected, in nats); the ``arm`` whose
-    points are the most improbable, its ``points``, what is ``expected`` and in how many ``duels``;
-    ``p_value`` (twice the smaller of those of the likelihood and of the arms, the latter by
-    Bonferroni's rule, at most 1), and ``flagged``.
+    log: the log, with votes.
+    level, names: the level of each vote, -1 of none, and the labels.
+    refit: returns the fit of a part of the log, or None where it has none.
+    alpha: familywise error rate of the flags, by Holm's rule.
+    rng: divides the levels into folds; of at most ten, each is one.
+    Returns one row a ``level`` of five votes or more, the most improbable first: ``votes``;
+    ``surprise`` (how much lower the mean log likelihood of a vote is than expected, in nats); the
+    ``arm`` whose points are the most improbable, its ``points``, what is ``expected`` and in how
+    many ``duels``; ``p_value`` (twice the smaller of those of the likelihood and of the arms, the
+    latter by Bonferroni's rule, at most 1), and ``flagged``.
     """
     votes: Any = log.votes
     known = level >= 0
@@ -93,9 +83,6 @@ def improbable_levels(
     frame["arm"] = [log.arms[int(a)] for a in frame["arm"]]
     frame.insert(0, "level", [names[int(k)] for k in frame.index])
     return frame.reset_index(drop=True)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -> pd.DataFrame:
@@ -207,14 +194,10 @@ def _tails(
 
     The tail is that beyond the sum, on its side of the mean.
 
-    Parameters
-    ----------
-    value, chance, counts
-        Of each outcome: what it adds, its probability and how often it was cast, (rows, 3).
-    times, group
-        Votes and group of each row, (rows,).
-    variance
-        Of the mean of each sum in the posterior, (n,).
+    value, chance, counts: of each outcome: what it adds, its probability and how often it was cast,
+        (rows, 3).
+    times, group: votes and group of each row, (rows,).
+    variance: of the mean of each sum in the posterior, (n,).
     """
     chance = chance / chance.sum(axis=1, keepdims=True)
     total = np.bincount(group, (counts * value).sum(axis=1), n)

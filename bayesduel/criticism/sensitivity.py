@@ -101,9 +101,6 @@ def sensitivity(
     return table
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _labelled(posterior: xr.Dataset) -> xr.Dataset:
     """Return a posterior whose pairs are labelled along their dimension, by index coordinates."""
     if "pair_first" in posterior.coords:

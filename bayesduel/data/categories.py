@@ -136,9 +136,6 @@ def recoded(
     return np.concatenate(codes), labels
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _whole(source: str, label: str) -> str:
     """Return the source of a log from that of its part, ``log.csv, topic=maths``."""
     if not source.endswith(label):

@@ -635,9 +635,6 @@ class Duels:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:
     labels = labels_of(column, name)
     if len(labels) != n:

@@ -354,17 +354,8 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
 def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
     """Emit the warnings on who met whom that bear on a ranking.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    learned_scale
-        Whether the model learns the scale of its scores from the log.
-
-    Warns
-    -----
-    DisconnectedWarning, LocalPairingWarning, ThinDataWarning
-        See :func:`bayesduel.fit`.
+    learned_scale: whether the model learns the scale of its scores from the log.
+    Warns DisconnectedWarning, LocalPairingWarning or ThinDataWarning: see :func:`bayesduel.fit`.
     """
     from bayesduel.data.relaxation_time import relaxation_time
 

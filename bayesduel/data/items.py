@@ -140,14 +140,8 @@ class Items:
 def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
     """Return the first column that is linearly dependent on those before it and a constant.
 
-    Parameters
-    ----------
-    matrix
-        Shape (m, n).
-
-    Returns
-    -------
-    The column, and the columns of which it is a combination; None if there is none.
+    matrix: shape (m, n).
+    Returns the column, and the columns of which it is a combination; None if there is none.
     """
     centred = matrix - matrix.mean(axis=0)
     for k in range(centred.shape[1]):

@@ -18,27 +18,15 @@ Role = Literal["group", "judge"]
 
 
 class VoteUnits(NamedTuple):
-    """The votes of a log by pair and judge (or group), ties left out.
+    """The votes of a log by pair and judge (or group), ties left out."""
 
-    Attributes
-    ----------
-    place
-        The unit of each, (votes,).
-    outcome
-        Its weighted outcome for the lower arm, (votes,).
-    level
-        Its judge (or group), (votes,): a negative number of its own where it names none.
-    low, high
-        Arms of each unit, (units,).
-    side
-        1.0 where the lower arm was listed first in most of its votes, -1.0 second, 0.0 neither.
-    """
-
-    place: np.ndarray
-    outcome: np.ndarray
+    place: np.ndarray  # the unit of each, (votes,)
+    outcome: np.ndarray  # its weighted outcome for the lower arm, (votes,)
+    # its judge (or group), (votes,): a negative number of its own where it names none
     level: np.ndarray
-    low: np.ndarray
+    low: np.ndarray  # arms of each unit, (units,)
     high: np.ndarray
+    # 1.0 where the lower arm was listed first in most of its votes, -1.0 second, 0.0 neither
     side: np.ndarray
 
     def points(self, outcome: np.ndarray) -> np.ndarray:
@@ -78,10 +66,7 @@ def one_verdict_per_unit(duels: Duels, role: Role) -> Duels:
     Ties are not counted; a unit with as many votes for either arm has no duel; a vote without a
     group (or judge) is a unit of its own.
 
-    Raises
-    ------
-    ValueError
-        If the log has no groups (or judges), or if no unit has a majority.
+    Raises ValueError if the log has no groups (or judges), or if no unit has a majority.
     """
     units = units_of(duels, role)
     points = np.bincount(units.place, units.outcome, len(units.low))

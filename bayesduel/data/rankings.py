@@ -20,22 +20,12 @@ __all__ = ["Choices", "Rankings"]
 
 
 class Choices(NamedTuple):
-    """Rankings as choices, one row for each pair of the chosen arm and another alternative.
+    """Rankings as choices, one row for each pair of the chosen arm and another alternative."""
 
-    Attributes
-    ----------
-    first, second
-        The better and the worse arm, indices, shape (rows,).
-    stage
-        The choice that the row belongs to, increasing, shape (rows,).
-    ranking
-        The ranking of each row, shape (rows,).
-    """
-
-    first: np.ndarray
+    first: np.ndarray  # the better and the worse arm, indices, shape (rows,)
     second: np.ndarray
-    stage: np.ndarray
-    ranking: np.ndarray
+    stage: np.ndarray  # the choice that the row belongs to, increasing, shape (rows,)
+    ranking: np.ndarray  # the ranking of each row, shape (rows,)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,9 +175,6 @@ class Rankings:
         """The entries of each ranking."""
         ends = np.flatnonzero(np.diff(self.ranking, append=-1)) + 1
         return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _groups(order: Any, row: int) -> list[list[str]]:

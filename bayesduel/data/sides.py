@@ -22,21 +22,11 @@ FIRST = "the left side (shown first)"
 
 
 class Sides(NamedTuple):
-    """What the sides of a log mean.
+    """What the sides of a log mean."""
 
-    Attributes
-    ----------
-    meaning
-        Whether they say how a pair was presented.
-    left
-        What the left side is called in a sentence: "the home side".
-    why
-        Why they have a meaning, or none, as part of a sentence.
-    """
-
-    meaning: bool
-    left: str
-    why: str
+    meaning: bool  # whether they say how a pair was presented
+    left: str  # what the left side is called in a sentence: "the home side"
+    why: str  # why they have a meaning, or none, as part of a sentence
 
 
 def sides_of(duels: Duels) -> Sides:

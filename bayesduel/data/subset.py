@@ -29,12 +29,8 @@ def of_units(
 ) -> LogParts:
     """Return the votes by `judges` in `groups` (None: all), and the arms that they compare.
 
-    Raises
-    ------
-    KeyError
-        If a judge or group is not in the log.
-    ValueError
-        If the log has no judges or groups.
+    Raises KeyError if a judge or group is not in the log; ValueError if the log has no judges or
+    groups.
     """
     votes = parts.votes
     keep = np.ones(0 if votes is None else len(votes), dtype=bool)
@@ -56,10 +52,7 @@ def of_units(
 def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
     """Return the duels among `arms`; None: all arms that have a duel.
 
-    Raises
-    ------
-    KeyError
-        If an arm is not in the log.
+    Raises KeyError if an arm is not in the log.
     """
     labels, cells, votes = parts
     if arms is None:

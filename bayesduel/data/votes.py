@@ -202,11 +202,7 @@ class Votes:
         for name in ("judge", "group", "category"):
             if (level := self.level(name)) is not None:
                 columns[name] = labelled(*level)
-        for name, values in (
-            ("margin", self.margin),
-            ("grade", self.grade),
-            ("time", self.time),
-        ):
+        for name, values in (("margin", self.margin), ("grade", self.grade), ("time", self.time)):
             if values is not None:
                 columns[name] = values
         return pd.DataFrame(columns)
@@ -332,14 +328,9 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of columns of whole numbers, sorted by the first column, then on.
 
-    Parameters
-    ----------
-    columns
-        Each of shape (n,).
-
-    Returns
-    -------
-    Where each distinct row occurs first, indices; and which of them each row is, shape (n,).
+    columns: each of shape (n,).
+    Returns where each distinct row occurs first, indices; and which of them each row is, shape
+    (n,).
     """
     key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:

@@ -122,9 +122,6 @@ class DuelAccessor:
         }
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _stretched(fit: xr.DataTree, draws: Arrays, clustering: str) -> dict[str, np.ndarray]:
     """Return the draws mapped around their mean to the covariance and tails of a clustering."""
     group = fit["clusters"]

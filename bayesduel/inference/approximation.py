@@ -18,15 +18,9 @@ __all__ = ["Approximation", "DensityApproximation"]
 
 @dataclass(frozen=True, eq=False)
 class Approximation(ABC):
-    """A normalised density that resembles a posterior and can be drawn from.
+    """A normalised density that resembles a posterior and can be drawn from."""
 
-    Attributes
-    ----------
-    model, cells
-        The model whose posterior it resembles, and the log as the model sees it.
-    """
-
-    model: Any
+    model: Any  # the model whose posterior it resembles, and the log as the model sees it
     cells: Any
 
     @abstractmethod

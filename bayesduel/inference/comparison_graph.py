@@ -32,38 +32,21 @@ BORDER = 1e-8  # relative residual of the solutions for the columns beside the s
 
 @dataclass(frozen=True, eq=False)
 class ComparisonGraph:
-    """Pairs that met, and the cells of a log: duels of a pair that a model does not tell apart.
+    """Pairs that met, and the cells of a log: duels of a pair that a model does not tell apart."""
 
-    Attributes
-    ----------
-    n_arms
-        K.
-    first, second
-        Arms of each cell, indices, shape (cells,).
-    n, points
-        Duels of each cell, and points of the first arm (a tie counts half), shape (cells,).
-    columns
-        What enters the predictor of each cell beside the scores, times a coefficient each, shape
-        (cells, p).
-    tightness
-        Prior precision of each of these coefficients, shape (p,).
-    pair
-        Pair of each cell, shape (cells,).
-    ends
-        Arms of each pair, shape (2, pairs).
-    edges
-        Number of the pair, from 0, at both places of its arms, sparse, (K, K).
-    """
-
-    n_arms: int
-    first: np.ndarray
+    n_arms: int  # K
+    first: np.ndarray  # arms of each cell, indices, shape (cells,)
     second: np.ndarray
+    # duels of each cell, and points of the first arm (a tie counts half), shape (cells,)
     n: np.ndarray
     points: np.ndarray
+    # what enters the predictor of each cell beside the scores, times a coefficient each, shape
+    # (cells, p)
     columns: np.ndarray
-    tightness: np.ndarray
-    pair: np.ndarray
-    ends: np.ndarray
+    tightness: np.ndarray  # prior precision of each of these coefficients, shape (p,)
+    pair: np.ndarray  # pair of each cell, shape (cells,)
+    ends: np.ndarray  # arms of each pair, shape (2, pairs)
+    # number of the pair, from 0, at both places of its arms, sparse, (K, K)
     edges: sparse.csr_array
 
     @classmethod
@@ -145,47 +128,27 @@ class ComparisonGraph:
 
 @dataclass(frozen=True, eq=False)
 class ScorePrecision:
-    """A precision matrix of the scores on a comparison graph.
-
-    Attributes
-    ----------
-    graph
-        The graph.
-    weight
-        Of each pair, shape (pairs,).
-    tau
-        What is added to the diagonal: the prior's precision.
-    diagonal
-        Of the matrix, shape (K,).
-    off
-        Minus the rest of the matrix, sparse, (K, K).
-    """
+    """A precision matrix of the scores on a comparison graph."""
 
     graph: ComparisonGraph
-    weight: np.ndarray
-    tau: float
-    diagonal: np.ndarray
-    off: sparse.csr_array
+    weight: np.ndarray  # of each pair, shape (pairs,)
+    tau: float  # what is added to the diagonal: the prior's precision
+    diagonal: np.ndarray  # of the matrix, shape (K,)
+    off: sparse.csr_array  # minus the rest of the matrix, sparse, (K, K)
 
     def solve(
         self, right: np.ndarray, start: np.ndarray | None = None, *, tolerance: float = 1e-6
     ) -> np.ndarray:
         """Return the solution for a right-hand side of shape (K,), by conjugate gradients.
 
-        Raises
-        ------
-        FloatingPointError
-            If they do not converge.
+        Raises FloatingPointError if they do not converge.
         """
         return conjugate_gradient(self.off, self.diagonal, right, start, tolerance=tolerance)
 
     def solve_block(self, right: np.ndarray, *, tolerance: float = 1e-3) -> np.ndarray:
         """Return the solutions for right-hand sides (K, columns), float32.
 
-        Raises
-        ------
-        FloatingPointError
-            If some column does not converge.
+        Raises FloatingPointError if some column does not converge.
         """
         off, diagonal = self.off, self.diagonal.astype(np.float32)
         weight = off.data.astype(np.float32)
@@ -211,24 +174,13 @@ class ScorePrecision:
 
 @dataclass(frozen=True, eq=False)
 class BorderedPrecision:
-    """The precision of the scores and of p coefficients beside them.
+    """The precision of the scores and of p coefficients beside them."""
 
-    Attributes
-    ----------
-    scores
-        That of the scores given the coefficients.
-    border
-        The scores' rows and the coefficients' columns, shape (K, p).
-    along
-        How the scores move with minus each coefficient, shape (K, p): the solution for `border`.
-    covariance
-        Of the coefficients, shape (p, p): the inverse of the Schur complement.
-    """
-
-    scores: ScorePrecision
-    border: np.ndarray
+    scores: ScorePrecision  # that of the scores given the coefficients
+    border: np.ndarray  # the scores' rows and the coefficients' columns, shape (K, p)
+    # how the scores move with minus each coefficient, shape (K, p): the solution for `border`
     along: np.ndarray
-    covariance: np.ndarray
+    covariance: np.ndarray  # of the coefficients, shape (p, p): the inverse of the Schur complement
 
     @property
     def added(self) -> np.ndarray:

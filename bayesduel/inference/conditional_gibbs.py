@@ -39,14 +39,9 @@ def gibbs_of_conditional(
 ) -> GibbsCertificate:
     """Return what Polya-Gamma Gibbs sampling at the best scales says of the conditional there.
 
-    Parameters
-    ----------
-    density, layout
-        Of a logistic model.
-    top, root
-        The conditional at the best scales, and the coordinates of these, (q, q).
-    n_draws
-        Number of the draws of the approximation.
+    density, layout: of a logistic model.
+    top, root: the conditional at the best scales, and the coordinates of these, (q, q).
+    n_draws: number of the draws of the approximation.
 
     Notes
     -----

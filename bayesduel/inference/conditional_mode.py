@@ -34,24 +34,12 @@ VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curva
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """The conditional posterior at one value of the hyperparameter.
+    """The conditional posterior at one value of the hyperparameter."""
 
-    Attributes
-    ----------
-    x
-        Free numbers and extra parameters at the mode, shape (size,).
-    value
-        Log density there.
-    factor
-        Lower Cholesky factor of the precision there, shape (size, size).
-    prior
-        The prior's part of the precision, shape (size, size).
-    """
-
-    x: np.ndarray
-    value: float
-    factor: np.ndarray
-    prior: np.ndarray
+    x: np.ndarray  # free numbers and extra parameters at the mode, shape (size,)
+    value: float  # log density there
+    factor: np.ndarray  # lower Cholesky factor of the precision there, shape (size, size)
+    prior: np.ndarray  # the prior's part of the precision, shape (size, size)
 
     @property
     def log_marginal(self) -> float:
@@ -76,10 +64,8 @@ def find_mode(
     It stops when the Newton decrement, twice the log density still to be gained, is below
     `tolerance` times the number of parameters (or below rounding error).
 
-    Raises
-    ------
-    FloatingPointError
-        If there is no mode: the likelihood increases without bound (flat priors only).
+    Raises FloatingPointError if there is no mode: the likelihood increases without bound (flat
+    priors only).
     """
     x = np.zeros(density.size) if start is None else start.copy()
     prior = density.prior(hyper)
@@ -194,10 +180,7 @@ def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
 def cholesky(precision: np.ndarray) -> np.ndarray:
     """Return the lower Cholesky factor, by LAPACK without SciPy's checks of every call.
 
-    Raises
-    ------
-    FloatingPointError
-        If the matrix is not positive definite.
+    Raises FloatingPointError if the matrix is not positive definite.
     """
     factor, failed = dpotrf(precision, lower=1, clean=1)
     if failed:

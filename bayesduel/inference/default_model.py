@@ -18,15 +18,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.sides import sides_of
-from bayesduel.models import (
-    MODELS,
-    OrderEffect,
-    ScoreModel,
-    Sources,
-    add_term,
-    model_named,
-    named,
-)
+from bayesduel.models import MODELS, OrderEffect, ScoreModel, Sources, add_term, model_named, named
 from bayesduel.models.model import Model
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
 from bayesduel.text import percent
@@ -121,9 +113,6 @@ def choose_model(wanted: Any, log: Any) -> Choice:
     if not isinstance(log, Duels | Rankings):  # which `fit` refuses, by the model's kind of log
         return Choice(named("bradley-terry"), ())
     return wanted.choose(log)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _of_rankings(log: Rankings) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ place of which K - 1 free numbers are estimated) with a few other columns, and a
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -76,55 +75,18 @@ def differences(score: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.
     return found
 
 
-class Design(Protocol):
-    """How the linear predictor eta (cells,) depends on the parameters u (size,): eta = J u."""
-
-    def eta(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (..., cells), of u (..., size)."""
-
-    def etas(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
-
-    def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return J' slope, (size,)."""
-
-    def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        """Return J' slopes, (size, m), of slopes (cells, m)."""
-
-    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
-        """Return J' slope over the cells of each of `n` groups, (n, size)."""
-
-    def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus J' diag(bend) J, (size, size)."""
-
-    def spread(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the standard deviation of eta, (cells,), when u has this covariance."""
-
-    def rows(self, cells: np.ndarray) -> "Design":
-        """Return the design of these cells (indices, with repeats)."""
-
-
 @dataclass(frozen=True, eq=False)
 class PairDifferences:
     """Differences of two centred scores, plus a few other columns.
 
     The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
     of a Jacobian of K x cells, exact all the same.
-
-    Attributes
-    ----------
-    first, second
-        Arms of each cell, indices.
-    n_arms
-        Number of arms; the first K - 1 entries of u are the free numbers of the scores.
-    reach
-        The other columns of J, (cells, p).
     """
 
-    first: np.ndarray
+    first: np.ndarray  # arms of each cell, indices
     second: np.ndarray
-    n_arms: int
-    reach: np.ndarray
+    n_arms: int  # number of arms; the first K - 1 entries of u are the free numbers of the scores
+    reach: np.ndarray  # the other columns of J, (cells, p)
 
     @cached_property
     def _small(self) -> np.ndarray | None:
@@ -297,13 +259,9 @@ class DesignMatrix:
 class ScoresBeside(DesignMatrix):
     """Differences of two centred scores, beside many sparse columns.
 
-    Attributes
-    ----------
-    jacobian
-        Of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u are the
-        free numbers of the scores.
-    n_arms
-        K.
+    jacobian: of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u
+        are the free numbers of the scores.
+    n_arms: K.
     """
 
     n_arms: int
@@ -355,3 +313,6 @@ class ScoresBeside(DesignMatrix):
     def rows(self, cells: np.ndarray) -> "ScoresBeside":
         """Return the design of these cells."""
         return ScoresBeside(sparse.csr_array(self.jacobian[cells]), self.n_arms)
+
+
+Design = PairDifferences | DesignMatrix  # how eta (cells,) depends on u (size,): eta = J u

@@ -14,52 +14,24 @@ __all__ = ["PosteriorDraws", "Proposals"]
 
 
 class Proposals(NamedTuple):
-    """Draws of an approximation and their log importance ratios.
+    """Draws of an approximation and their log importance ratios."""
 
-    Attributes
-    ----------
-    x
-        Unconstrained parameters, shape (n, size).
-    hyper
-        Hyperparameters on the log scale, shape (n, q).
-    log_ratio
-        Log density of the model minus that of the approximation, shape (n,).
-    log_density
-        Log density of the model, shape (n,).
-    log_likelihood
-        By cell, shape (n, cells), or None.
-    """
-
-    x: np.ndarray
-    hyper: np.ndarray
-    log_ratio: np.ndarray
-    log_density: np.ndarray
-    log_likelihood: np.ndarray | None
+    x: np.ndarray  # unconstrained parameters, shape (n, size)
+    hyper: np.ndarray  # hyperparameters on the log scale, shape (n, q)
+    log_ratio: np.ndarray  # log density of the model minus that of the approximation, shape (n,)
+    log_density: np.ndarray  # log density of the model, shape (n,)
+    log_likelihood: np.ndarray | None  # by cell, shape (n, cells), or None
 
 
 @dataclass(frozen=True, eq=False)
 class PosteriorDraws:
-    """Equally weighted draws of a model's parameters, and what is known of their quality.
+    """Equally weighted draws of a model's parameters, and what is known of their quality."""
 
-    Attributes
-    ----------
-    posterior
-        Parameters by name, draws first.
-    stats
-        Sample statistics by name, draws first.
-    log_likelihood
-        By cell, shape (draws, cells), or None.
-    certificate
-        What is known of their quality.
-    extra
-        Group ``laplace``: mode, covariance, grid of the scale.
-    approximation
-        The sparse approximation that was drawn from or started at; None by other methods.
-    """
-
-    posterior: Mapping[str, np.ndarray]
-    stats: Mapping[str, np.ndarray]
-    log_likelihood: np.ndarray | None
-    certificate: "Quality"
+    posterior: Mapping[str, np.ndarray]  # parameters by name, draws first
+    stats: Mapping[str, np.ndarray]  # sample statistics by name, draws first
+    log_likelihood: np.ndarray | None  # by cell, shape (draws, cells), or None
+    certificate: "Quality"  # what is known of their quality
+    # group ``laplace``: mode, covariance, grid of the scale
     extra: Mapping[str, Any] = field(default_factory=dict)
+    # the sparse approximation that was drawn from or started at; None by other methods
     approximation: "SparseGaussian | None" = None

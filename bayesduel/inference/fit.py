@@ -290,10 +290,7 @@ def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:
 def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
     """Return whether a fit takes the sparse route.
 
-    Raises
-    ------
-    ValueError
-        If `method` is a sparse one and the model cannot take it.
+    Raises ValueError if `method` is a sparse one and the model cannot take it.
     """
     why = model.why_not("sparse")
     if method in SPARSE and why:

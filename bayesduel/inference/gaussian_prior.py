@@ -39,21 +39,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """The normal prior of x given hyperparameters.
+    """The normal prior of x given hyperparameters."""
 
-    Attributes
-    ----------
-    mean
-        Shape (size,).
-    pieces
-        Precision of each block that is not flat.
-    half_log_det
-        Half the log determinant of the part that is not flat, less its constant.
-    """
-
-    mean: np.ndarray
-    pieces: tuple[Piece, ...]
-    half_log_det: float
+    mean: np.ndarray  # shape (size,)
+    pieces: tuple[Piece, ...]  # precision of each block that is not flat
+    half_log_det: float  # half the log determinant of the part that is not flat, less its constant
 
     @cached_property
     def precision(self) -> np.ndarray:

@@ -26,21 +26,11 @@ WIDEST = 0.2  # this: the conditional posterior may not change much from node to
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Nodes of a hyperparameter, with the conditional posterior found at each.
+    """Nodes of a hyperparameter, with the conditional posterior found at each."""
 
-    Attributes
-    ----------
-    nodes
-        Unconstrained values, increasing, shape (n,).
-    log_density
-        Log marginal density at the nodes, up to a constant, shape (n,).
-    conditionals
-        What `evaluate` returned at each node.
-    """
-
-    nodes: np.ndarray
-    log_density: np.ndarray
-    conditionals: tuple[Any, ...]
+    nodes: np.ndarray  # unconstrained values, increasing, shape (n,)
+    log_density: np.ndarray  # log marginal density at the nodes, up to a constant, shape (n,)
+    conditionals: tuple[Any, ...]  # what `evaluate` returned at each node
 
     @property
     def best(self) -> int:
@@ -142,11 +132,8 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
     `evaluate`, of a value and the conditional at a nearby value (or None), returns the log density
     and its conditional.
 
-    Raises
-    ------
-    FloatingPointError
-        If the density is not finite or does not fall off, or its maximum is 100 or more away from
-        `start`.
+    Raises FloatingPointError if the density is not finite or does not fall off, or its maximum is
+    100 or more away from `start`.
     """
     seen: dict[float, tuple[float, Any]] = {}
 
@@ -159,7 +146,7 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
 
     mode, deviation = _locate(at, seen, start)
     step = min(SPACING * deviation, WIDEST)
-    at(mode, _closest(seen, mode))
+    at(mode, seen[min(seen, key=lambda value: abs(value - mode))][1])
     kept = {mode: seen[mode]}
     for direction in (-1.0, 1.0):
         value, peak = mode, seen[mode][0]
@@ -173,11 +160,7 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
         else:
             raise FloatingPointError("the density of the hyperparameter does not fall off")
     nodes = np.array(sorted(kept))
-    return Grid(
-        nodes,
-        np.array([kept[v][0] for v in nodes]),
-        tuple(kept[v][1] for v in nodes),
-    )
+    return Grid(nodes, np.array([kept[v][0] for v in nodes]), tuple(kept[v][1] for v in nodes))
 
 
 def _powers(values: np.ndarray) -> np.ndarray:
@@ -224,7 +207,3 @@ def _parabola(
     slope = (high - low) / (2 * step)
     vertex = centre - slope / bend
     return float(np.clip(vertex, centre - 2 * step, centre + 2 * step)), float(1 / np.sqrt(-bend))
-
-
-def _closest(seen: dict[float, tuple[float, Any]], value: float) -> Any:
-    return seen[min(seen, key=lambda v: abs(v - value))][1]

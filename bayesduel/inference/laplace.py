@@ -21,13 +21,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bayesduel.inference.approximation import DensityApproximation
-from bayesduel.inference.conditional_mode import (
-    Mode,
-    centres,
-    find_mode,
-    grid_variables,
-    start_at,
-)
+from bayesduel.inference.conditional_mode import Mode, centres, find_mode, grid_variables, start_at
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -38,15 +32,9 @@ __all__ = ["LaplaceApproximation", "conditionals"]
 
 @dataclass(frozen=True, eq=False)
 class LaplaceApproximation(DensityApproximation):
-    """A mixture of normal distributions over the grid of one hyperparameter.
+    """A mixture of normal distributions over the grid of one hyperparameter."""
 
-    Attributes
-    ----------
-    grid
-        Of the hyperparameter, with the conditional mode at each node.
-    """
-
-    grid: Grid
+    grid: Grid  # of the hyperparameter, with the conditional mode at each node
 
     @classmethod
     def of(
@@ -56,10 +44,7 @@ class LaplaceApproximation(DensityApproximation):
 
         The search for the first mode starts at the parameters `near`, by name, else at 0.
 
-        Raises
-        ------
-        FloatingPointError
-            If the posterior has no mode.
+        Raises FloatingPointError if the posterior has no mode.
         """
         return cls(density.model, cells, density, conditionals(density, start_at(density, near)))
 

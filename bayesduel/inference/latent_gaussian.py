@@ -56,29 +56,14 @@ TEMPER = 0.5  # power of the density from which their scales are drawn
 
 @dataclass(frozen=True, eq=False)
 class LatentGaussian(DensityApproximation):
-    """A mixture of normal distributions of the coefficients over nodes of the scales.
+    """A mixture of normal distributions of the coefficients over nodes of the scales."""
 
-    Attributes
-    ----------
-    layout
-        Which coefficients are by group.
-    top
-        The node of the highest bound.
-    root
-        Coordinates of the hyperparameters: phi = top.phi + root z, (q, q).
-    nodes
-        The conditionals.
-    step
-        Distance of the nodes of a lattice; 0 of a composite design.
-    wide
-        Whether draws have heavier tails than the mixture, so that weights can correct it.
-    """
-
-    layout: Layout
-    top: Conditional
-    root: np.ndarray
-    nodes: tuple[Conditional, ...]
-    step: float
+    layout: Layout  # which coefficients are by group
+    top: Conditional  # the node of the highest bound
+    root: np.ndarray  # coordinates of the hyperparameters: phi = top.phi + root z, (q, q)
+    nodes: tuple[Conditional, ...]  # the conditionals
+    step: float  # distance of the nodes of a lattice; 0 of a composite design
+    # whether draws have heavier tails than the mixture, so that weights can correct it
     wide: bool = False
 
     @classmethod
@@ -87,10 +72,7 @@ class LatentGaussian(DensityApproximation):
     ) -> "LatentGaussian":
         """Return the approximation of a posterior, given its density.
 
-        Raises
-        ------
-        FloatingPointError
-            If the posterior has no mode.
+        Raises FloatingPointError if the posterior has no mode.
         """
         layout = layout_of(density)
         start = start_at(density, near)
@@ -231,9 +213,6 @@ class LatentGaussian(DensityApproximation):
         return np.asarray(_interpolated(self._z, means)(z))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
     """Return where a search for the hyperparameters starts: their logarithms, (q,)."""
     start = density.response.start
@@ -248,13 +227,7 @@ def _groups(place: np.ndarray) -> list[np.ndarray]:
 
 
 def _highest(layout: Layout, start: Conditional) -> Conditional:
-    """Return the conditional at the highest bound.
-
-    Raises
-    ------
-    FloatingPointError
-        If there is none.
-    """
+    """Return the conditional at the highest bound; raise FloatingPointError if there is none."""
     from scipy.optimize import minimize
 
     if not len(start.phi):

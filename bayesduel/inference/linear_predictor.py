@@ -35,39 +35,19 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Parts(NamedTuple):
-    """Value and derivatives of the log posterior at one point.
+    """Value and derivatives of the log posterior at one point."""
 
-    Attributes
-    ----------
-    value
-        Log density, up to a constant, of x and of the hyperparameters on the log scale.
-    gradient
-        In x, shape (size,).
-    precision
-        Minus the Hessian, shape (size, size).
-    prior
-        The prior's part of `precision`, shape (size, size).
-    """
-
-    value: float
-    gradient: np.ndarray
-    precision: np.ndarray
-    prior: np.ndarray
+    value: float  # log density, up to a constant, of x and of the hyperparameters on the log scale
+    gradient: np.ndarray  # in x, shape (size,)
+    precision: np.ndarray  # minus the Hessian, shape (size, size)
+    prior: np.ndarray  # the prior's part of `precision`, shape (size, size)
 
 
 class Block(NamedTuple):
-    """Coefficients of one term in x.
-
-    Attributes
-    ----------
-    term
-        Whose they are.
-    lengths
-        Of their axes; () for a number.
-    """
+    """Coefficients of one term in x."""
 
     term: Term
-    lengths: tuple[int, ...]
+    lengths: tuple[int, ...]  # of their axes; () for a number
 
     @property
     def size(self) -> int:
@@ -81,29 +61,16 @@ class LinearPredictor:
 
     The vector x holds the coefficients of the terms, block after block, then the numbers of the
     response.
-
-    Attributes
-    ----------
-    model
-        The model, settled.
-    data
-        What it knows of each cell, by name.
-    design
-        How eta depends on x.
-    terms
-        Blocks of coefficients by the name of their free numbers, in the order of x.
-    own
-        Mean and prior deviation of the response's own numbers, by name.
-    hypers
-        Length of each hyperparameter, by name; None of a number.
     """
 
-    model: Any
-    data: Mapping[str, np.ndarray]
-    design: Design
+    model: Any  # the model, settled
+    data: Mapping[str, np.ndarray]  # what it knows of each cell, by name
+    design: Design  # how eta depends on x
+    # blocks of coefficients by the name of their free numbers, in the order of x
     terms: Mapping[str, Block]
+    # mean and prior deviation of the response's own numbers, by name
     own: Mapping[str, tuple[float, float]]
-    hypers: Mapping[str, int | None]
+    hypers: Mapping[str, int | None]  # length of each hyperparameter, by name; None of a number
 
     @cached_property
     def blocks(self) -> dict[str, int | None]:
@@ -479,19 +446,14 @@ class LinearPredictor:
         """
         whole = data_of_rows(self.data, cells)
         return replace(
-            self,
-            data={k: data.get(k, v) for k, v in whole.items()},
-            design=self.design.rows(cells),
+            self, data={k: data.get(k, v) for k, v in whole.items()}, design=self.design.rows(cells)
         )
 
 
 def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     """Return the density of a model on the cells of a log.
 
-    Raises
-    ------
-    ValueError
-        If eta is not linear in the parameters.
+    Raises ValueError if eta is not linear in the parameters.
     """
     if model.terms.why_nuts:
         raise ValueError(f"eta should be linear in the parameters of {model.name}")

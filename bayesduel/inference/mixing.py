@@ -42,9 +42,6 @@ def tail_ess(draws: np.ndarray) -> np.ndarray:
     return np.minimum(*(_effective(_split(values).astype(float)) for values in below))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _split(draws: np.ndarray) -> np.ndarray:
     """Return each chain as two, without the draw in the middle of an odd number."""
     half = draws.shape[1] // 2

@@ -29,24 +29,12 @@ _COMPILED: dict[Any, Any] = {}
 
 @dataclass(frozen=True)
 class ChainCertificate(Uncorrected):
-    """Whether the chains of a sampler agree.
+    """Whether the chains of a sampler agree."""
 
-    Attributes
-    ----------
-    effective
-        Effective number of the draws, the smallest over what the model identifies.
-    rhat
-        R-hat, the largest likewise.
-    diverging
-        Share of the draws that diverged.
-    of
-        What `rhat` and `effective` are of.
-    """
-
-    effective: float
-    rhat: float
-    diverging: float
-    of: str
+    effective: float  # effective number of the draws, the smallest over what the model identifies
+    rhat: float  # R-hat, the largest likewise
+    diverging: float  # share of the draws that diverged
+    of: str  # what `rhat` and `effective` are of
 
     @property
     def shortfall(self) -> str:

@@ -17,28 +17,18 @@ LEVEL = 1e-9  # change of the log density over a piece below which it is level
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseExponential:
-    """Normalised densities of independent numbers, one a row.
+    """Normalised densities of independent numbers, one a row."""
 
-    Attributes
-    ----------
-    points
-        Increasing, shape (size, m).
-    log_density
-        Log densities at the points, shape (size, m); increasing at the first point and decreasing
-        at the last.
-    """
-
-    points: np.ndarray
+    points: np.ndarray  # increasing, shape (size, m)
+    # log densities at the points, shape (size, m); increasing at the first point and decreasing at
+    # the last
     log_density: np.ndarray
 
     @classmethod
     def of(cls, points: np.ndarray, height: np.ndarray) -> tuple["PiecewiseExponential", float]:
         """Return the densities through these log heights, and the log of their product's mass.
 
-        Raises
-        ------
-        FloatingPointError
-            If a height is not finite or does not fall off at the ends.
+        Raises FloatingPointError if a height is not finite or does not fall off at the ends.
         """
         if not np.isfinite(height).all():
             raise FloatingPointError("a log density is not finite along an axis")

@@ -28,14 +28,8 @@ NEAR = 0.1  # below it cumulants are expanded around z = 0
 def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return draws of PG(n, z).
 
-    Parameters
-    ----------
-    n
-        Whole numbers of duels, shape (m,).
-    z
-        Tilts, shape (m,).
-    rng
-        Source of randomness.
+    n: whole numbers of duels, shape (m,).
+    z: tilts, shape (m,).
     """
     found = np.empty(len(n))
     fill_polya_gamma(found, np.asarray(n, dtype=float), np.asarray(z, dtype=float), rng)

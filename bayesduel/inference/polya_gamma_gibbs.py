@@ -41,27 +41,14 @@ ALLOWED = (SHIFT, SPREAD, SCALE_SHIFT, 0.3)  # and that of a coefficient
 
 @dataclass
 class GibbsChain:
-    """A chain of scores and their scale.
+    """A chain of scores and their scale."""
 
-    Attributes
-    ----------
-    graph
-        Who met whom, and how it ended.
-    typical
-        Scale of the half-normal prior of the scale; None where the scale is fixed.
-    score
-        The state: centred scores, shape (K,).
-    log_scale
-        The state: logarithm of the scale.
-    effect
-        The state: coefficients of the columns beside the scores, shape (p,).
-    """
-
-    graph: ComparisonGraph
+    graph: ComparisonGraph  # who met whom, and how it ended
+    # scale of the half-normal prior of the scale; None where the scale is fixed
     typical: float | None
-    score: np.ndarray
-    log_scale: float
-    effect: np.ndarray
+    score: np.ndarray  # the state: centred scores, shape (K,)
+    log_scale: float  # the state: logarithm of the scale
+    effect: np.ndarray  # the state: coefficients of the columns beside the scores, shape (p,)
     _pull: np.ndarray = field(init=False, repr=False)
     _push: np.ndarray = field(init=False, repr=False)
 
@@ -100,36 +87,20 @@ class GibbsChain:
 
 @dataclass(frozen=True)
 class GibbsCertificate(Uncorrected):
-    """Whether a normal approximation can be trusted, by short Gibbs chains.
+    """Whether a normal approximation can be trusted, by short Gibbs chains."""
 
-    Attributes
-    ----------
-    shift
-        Largest mean distance of the chain from the approximation's mean, over groups of arms by
-        number of duels, away from 0 positive, in standard errors of a score.
-    spread
-        Largest distance from 1 of the mean squared distance, likewise.
-    scale_shift
-        Distance of the mean log scale, in its standard deviations; 0 where the scale is fixed.
-    effect_shift
-        Largest distance of the mean of a coefficient, in its standard errors; 0 without any.
-    errors
-        Monte Carlo standard errors of the four.
-    sweeps
-        How many sweeps were counted.
-    effective
-        Number of the draws of the approximation, which are independent.
-    allowed
-        Largest shift, spread, scale_shift and effect_shift with which it holds.
-    """
-
+    # largest mean distance of the chain from the approximation's mean, over groups of arms by
+    # number of duels, away from 0 positive, in standard errors of a score
     shift: float
-    spread: float
+    spread: float  # largest distance from 1 of the mean squared distance, likewise
+    # distance of the mean log scale, in its standard deviations; 0 where the scale is fixed
     scale_shift: float
+    # largest distance of the mean of a coefficient, in its standard errors; 0 without any
     effect_shift: float
-    errors: tuple[float, ...]
-    sweeps: int
-    effective: float
+    errors: tuple[float, ...]  # Monte Carlo standard errors of the four
+    sweeps: int  # how many sweeps were counted
+    effective: float  # number of the draws of the approximation, which are independent
+    # largest shift, spread, scale_shift and effect_shift with which it holds
     allowed: tuple[float, ...] = ALLOWED
 
     @classmethod

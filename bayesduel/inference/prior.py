@@ -28,10 +28,7 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     The first draws do not depend on how many are made. The model is settled; sizes of the
     parameters are read off the log, not its outcomes.
 
-    Raises
-    ------
-    ValueError
-        If the prior is flat.
+    Raises ValueError if the prior is flat.
     """
     import pymc as pm
     from pytensor.compile.mode import Mode

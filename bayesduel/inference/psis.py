@@ -44,41 +44,23 @@ LEAST = 0.1  # of the draws of a tail, at least, have to be effective
 
 
 class PSIS(NamedTuple):
-    """What importance sampling says of an approximation.
+    """What importance sampling says of an approximation."""
 
-    Attributes
-    ----------
-    khat
-        Pareto shape of the tail of the ratios; trusted below 0.7.
-    effective
-        Effective number of the draws, 1 / sum of squared weights.
-    weights
-        Smoothed normalised weights, shape (n_draws,).
-    """
-
-    khat: float
-    effective: float
-    weights: np.ndarray
+    khat: float  # Pareto shape of the tail of the ratios; trusted below 0.7
+    effective: float  # effective number of the draws, 1 / sum of squared weights
+    weights: np.ndarray  # smoothed normalised weights, shape (n_draws,)
 
 
 class Tails(NamedTuple):
-    """How well weighted draws know the tails of what they are draws of.
+    """How well weighted draws know the tails of what they are draws of."""
 
-    Attributes
-    ----------
-    effective
-        Effective number of the draws in a tail, the smallest over quantities and both tails.
-    covered
-        Number of proposals in a tail over that of as many independent draws as are kept, the
-        smallest likewise. Far below 1 the proposals are too short there, or too few, and what
-        they never reached has no weight.
-    n_tails
-        Number of tails: two a quantity.
-    """
-
+    # effective number of the draws in a tail, the smallest over quantities and both tails
     effective: float
+    # number of proposals in a tail over that of as many independent draws as are kept, the smallest
+    # likewise. Far below 1 the proposals are too short there, or too few, and what they never
+    # reached has no weight.
     covered: float
-    n_tails: int
+    n_tails: int  # number of tails: two a quantity
 
     @classmethod
     def of_exact(cls, n: int) -> "Tails":
@@ -87,21 +69,11 @@ class Tails(NamedTuple):
 
 
 class Quality(ABC):
-    """What is known of the quality of draws, however it was measured.
+    """What is known of the quality of draws, however it was measured."""
 
-    Attributes
-    ----------
-    khat
-        Pareto k-hat; NaN where draws were not corrected by importance sampling.
-    effective
-        Effective number of the draws.
-    tails
-        What is known of the tails of the parameters.
-    """
-
-    khat: float
-    effective: float
-    tails: Tails
+    khat: float  # Pareto k-hat; NaN where draws were not corrected by importance sampling
+    effective: float  # effective number of the draws
+    tails: Tails  # what is known of the tails of the parameters
 
     @property
     @abstractmethod
@@ -123,19 +95,11 @@ class Uncorrected(Quality):
 
 @dataclass(frozen=True)
 class Certificate(Quality):
-    """Whether draws that were corrected by importance sampling can be trusted.
+    """Whether draws that were corrected by importance sampling can be trusted."""
 
-    Attributes
-    ----------
-    khat, effective, tails
-        As of every :class:`Quality`; k-hat is minus infinity where the draws are exact.
-    n_draws
-        Number of the draws.
-    """
-
-    khat: float
+    khat: float  # as of every :class:`Quality`; k-hat is minus infinity where the draws are exact
     effective: float
-    n_draws: int
+    n_draws: int  # number of the draws
     tails: Tails
 
     @property

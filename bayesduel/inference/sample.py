@@ -49,10 +49,7 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
     a normal distribution at each node of a grid, skewed where the log is thin. Up to `MOST_SCALES`,
     or groups of coefficients: normal distributions with averaged curvatures at nodes.
 
-    Raises
-    ------
-    FloatingPointError
-        If the posterior has no mode, or more scales.
+    Raises FloatingPointError if the posterior has no mode, or more scales.
     """
     if not model.why_not("conjugate"):
         return ConjugatePairs(model, cells)
@@ -102,9 +99,6 @@ def sample(
     return _kept(approximation, made, kept, stats, found.certificate, rng, log_likelihood)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _kept(
     approximation: Approximation,
     made: Proposals,
@@ -143,10 +137,7 @@ class _Weighed:
         """The certificate of the kept draws."""
         n = len(self.kept)
         return Certificate(
-            khat=self.psis.khat,
-            effective=min(self.psis.effective, n),
-            n_draws=n,
-            tails=self.tails,
+            khat=self.psis.khat, effective=min(self.psis.effective, n), n_draws=n, tails=self.tails
         )
 
 

@@ -48,11 +48,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, linear_predict
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = [
-    "ClusterCovariance",
-    "cluster_covariance",
-    "robust_covariance",
-]
+__all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
 MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
 MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each cluster
@@ -63,35 +59,18 @@ SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes 
 
 
 class ClusterRows(NamedTuple):
-    """The votes of a log, tallied by cluster and cell.
+    """The votes of a log, tallied by cluster and cell."""
 
-    Attributes
-    ----------
-    density
-        The model's density over the rows, one cell a row.
-    cluster
-        Of each row, (rows,).
-    n_clusters
-        Number of clusters.
-    """
-
-    density: LinearPredictor
-    cluster: np.ndarray
-    n_clusters: int
+    density: LinearPredictor  # the model's density over the rows, one cell a row
+    cluster: np.ndarray  # of each row, (rows,)
+    n_clusters: int  # number of clusters
 
 
 class ClusterCovariance(NamedTuple):
-    """A cluster-robust covariance and how much is known of it.
+    """A cluster-robust covariance and how much is known of it."""
 
-    Attributes
-    ----------
-    covariance
-        Of the parameters, (size, size).
-    degrees
-        Degrees of freedom of the estimated variance of each functional asked for, (m,).
-    """
-
-    covariance: np.ndarray
+    covariance: np.ndarray  # of the parameters, (size, size)
+    # degrees of freedom of the estimated variance of each functional asked for, (m,)
     degrees: np.ndarray
 
 
@@ -100,29 +79,18 @@ def robust_covariance(
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
-    Parameters
-    ----------
-    duels, model, cells
-        The log, the model fitted to it, and its cells.
-    drawn
-        Draws of the posterior; learned scales are held at their posterior medians.
-
-    Returns
-    -------
-    dataset
-        ``covariance`` (parameter, other) of the model and ``covariance_cluster`` (clustering,
-        parameter, other) of the unconstrained parameters, in the order and of the lengths that
-        ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
-        parameter), the degrees of freedom of each (NaN of the free numbers of scores, whose
-        arms have them); ``score_se`` (arm), ``score_cov`` (arm,
-        opponent), ``score_se_cluster`` (clustering, arm), ``score_cov_cluster`` (clustering, arm,
-        opponent) and ``score_degrees_cluster`` (clustering, arm) of the centred scores;
-        ``n_clusters`` by clustering (of two-way clustering the smaller number). None if there is
-        nothing to cluster by, or nothing can be.
-    attrs
-        ``clusters_repeated``: number of clusters by clustering that the log repeats;
-        ``clusters_auto``: which one "auto" takes; ``clusters_reason``: why the model has none, or
-        "".
+    duels, model, cells: the log, the model fitted to it, and its cells.
+    drawn: draws of the posterior; learned scales are held at their posterior medians.
+    Returns dataset ``covariance`` (parameter, other) of the model and ``covariance_cluster``
+    (clustering, parameter, other) of the unconstrained parameters, in the order and of the lengths
+    that ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
+    parameter), the degrees of freedom of each (NaN of the free numbers of scores, whose arms have
+    them); ``score_se`` (arm), ``score_cov`` (arm, opponent), ``score_se_cluster`` (clustering,
+    arm), ``score_cov_cluster`` (clustering, arm, opponent) and ``score_degrees_cluster``
+    (clustering, arm) of the centred scores; ``n_clusters`` by clustering (of two-way clustering the
+    smaller number). None if there is nothing to cluster by, or nothing can be. attrs
+    ``clusters_repeated``: number of clusters by clustering that the log repeats; ``clusters_auto``:
+    which one "auto" takes; ``clusters_reason``: why the model has none, or "".
     """
     spread = with_lone_votes(duels)
     duels = duels if spread is None else spread
@@ -195,11 +163,7 @@ def robust_covariance(
             "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
             "n_clusters": ("clustering", [counts[name] for name in by_name]),
         },
-        coords={
-            "arm": arms,
-            "opponent": arms,
-            "clustering": np.array(list(by_name), dtype=object),
-        },
+        coords={"arm": arms, "opponent": arms, "clustering": np.array(list(by_name), dtype=object)},
         attrs={
             "estimator": "CR2",
             "parameters": density.size,
@@ -251,9 +215,6 @@ def cluster_covariance(
             noise = square + others**2 / max(n_rest, 1)
             degrees[k] = total**2 / noise if noise > 0 else np.inf
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _median(drawn: Any, name: str) -> np.ndarray:

@@ -50,33 +50,17 @@ TURNS = 20  # steps at most in which the axes are turned
 
 @dataclass(frozen=True, eq=False)
 class SkewedConditional:
-    """A product of densities along axes through the mode, at one value of the hyperparameter.
+    """A product of densities along axes through the mode, at one value of the hyperparameter."""
 
-    Attributes
-    ----------
-    x
-        The mode, shape (size,).
-    axes
-        Column k is axis k, with unit length in the metric of the precision, (size, size).
-    inverse
-        Inverse of `axes`.
-    along
-        Density of the coordinate of each axis; 0 is the mode.
-    log_mass
-        Log mass of the product of the posterior's densities along the axes, 1 at the mode.
-    log_volume
-        Log determinant of `axes`.
-    log_height
-        Log density of the model at the mode.
-    """
-
-    x: np.ndarray
+    x: np.ndarray  # the mode, shape (size,)
+    # column k is axis k, with unit length in the metric of the precision, (size, size)
     axes: np.ndarray
-    inverse: np.ndarray
-    along: PiecewiseExponential
+    inverse: np.ndarray  # inverse of `axes`
+    along: PiecewiseExponential  # density of the coordinate of each axis; 0 is the mode
+    # log mass of the product of the posterior's densities along the axes, 1 at the mode
     log_mass: float
-    log_volume: float
-    log_height: float
+    log_volume: float  # log determinant of `axes`
+    log_height: float  # log density of the model at the mode
 
     @property
     def log_marginal(self) -> float:
@@ -86,27 +70,16 @@ class SkewedConditional:
 
 @dataclass(frozen=True, eq=False)
 class SkewedLaplace(DensityApproximation):
-    """A mixture of products of skewed densities over the grid of one hyperparameter.
+    """A mixture of products of skewed densities over the grid of one hyperparameter."""
 
-    Attributes
-    ----------
-    modes
-        Grid of the hyperparameter, with the conditional mode at each node.
-    grid
-        The same with a :class:`SkewedConditional` at each node.
-    """
-
-    modes: Grid
-    grid: Grid
+    modes: Grid  # grid of the hyperparameter, with the conditional mode at each node
+    grid: Grid  # the same with a :class:`SkewedConditional` at each node
 
     @classmethod
     def of(cls, model: Any, cells: Any, density: LinearPredictor, grid: Grid) -> "SkewedLaplace":
         """Return the skewed approximation around the conditional modes of `grid`.
 
-        Raises
-        ------
-        FloatingPointError
-            If the posterior does not fall off along an axis.
+        Raises FloatingPointError if the posterior does not fall off along an axis.
         """
         modes: tuple[Mode, ...] = grid.conditionals
         best = grid.best
@@ -118,7 +91,7 @@ class SkewedLaplace(DensityApproximation):
             for k in outwards:
                 axes = _orthogonal(modes[k], last.axes)
                 if abs(grid.nodes[k] - measured) < APART:
-                    last = _with_densities_of(last, modes[k], axes)
+                    last = _product(modes[k], axes, last.along, last.log_mass)
                 else:
                     measured = grid.nodes[k]
                     last = _conditional(density, measured, modes[k], axes)
@@ -160,9 +133,6 @@ class SkewedLaplace(DensityApproximation):
             replace(c, along=c.along.moved(shift, stretch)) for c in self.grid.conditionals
         )
         return replace(self, grid=replace(tilted, conditionals=moved))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
@@ -223,11 +193,6 @@ def _conditional(
     every = np.arange(density.size)
     along, log_mass = PiecewiseExponential.of(points.T, height(points, every).T)
     return _product(mode, axes, along, log_mass)
-
-
-def _with_densities_of(near: SkewedConditional, mode: Mode, axes: np.ndarray) -> SkewedConditional:
-    """Return the product at another mode of the densities along the axes of one `near` it."""
-    return _product(mode, axes, near.along, near.log_mass)
 
 
 def _product(

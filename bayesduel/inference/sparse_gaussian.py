@@ -49,59 +49,31 @@ WORKERS = 2
 
 @dataclass(frozen=True, eq=False)
 class ScoreDraws:
-    """Draws of scores.
+    """Draws of scores."""
 
-    Attributes
-    ----------
-    score
-        Centred, shape (draws, K), float32.
-    scale
-        Shape (draws,).
-    standard_error
-        Of each score, shape (K,): what the draws were stretched to.
-    effect
-        Coefficients of the columns beside the scores, shape (draws, p).
-    """
-
-    score: np.ndarray
-    scale: np.ndarray
-    standard_error: np.ndarray
-    effect: np.ndarray
+    score: np.ndarray  # centred, shape (draws, K), float32
+    scale: np.ndarray  # shape (draws,)
+    standard_error: np.ndarray  # of each score, shape (K,): what the draws were stretched to
+    effect: np.ndarray  # coefficients of the columns beside the scores, shape (draws, p)
 
 
 @dataclass(frozen=True, eq=False)
 class SparseGaussian:
-    """A normal distribution of scores, coefficients and the logarithm of the scores' scale.
+    """A normal distribution of scores, coefficients and the logarithm of the scores' scale."""
 
-    Attributes
-    ----------
-    graph
-        Who met whom.
-    typical
-        Scale of the half-normal prior of the scale; None where the scale is fixed.
-    mean
-        Of the scores before centring, shape (K,).
-    effect
-        Mean of the coefficients of the columns beside the scores, shape (p,).
-    precision
-        Of the scores before centring and the coefficients, given the scale.
-    variance
-        Of each centred score given the coefficients, shape (K,).
-    log_scale, log_scale_sd
-        Mean and standard deviation of the logarithm of the scale; 0 the latter where it is fixed.
-    along, effect_along
-        How the means of scores and coefficients move with the logarithm of the scale, shapes (K,)
-        and (p,).
-    """
-
-    graph: ComparisonGraph
+    graph: ComparisonGraph  # who met whom
+    # scale of the half-normal prior of the scale; None where the scale is fixed
     typical: float | None
-    mean: np.ndarray
-    effect: np.ndarray
+    mean: np.ndarray  # of the scores before centring, shape (K,)
+    effect: np.ndarray  # mean of the coefficients of the columns beside the scores, shape (p,)
+    # of the scores before centring and the coefficients, given the scale
     precision: BorderedPrecision
-    variance: np.ndarray
+    variance: np.ndarray  # of each centred score given the coefficients, shape (K,)
+    # mean and standard deviation of the logarithm of the scale; 0 the latter where it is fixed
     log_scale: float
     log_scale_sd: float
+    # how the means of scores and coefficients move with the logarithm of the scale, shapes (K,) and
+    # (p,)
     along: np.ndarray
     effect_along: np.ndarray
 
@@ -114,10 +86,7 @@ class SparseGaussian:
         `scale` is the prior standard deviation of a score; None learns it, with a half-normal prior
         of the scale `typical`.
 
-        Raises
-        ------
-        FloatingPointError
-            If some iteration does not converge.
+        Raises FloatingPointError if some iteration does not converge.
         """
         seed = int(rng.integers(2**63))
         start = 0.0 if scale is None else float(np.log(scale))
@@ -274,14 +243,9 @@ class SparseGaussian:
     def _at(self, log_scale: float, seed: int, *, probed: int = 1) -> "SparseGaussian":
         """Return the approximation given a scale, from this one.
 
-        Parameters
-        ----------
-        log_scale
-            Its logarithm.
-        seed
-            Of the perturbations: the same at every scale, so that slopes can be compared.
-        probed
-            How often variances are computed from perturbed solutions.
+        log_scale: its logarithm.
+        seed: of the perturbations: the same at every scale, so that slopes can be compared.
+        probed: how often variances are computed from perturbed solutions.
         """
         found = replace(self, log_scale=log_scale)
         graph, tau = self.graph, float(np.exp(-2 * log_scale))

@@ -39,10 +39,7 @@ def sample_variational(
     Of a model whose ``why_not_sparse`` is ""; `log_likelihood` says whether to keep that of every
     cell.
 
-    Raises
-    ------
-    FloatingPointError
-        If an iteration does not converge.
+    Raises FloatingPointError if an iteration does not converge.
     """
     source = _Shares(progress)
     found = _approximation(model, cells, rng)
@@ -138,9 +135,6 @@ def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndar
         deviation = np.asarray(part.deviation({}, cells.data, unit), dtype=float)
         found[part.parameter] = (touches[0].value, deviation)
     return found
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -42,43 +42,23 @@ MOST_SHARE = 0.999  # of an arm's information that one cluster is taken to have
 
 @dataclass(frozen=True, eq=False)
 class RobustDraws:
-    """Draws around 0 with a cluster-robust covariance.
+    """Draws around 0 with a cluster-robust covariance."""
 
-    Attributes
-    ----------
-    score, effect
-        Shapes (draws, K), float32, and (draws, p).
-    error, effect_error
-        Standard deviations, shapes (K,) and (p,): what the draws were stretched to.
-    degrees, effect_degrees
-        Degrees of freedom of each as an estimate, shapes (K,) and (p,).
-    """
-
-    score: np.ndarray
+    score: np.ndarray  # shapes (draws, K), float32, and (draws, p)
     effect: np.ndarray
-    error: np.ndarray
+    error: np.ndarray  # standard deviations, shapes (K,) and (p,): what the draws were stretched to
     effect_error: np.ndarray
-    degrees: np.ndarray
+    degrees: np.ndarray  # degrees of freedom of each as an estimate, shapes (K,) and (p,)
     effect_degrees: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class CellVotes:
-    """The votes of a log on the cells of a graph.
+    """The votes of a log on the cells of a graph."""
 
-    Attributes
-    ----------
-    cell
-        Of each vote, shape (votes,).
-    points
-        Of its first arm, 1, 1/2 or 0.
-    weight
-        How often it was cast.
-    """
-
-    cell: np.ndarray
-    points: np.ndarray
-    weight: np.ndarray
+    cell: np.ndarray  # of each vote, shape (votes,)
+    points: np.ndarray  # of its first arm, 1, 1/2 or 0
+    weight: np.ndarray  # how often it was cast
 
     @classmethod
     def of(cls, model: Any, duels: Any) -> "CellVotes":
@@ -141,11 +121,9 @@ def robust_dataset(
     `drawn` is of the posterior on the sparse graph; `used` has the cluster of each vote, by
     clustering, and `auto` is the clustering that is used by default.
 
-    Returns
-    -------
-    ``score_draw_cluster`` (clustering, sample, arm), around 0, and the same of each coefficient;
-    ``score_se`` (arm), ``score_se_cluster`` and ``score_degrees_cluster`` (clustering, arm), the
-    degrees of freedom of coefficients, and ``n_clusters`` by clustering.
+    Returns ``score_draw_cluster`` (clustering, sample, arm), around 0, and the same of each
+    coefficient; ``score_se`` (arm), ``score_se_cluster`` and ``score_degrees_cluster`` (clustering,
+    arm), the degrees of freedom of coefficients, and ``n_clusters`` by clustering.
     """
     found, votes = drawn.approximation, CellVotes.of(model, duels)
     n, ends = len(drawn.posterior["score"]), 0
@@ -164,10 +142,7 @@ def robust_dataset(
         ),
         "score_se": ("arm", found.standard_error),
         "score_se_cluster": (("clustering", "arm"), np.stack([one.error for one in every])),
-        "score_degrees_cluster": (
-            ("clustering", "arm"),
-            np.stack([one.degrees for one in every]),
-        ),
+        "score_degrees_cluster": (("clustering", "arm"), np.stack([one.degrees for one in every])),
         "n_clusters": ("clustering", [counts[name] for name in by_name]),
     }
     for name, length in effect_lengths(model, cells).items():
@@ -182,9 +157,6 @@ def robust_dataset(
         "clustering": np.array(list(by_name), dtype=object),
     }
     return xr.Dataset(variables, coords=coords, attrs={"estimator": "CR2, arm by arm"})
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _of_arms(

@@ -25,41 +25,19 @@ STILL = 0.02  # relative change of variances, likewise
 
 
 class Conditional(NamedTuple):
-    """The normal distribution of the coefficients at one value of the hyperparameters.
+    """The normal distribution of the coefficients at one value of the hyperparameters."""
 
-    Attributes
-    ----------
-    phi
-        Logarithms of the hyperparameters, (q,).
-    x
-        Its mean, (size,).
-    arrow
-        Its precision, factored.
-    variance
-        Of each cell's predictor, (cells,).
-    bound
-        Lower bound of the log density of the hyperparameters.
-    bent
-        Averaged derivatives of the cells.
-    slope
-        Gradient of the bound, (q,), where it was asked for.
-    """
-
-    phi: np.ndarray
-    x: np.ndarray
-    arrow: Arrow
-    variance: np.ndarray
-    bound: float
-    bent: Derivatives
-    slope: np.ndarray
+    phi: np.ndarray  # logarithms of the hyperparameters, (q,)
+    x: np.ndarray  # its mean, (size,)
+    arrow: Arrow  # its precision, factored
+    variance: np.ndarray  # of each cell's predictor, (cells,)
+    bound: float  # lower bound of the log density of the hyperparameters
+    bent: Derivatives  # averaged derivatives of the cells
+    slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
 
 
-def _quadrature() -> tuple[np.ndarray, np.ndarray]:
-    nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
-    return nodes, masses / masses.sum()
-
-
-AT, MASS = _quadrature()
+AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
+MASS = MASS / MASS.sum()
 
 
 def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
@@ -128,9 +106,6 @@ def conditional_at(
     value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
     slope = _slope(layout, phi, x, arrow, eta) if sloped else np.full(len(phi), np.nan)
     return Conditional(phi, x, arrow, variance, value, found, slope)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _slope(

@@ -98,7 +98,8 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     ax.plot(mean, y, "o", ms=5, mfc="white", mec=ACCENT, mew=1.4, zorder=4)
     percent_ticks(ax, "x")
     what = "expected score" if winners.attrs.get("tie_share", 0) > 0 else "probability of a win"
-    labels = _labels(ranked["arm"].values, place)
+    arms = zip(ranked["arm"].values, place, strict=True)
+    labels = [f"{p}  {shorten(str(a), 30)}" for a, p in arms]
     list_axis(ax, labels, f"{what} against another arm drawn at random")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)
@@ -141,10 +142,6 @@ def places_of(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     if not len(found):
         raise ValueError(f"places should leave an arm of {n_arms}, got {places}")
     return found
-
-
-def _labels(arms: np.ndarray, places: np.ndarray) -> list[str]:
-    return [f"{p}  {shorten(str(a), 30)}" for a, p in zip(arms, places, strict=True)]
 
 
 def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:

@@ -205,9 +205,6 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     return result
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _summary(
     name: str, dims: Any, draws: np.ndarray, confidence: float
 ) -> dict[str, tuple[Any, np.ndarray]]:

@@ -33,30 +33,17 @@ class RepeatedVotesWarning(UserWarning):
 
 @dataclass(frozen=True, kw_only=True)
 class Dependence:
-    """What the standard errors of some draws account for.
+    """What the standard errors of some draws account for."""
 
-    Attributes
-    ----------
-    covariance
-        "model" (votes independent given the parameters), "judge", "group" or "judge and group".
-    n_clusters
-        Number of clusters (of two-way clustering the smaller one); 0 where votes are independent.
-    degrees
-        Median degrees of freedom of Student's t over the arms; infinite where votes are
-        independent.
-    sentence
-        What was done and why.
-    refusal
-        Why there is no verdict, or "".
-    ignored
-        Whether votes are repeated, and taken as independent for want of such errors.
-    """
-
+    # "model" (votes independent given the parameters), "judge", "group" or "judge and group"
     covariance: str
+    # number of clusters (of two-way clustering the smaller one); 0 where votes are independent
     n_clusters: int
+    # median degrees of freedom of Student's t over the arms; infinite where votes are independent
     degrees: float
-    sentence: str
-    refusal: str = ""
+    sentence: str  # what was done and why
+    refusal: str = ""  # why there is no verdict, or ""
+    # whether votes are repeated, and taken as independent for want of such errors
     ignored: bool = False
 
     @property
@@ -117,9 +104,6 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     return Dependence(
         covariance=used, n_clusters=n, degrees=degrees, sentence=sentence, refusal=refusal
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _why_independent(fit: xr.DataTree) -> str:

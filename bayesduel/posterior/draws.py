@@ -32,24 +32,12 @@ PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of P through draws of a model's parameters.
+    """Draws of P through draws of a model's parameters."""
 
-    Attributes
-    ----------
-    model
-        Of the fit.
-    posterior
-        Parameters by name, draws first.
-    arms
-        Which arms of the model these are, indices, shape (K,).
-    model_arms
-        How many arms the model has.
-    """
-
-    model: Model
-    posterior: Mapping[str, np.ndarray]
-    arms: np.ndarray
-    model_arms: int
+    model: Model  # of the fit
+    posterior: Mapping[str, np.ndarray]  # parameters by name, draws first
+    arms: np.ndarray  # which arms of the model these are, indices, shape (K,)
+    model_arms: int  # how many arms the model has
 
     @property
     def score(self) -> np.ndarray | None:

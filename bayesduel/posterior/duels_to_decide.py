@@ -96,9 +96,6 @@ def duels_to_decide(
     return frame
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _neighbours(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
     """Return indices of arms that follow one another in the ranking, better first."""
     if draws.score is not None:

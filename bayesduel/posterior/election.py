@@ -37,36 +37,22 @@ WORKERS = 2  # threads
 
 @dataclass(frozen=True, eq=False)
 class ElectionResult:
-    """Results of the election held in each draw.
+    """Results of the election held in each draw."""
 
-    Attributes
-    ----------
-    probability
-        Probability of being among the winners, shape (5, K), in the order of `CRITERIA`; for
-        von Neumann the mean weight in the maximin mixture.
-    share
-        The same with a win split between those who tie for it, shape (5, K). Sums to 1; for
-        Condorcet to the probability that there is one.
-    support, smith
-        Probability of being in the maximin mixture at all, and in the top cycle, shape (K,).
-    rank
-        How many arms rank above, shape (n_draws, K): by score, else by Borda score.
-    borda
-        Borda scores, shape (n_draws, K), or None where criteria agree (see `pair_summary`).
-    sole
-        Where an arm beats every other, bool, shape (n_draws, K).
-    unbeaten
-        Where no arm beats it by more than the rope, bool, shape (n_draws, K).
-    """
-
+    # probability of being among the winners, shape (5, K), in the order of `CRITERIA`; for von
+    # Neumann the mean weight in the maximin mixture
     probability: np.ndarray
+    # the same with a win split between those who tie for it, shape (5, K). Sums to 1; for Condorcet
+    # to the probability that there is one.
     share: np.ndarray
+    # probability of being in the maximin mixture at all, and in the top cycle, shape (K,)
     support: np.ndarray
     smith: np.ndarray
-    rank: np.ndarray
+    rank: np.ndarray  # how many arms rank above, shape (n_draws, K): by score, else by Borda score
+    # Borda scores, shape (n_draws, K), or None where criteria agree (see `pair_summary`)
     borda: np.ndarray | None
-    sole: np.ndarray
-    unbeaten: np.ndarray
+    sole: np.ndarray  # where an arm beats every other, bool, shape (n_draws, K)
+    unbeaten: np.ndarray  # where no arm beats it by more than the rope, bool, shape (n_draws, K)
 
 
 def hold_elections(draws: Draws, rope: float, ties: Ties = "strict") -> ElectionResult:
@@ -154,32 +140,17 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
 
 @dataclass(frozen=True, eq=False)
 class PairSummary:
-    """The posterior of every pair: arrays of shape (K, K), [i, j] = i against j.
+    """The posterior of every pair: arrays of shape (K, K), [i, j] = i against j."""
 
-    Attributes
-    ----------
-    mean, lower, upper
-        Of P, with an equal-tailed interval.
-    beats
-        Posterior probability that P[i, j] > 1/2; the diagonal is 0.
-    borda
-        Borda scores of the draws used, shape (draws, K).
-    difference
-        Mean, lower and upper of score i minus score j, shape (3, K, K); None without scores.
-    tie
-        Mean probability of a tie; None where ties are no outcome of the model.
-    n_draws
-        How many draws were used.
-    """
-
-    mean: np.ndarray
+    mean: np.ndarray  # of P, with an equal-tailed interval
     lower: np.ndarray
     upper: np.ndarray
-    beats: np.ndarray
-    borda: np.ndarray
+    beats: np.ndarray  # posterior probability that P[i, j] > 1/2; the diagonal is 0
+    borda: np.ndarray  # Borda scores of the draws used, shape (draws, K)
+    # mean, lower and upper of score i minus score j, shape (3, K, K); None without scores
     difference: np.ndarray | None
-    tie: np.ndarray | None
-    n_draws: int
+    tie: np.ndarray | None  # mean probability of a tie; None where ties are no outcome of the model
+    n_draws: int  # how many draws were used
 
     def nearest(self, arm: int) -> int:
         """Return the opponent against which an arm has the smallest mean of P."""

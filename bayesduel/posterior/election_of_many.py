@@ -28,20 +28,11 @@ FINE = 1.02  # ratio of neighbouring standard deviations that are taken as one, 
 
 @dataclass(frozen=True, eq=False)
 class OpponentsOfMany:
-    """The posterior of the pairs of one arm or another, made where they are asked for.
+    """The posterior of the pairs of one arm or another, made where they are asked for."""
 
-    Attributes
-    ----------
-    draws
-        Draws of the scores.
-    prob
-        What intervals hold.
-    borda
-        Borda scores of all draws, shape (draws, K); (0, K) where only a verdict is asked for.
-    """
-
-    draws: Draws
-    prob: float
+    draws: Draws  # draws of the scores
+    prob: float  # what intervals hold
+    # Borda scores of all draws, shape (draws, K); (0, K) where only a verdict is asked for
     borda: np.ndarray
 
     @property
@@ -127,9 +118,6 @@ def tiers_of_many(
     tier = np.empty(n_arms, dtype=np.int64)
     tier[order] = np.searchsorted(starts, np.arange(n_arms), side="right")
     return tier, (best, worst)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:

@@ -228,9 +228,6 @@ def generalizability(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _checked(designs: Any) -> list[tuple[int, int]]:
     """Return rounds as pairs of whole numbers; raise TypeError or ValueError if they are none."""
     if not isinstance(designs, list | tuple) or not all(

@@ -164,14 +164,8 @@ def judge_agreement(
     drop = _below(table)
     table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
     return JudgeAgreement(
-        table=table,
-        groups=_between(vote) if len(second) else None,
-        unit=shared,
-        drop=drop,
+        table=table, groups=_between(vote) if len(second) else None, unit=shared, drop=drop
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarray:
@@ -197,24 +191,14 @@ def _units(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
 
 @dataclass(frozen=True)
 class _Decided:
-    """Decided votes by judge and unit: one entry for each judge on each unit.
+    """Decided votes by judge and unit: one entry for each judge on each unit."""
 
-    Attributes
-    ----------
-    judge, unit, group
-        Of each entry; `group` is 1 or 2.
-    n, s
-        Number of its votes, and those for the first arm less those for the second.
-    n_units
-        Number of units.
-    """
-
-    judge: np.ndarray
+    judge: np.ndarray  # of each entry; `group` is 1 or 2
     unit: np.ndarray
     group: np.ndarray
-    n: np.ndarray
+    n: np.ndarray  # number of its votes, and those for the first arm less those for the second
     s: np.ndarray
-    n_units: int
+    n_units: int  # number of units
 
     def sums(self, values: np.ndarray, group: int) -> np.ndarray:
         """Return the sums of an entry's values over a group of judges, by unit."""
@@ -344,11 +328,7 @@ def _position_bias(votes: Votes, fit: xr.DataTree) -> pd.DataFrame:
             break
     half = Z95 / np.sqrt(curve)
     return pd.DataFrame(
-        {
-            "left": expit(bias),
-            "left_lower": expit(bias - half),
-            "left_upper": expit(bias + half),
-        },
+        {"left": expit(bias), "left_lower": expit(bias - half), "left_upper": expit(bias + half)},
         index=pd.Index(votes.judges, name="judge"),
     )
 

@@ -16,11 +16,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = [
-    "information_about_answers",
-    "information_about_questions",
-    "information_about_scores",
-]
+__all__ = ["information_about_answers", "information_about_questions", "information_about_scores"]
 
 NEAR = 0.02  # up to here the series of `excess` has a relative error below 3e-12
 
@@ -32,23 +28,14 @@ def information_about_answers(chance, answer, binary, corrected):
     ``H(E p) - sum_a Pr(a) H(E[p | a])``, H the outcome's part of the entropy. The sum over the
     outcomes of a duel is the mutual information.
 
-    Parameters
-    ----------
-    chance
-        Probability of the outcome in each draw, shape (pairs, n).
-    answer
-        Share of each answer in each draw, 0 or 1 where it is certain, shape (n, answers); the
+    chance: probability of the outcome in each draw, shape (pairs, n).
+    answer: share of each answer in each draw, 0 or 1 where it is certain, shape (n, answers); the
         shares of a draw sum to one.
-    binary
-        Whether a duel has two outcomes; the information of the other is then added.
-    corrected
-        Whether the bias in a finite number of draws is taken off, to first order: the means given
-        an answer vary with the draws, and the sum comes out high by half the curvature of H times
-        the variance of the mean.
-
-    Returns
-    -------
-    Shape (pairs,); rounding and the correction may leave it below zero.
+    binary: whether a duel has two outcomes; the information of the other is then added.
+    corrected: whether the bias in a finite number of draws is taken off, to first order: the means
+        given an answer vary with the draws, and the sum comes out high by half the curvature of H
+        times the variance of the mean.
+    Returns shape (pairs,); rounding and the correction may leave it below zero.
     """
     n, n_answers = answer.shape
     held = answer.sum(axis=0)
@@ -82,16 +69,9 @@ def information_about_questions(chance, answer):
     Means given an answer are of p less its mean, in single precision: the information is right to
     about 1e-6 of itself.
 
-    Parameters
-    ----------
-    chance
-        Probability that the first arm wins in each draw, shape (pairs, n).
-    answer
-        Whether the answer is yes in each draw, as 0 and 1, shape (n, questions).
-
-    Returns
-    -------
-    Shape (pairs,).
+    chance: probability that the first arm wins in each draw, shape (pairs, n).
+    answer: whether the answer is yes in each draw, as 0 and 1, shape (n, questions).
+    Returns shape (pairs,).
     """
     n = len(answer)
     share = answer.sum(axis=0) / n
@@ -122,14 +102,8 @@ def information_about_scores(chance, binary):
 
     ``H(E p) - E H(p)``: each draw is an answer of its own.
 
-    Parameters
-    ----------
-    chance, binary
-        As for ``information_about_answers``.
-
-    Returns
-    -------
-    Shape (pairs,).
+    chance, binary: as for ``information_about_answers``.
+    Returns shape (pairs,).
     """
     n = chance.shape[1]
     gain = np.empty(len(chance))

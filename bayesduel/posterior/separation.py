@@ -34,19 +34,13 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Which arms are surely apart, by the arm that the statements are on.
+    """Which arms are surely apart, by the arm that the statements are on."""
 
-    Attributes
-    ----------
-    above, below
-        Whether arm j ranks surely above, or below, arm i; the statements of a row hold jointly,
-        bool, shape (K, K).
-    ahead
-        Whether arm i is surely ahead of arm j; as `below`, but with an error on one side only.
-    """
-
+    # whether arm j ranks surely above, or below, arm i; the statements of a row hold jointly, bool,
+    # shape (K, K)
     above: np.ndarray
     below: np.ndarray
+    # whether arm i is surely ahead of arm j; as `below`, but with an error on one side only
     ahead: np.ndarray
 
 
@@ -94,9 +88,6 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     tier = np.empty(len(order), dtype=np.int64)
     tier[order] = np.searchsorted(starts, np.arange(len(order)), side="right")
     return tier
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -182,9 +182,6 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _count(n: float) -> str:
     """Return a number of votes with two figures or three, or that no number is as good."""
     if not np.isfinite(n):

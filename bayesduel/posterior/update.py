@@ -138,9 +138,6 @@ def log_of(fit: xr.DataTree) -> Any:
     return replace(log, read_summary=summary)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
     """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
     model = fit.duel.model

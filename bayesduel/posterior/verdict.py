@@ -49,28 +49,16 @@ ACROSS = (
 
 @dataclass(frozen=True, kw_only=True)
 class BestArmVerdict:
-    """A verdict.
+    """A verdict."""
 
-    Attributes
-    ----------
-    kind
-        "winner", "tied", "cycle", "undecided" (or "not comparable", for a log in parts).
-    sentence
-        For a reader who knows nothing of statistics.
-    arms
-        Labels of those it names: the winner, the tied, the cycle, the set of candidates.
-    safe
-        Labels of the arms that, each with probability at least `confidence`, no arm beats by
-        more than the rope.
-    probability
-        Posterior probability that the sentence is true.
-    """
-
-    kind: Kind
-    sentence: str
+    kind: Kind  # "winner", "tied", "cycle", "undecided" (or "not comparable", for a log in parts)
+    sentence: str  # for a reader who knows nothing of statistics
+    # labels of those it names: the winner, the tied, the cycle, the set of candidates
     arms: tuple[str, ...]
+    # labels of the arms that, each with probability at least `confidence`, no arm beats by more
+    # than the rope
     safe: tuple[str, ...]
-    probability: float
+    probability: float  # posterior probability that the sentence is true
 
 
 def decide(
@@ -143,9 +131,6 @@ def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, flo
         if joint >= confidence:
             return safe[:size], joint
     return safe[:0], joint
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:

@@ -83,9 +83,6 @@ def checked(
     return found.assign_attrs(attrs)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _reason(check: TransitivityCheck, other: Winners | None) -> str:
     """Return why no ranking holds, and where the answer comes from."""
     words = check.verdict_parts[0]

@@ -208,11 +208,7 @@ def winners(
         "source": tree.attrs.get("source", ""),
         "tie_share": tie_share,
     }
-    coords = {
-        "arm": list(labels),
-        "rank": np.arange(1, n_arms + 1),
-        "criterion": list(CRITERIA),
-    }
+    coords = {"arm": list(labels), "rank": np.arange(1, n_arms + 1), "criterion": list(CRITERIA)}
     variables = _variables(found, borda, order, tier, ranges, k, confidence)
     if isinstance(pairs, PairSummary):
         coords["opponent"] = list(labels)
@@ -230,9 +226,6 @@ def winners(
     if cyclic is not None:
         other = winners(cyclic, rope=rope, confidence=confidence, ties=ties)
     return checked(result, check, other, why)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) -> dict[str, Any]:

@@ -82,13 +82,7 @@ class Invitation(NamedTuple):
 
 
 class Access:
-    """The invitations of one study.
-
-    Parameters
-    ----------
-    store
-        Of the study.
-    """
+    """The invitations of one study."""
 
     def __init__(self, store: Store) -> None:
         self._database, self._study = store, store.study
@@ -98,11 +92,8 @@ class Access:
     def invite(self, judge: str, role: str, days: float) -> tuple[Invitation, str]:
         """Store a new invitation; return it and its token, which is stored nowhere.
 
-        Raises
-        ------
-        ValueError
-            If the role is none, the name is empty, too long or has control characters, or the
-            number of days is out of range.
+        Raises ValueError if the role is none, the name is empty, too long or has control
+        characters, or the number of days is out of range.
         """
         check_one_of(role, "role", ROLES)
         name = " ".join(judge.split())

@@ -54,17 +54,7 @@ type Endpoint = Callable[[Request], Awaitable[Response]]
 class Site:
     """Routes of the pages of one study.
 
-    Parameters
-    ----------
-    pages
-        The study.
-    hosts
-        Names by which browsers may reach it; ["*"] for any.
-
-    Attributes
-    ----------
-    app
-        The application.
+    hosts: names by which browsers may reach it; ["*"] for any.
     """
 
     def __init__(self, pages: Pages, hosts: list[str]) -> None:
@@ -325,9 +315,6 @@ class Site:
             raise Refused(404, "there is no such file")
         headers = {"cache-control": "no-cache"}
         return Response(self.static[name], media_type=STATIC[name], headers=headers)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 async def _refused(request: Request, error: Refused) -> Response:

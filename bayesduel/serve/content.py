@@ -42,20 +42,10 @@ ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Content:
-    """One item as judges see it.
+    """One item as judges see it."""
 
-    Attributes
-    ----------
-    text
-        As given.
-    html
-        Clean HTML, in which ``MARK/n`` stands for the address of file n.
-    files
-        The files in it.
-    """
-
-    text: str
-    html: str
+    text: str  # as given
+    html: str  # clean HTML, in which ``MARK/n`` stands for the address of file n
     files: tuple[Path, ...] = ()
 
     def at(self, address: str) -> str:
@@ -65,20 +55,11 @@ class Content:
 
 @dataclass(frozen=True)
 class Contents:
-    """What judges see of every arm.
+    """What judges see of every arm."""
 
-    Attributes
-    ----------
-    folder
-        In which all files are, or None.
-    prompts
-        What stands above a pair, by item.
-    answers
-        By arm and item. An arm that answers no prompts has the one item "".
-    """
-
-    folder: Path | None
-    prompts: dict[str, Content]
+    folder: Path | None  # in which all files are, or None
+    prompts: dict[str, Content]  # what stands above a pair, by item
+    # by arm and item. An arm that answers no prompts has the one item "".
     answers: dict[tuple[str, str], Content]
 
     @property
@@ -106,20 +87,11 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
 
     A row without an arm is the prompt of its item.
 
-    Parameters
-    ----------
-    path
-        The file. Names of pictures, recordings and films are taken from its folder.
-    labels
-        Of the arms.
-    items
-        Prompts of the study; where it has any, the file has to have these.
-
-    Raises
-    ------
-    ValueError
-        If a column, an arm or an item is missing, unknown or there twice, or a file is missing or
-        outside of the folder.
+    path: the file. Names of pictures, recordings and films are taken from its folder.
+    labels: of the arms.
+    items: prompts of the study; where it has any, the file has to have these.
+    Raises ValueError if a column, an arm or an item is missing, unknown or there twice, or a file
+    is missing or outside of the folder.
     """
     folder = path.resolve().parent
     prompts: dict[str, Content] = {}
@@ -158,9 +130,6 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
 def markdown(text: str) -> str:
     """Return Markdown as clean HTML; HTML in it is shown as text."""
     return _clean(_parser().render(text))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:

@@ -106,10 +106,7 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
 def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number: str) -> Path:
     """Return a file of a side of a judge's own ticket ("prompt", "left" or "right").
 
-    Raises
-    ------
-    Refused
-        If there is none, or the ticket is another judge's.
+    Raises Refused if there is none, or the ticket is another judge's.
     """
     own = _own(pages, visitor, ticket)
     prompt, left, right = _shown(pages, own)
@@ -120,9 +117,6 @@ def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number
     if path is None:
         raise Refused(404, "there is no such file")
     return path
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:

@@ -93,12 +93,8 @@ class Headers:
 class Rate:
     """How often someone may do something: a bucket of tokens each, filled at a constant rate.
 
-    Parameters
-    ----------
-    per_second
-        Tokens a second.
-    burst
-        Tokens in a full bucket.
+    per_second: tokens a second.
+    burst: tokens in a full bucket.
     """
 
     KEPT = 10_000  # buckets; full ones are forgotten beyond that

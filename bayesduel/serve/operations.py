@@ -31,12 +31,8 @@ STATUS = {
 class Refused(Exception):
     """A request is refused.
 
-    Parameters
-    ----------
-    status
-        HTTP status.
-    message
-        What is wrong, as the visitor may read it.
+    status: HTTP status.
+    message: what is wrong, as the visitor may read it.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -46,33 +42,17 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of the API.
+    """One operation of the API."""
 
-    Attributes
-    ----------
-    method, path
-        Of its route.
-    roles
-        Who may call it.
-    call
-        Function of the pages, the visitor and the body.
-    summary
-        One sentence.
-    body
-        JSON schema of each field of the body.
-    optional
-        Fields that may be left out.
-    result
-        JSON schema of each field of the result.
-    """
-
-    method: str
+    method: str  # of its route
     path: str
-    roles: tuple[str, ...]
-    call: Callable[..., Any]
-    summary: str
+    roles: tuple[str, ...]  # who may call it
+    call: Callable[..., Any]  # function of the pages, the visitor and the body
+    summary: str  # one sentence
+    # JSON schema of each field of the body
     body: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    optional: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()  # fields that may be left out
+    # JSON schema of each field of the result
     result: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -84,19 +64,9 @@ def text(longest: int, **more: Any) -> dict[str, Any]:
 def checked_body(operation: Operation, raw: bytes, form: bool) -> dict[str, Any]:
     """Return the body of a request.
 
-    Parameters
-    ----------
-    operation
-        What is asked for.
-    raw
-        As sent.
-    form
-        Whether it is a form; JSON otherwise.
-
-    Raises
-    ------
-    Refused
-        If it is not as the operation describes.
+    raw: as sent.
+    form: whether it is a form; JSON otherwise.
+    Raises Refused if it is not as the operation describes.
     """
     given = _from_form(raw, operation.body) if form else _from_json(raw)
     for name in given:
@@ -133,9 +103,6 @@ def document(operations: Sequence[Operation], title: str, server: str) -> dict[s
         "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
         "paths": paths,
     }
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _from_form(raw: bytes, body: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

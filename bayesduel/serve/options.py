@@ -18,37 +18,21 @@ There are no right or wrong answers. Take the time you need; if you cannot judge
 class Options:
     """Options of the pages.
 
-    Parameters
-    ----------
-    title
-        Of the pages, as judges see it.
-    question
-        Above every pair.
-    instructions, consent
-        Markdown. Where there is a consent, judges have to agree to it before they begin.
-    completion_code, return_url
-        What a judge is given at the end: a code, a link back (to Prolific, for example).
-    open_standings
-        Whether judges may see the standings.
-    webhook
-        Address to which the standings are posted when the study stops, or None.
-    public_url
-        Address of the pages as judges reach them, such as "https://judge.example.org".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an option is not as described.
+    Raises TypeError or ValueError if an option is not as described.
     """
 
-    title: str = "Which one is better?"
-    question: str = "Which one is better?"
+    title: str = "Which one is better?"  # of the pages, as judges see it
+    question: str = "Which one is better?"  # above every pair
+    # Markdown. Where there is a consent, judges have to agree to it before they begin.
     instructions: str = INSTRUCTIONS
     consent: str | None = None
+    # what a judge is given at the end: a code, a link back (to Prolific, for example)
     completion_code: str | None = None
     return_url: str | None = None
-    open_standings: bool = False
+    open_standings: bool = False  # whether judges may see the standings
+    # address to which the standings are posted when the study stops, or None
     webhook: str | None = None
+    # address of the pages as judges reach them, such as "https://judge.example.org"
     public_url: str = "http://127.0.0.1:8000"
 
     def __post_init__(self) -> None:
@@ -79,10 +63,7 @@ class Options:
 def web_address(value: str, name: str) -> str:
     """Return an address that begins with http:// or https:// and names a host.
 
-    Raises
-    ------
-    ValueError
-        If it does not.
+    Raises ValueError if it does not.
     """
     try:
         parts = urlsplit(value)

@@ -19,24 +19,11 @@ SOONEST = 1.0  # seconds between two looks, at least
 class Pages:
     """One study as the pages see it; threads may share it.
 
-    Parameters
-    ----------
-    study
-        The study. Its outcomes are left, right or tie.
-    contents
-        What judges see of the arms.
-    options
-        What the pages say and allow.
-
-    Attributes
-    ----------
-    paused
-        Whether no judge is asked at the moment.
-
-    Raises
-    ------
-    ValueError
-        If the study is of margins.
+    study: the study. Its outcomes are left, right or tie.
+    contents: what judges see of the arms.
+    options: what the pages say and allow.
+    paused: whether no judge is asked at the moment.
+    Raises ValueError if the study is of margins.
     """
 
     def __init__(self, study: Study, contents: Contents, options: Options) -> None:

@@ -19,13 +19,7 @@ type Steps = tuple[Callable[[], None], Callable[[], Any]]
 
 
 class Turns:
-    """Requests of judges, a transaction for all that wait while another one is stored.
-
-    Parameters
-    ----------
-    study
-        The study.
-    """
+    """Requests of judges, a transaction for all that wait while another one is stored."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -35,10 +29,7 @@ class Turns:
     async def take(self, do: Callable[[], None], state: Callable[[], Any]) -> Any:
         """Do something, and return what `state` says after it; it is on disk then.
 
-        Raises
-        ------
-        KeyError, Refused
-            What `do` or `state` raised, before they stored anything.
+        Raises KeyError or Refused: what `do` or `state` raised, before they stored anything.
         """
         answer = asyncio.get_running_loop().create_future()
         self._waiting.append(((do, state), answer))

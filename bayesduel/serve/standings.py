@@ -51,20 +51,13 @@ def standings(study: Study) -> dict[str, Any]:
 def curve(history: list[list[float]], width: float, height: float) -> str:
     """Return the points of the probability over the number of duels, as SVG takes them.
 
-    Parameters
-    ----------
-    history
-        Number of duels and probability at every look.
-    width, height
-        Of the picture; the probability runs from 0 at `height` to 1 at 0.
+    history: number of duels and probability at every look.
+    width, height: of the picture; the probability runs from 0 at `height` to 1 at 0.
     """
     step = math.ceil(len(history) / POINTS) or 1
     kept = history[::step] + history[-1:]
     last = max((n for n, _ in kept), default=1) or 1
     return " ".join(f"{width * n / last:.1f},{height * (1 - p):.1f}" for n, p in kept)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | None:

@@ -30,13 +30,7 @@ log = logging.getLogger("bayesduel.serve")
 
 
 class Watch:
-    """Looks at the study every two seconds, and at once after an answer.
-
-    Parameters
-    ----------
-    pages
-        The study.
-    """
+    """Looks at the study every two seconds, and at once after an answer."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
@@ -77,10 +71,7 @@ class Watch:
     async def changes(self) -> AsyncIterator[dict[str, Any] | None]:
         """Yield the standings whenever they change, None after a silence.
 
-        Raises
-        ------
-        Refused
-            If too many streams are open.
+        Raises Refused if too many streams are open.
         """
         if self._streams >= STREAMS:
             raise Refused(429, f"at most {STREAMS} pages may show the standings at once")
@@ -111,8 +102,6 @@ class Watch:
         judge = f"{visitor.judge}-{name or secrets.token_hex(6)}"
         days = (visitor.expires - time.time()) / DAY
         return self._pages.access.invite(judge, "judge", days)
-
-    # -- in calling order ------------------------------------------------------------------
 
     async def _tell_stop(self, found: dict[str, Any]) -> None:
         """Post the standings to the webhook once when the study stops."""

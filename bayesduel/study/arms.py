@@ -44,10 +44,8 @@ def texts(labels: Any, name: str) -> list[str]:
 def checked_labels(arms: Any) -> tuple[str, ...]:
     """Return the labels of a study.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not at least two texts that differ by more than white space.
+    Raises TypeError or ValueError if they are not at least two texts that differ by more than white
+    space.
     """
     if arms is None:
         raise ValueError("arms should be given for a new study, got None")
@@ -67,15 +65,9 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
 def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
     """Return the allowed pairs as lists of labels.
 
-    Raises
-    ------
-    ValueError
-        If a pair is none, or there is none.
-
-    Warns
-    -----
-    DisconnectedWarning
-        If the pairs do not connect all arms: across parts only the prior speaks.
+    Raises ValueError if a pair is none, or there is none.
+    Warns DisconnectedWarning if the pairs do not connect all arms: across parts only the prior
+    speaks.
     """
     if pairs is None:
         return None
@@ -141,10 +133,7 @@ def required_duels(
 ) -> list[list[Any]]:
     """Return the required pairs as lists of two labels and a number of duels.
 
-    Raises
-    ------
-    ValueError
-        If a pair is none or forbidden, or its number no whole number >= 1.
+    Raises ValueError if a pair is none or forbidden, or its number no whole number >= 1.
     """
     found: list[list[Any]] = []
     possible = None if allowed is None else {frozenset(pair) for pair in allowed}

@@ -41,15 +41,8 @@ class StudyError(ValueError):
 class Database:
     """Connections to a database of studies.
 
-    Parameters
-    ----------
-    path
-        A file, a database URL such as "postgresql://...", or None for memory.
-
-    Raises
-    ------
-    StudyError
-        If it cannot be opened, or is a database of something else.
+    path: a file, a database URL such as "postgresql://...", or None for memory.
+    Raises StudyError if it cannot be opened, or is a database of something else.
     """
 
     def __init__(self, path: str | Path | None) -> None:
@@ -124,10 +117,7 @@ class Database:
     def names(self) -> dict[str, int]:
         """Return the numbers of the studies of the database, by name.
 
-        Raises
-        ------
-        StudyError
-            If it was made by an earlier version, which held one study without a name.
+        Raises StudyError if it was made by an earlier version, which held one study without a name.
         """
         if "studies" not in self.tables():
             raise StudyError(earlier(self.url, 1))

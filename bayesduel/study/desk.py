@@ -14,15 +14,7 @@ from bayesduel.study.judging import Judging, Question, question
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
 from bayesduel.study.schema import Row
-from bayesduel.study.store import (
-    EXPIRED,
-    OF_JUDGE,
-    PENDING,
-    SHARED,
-    UNTOLD_OF,
-    USED,
-    Store,
-)
+from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, UNTOLD_OF, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
@@ -75,15 +67,7 @@ def locked[F: Callable[..., Any]](method: F) -> F:
 class Desk:
     """Tickets of a study; threads may share it.
 
-    Parameters
-    ----------
-    store
-        Of the study.
-
-    Attributes
-    ----------
-    store
-        Its tickets and events.
+    store: its tickets and events.
     """
 
     def __init__(self, store: Store) -> None:
@@ -414,8 +398,6 @@ class Desk:
         """Return the open tickets that expired, the oldest first; they can still be told."""
         return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._ledger.late)]
 
-    # -- in calling order ------------------------------------------------------------------
-
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)
@@ -480,10 +462,7 @@ class Desk:
     def _asked_of_sources(self, n: int, judge: str | None, known: list[Row]) -> list[Row]:
         """Return new tickets of the source that judges, or of those that are worth their cost.
 
-        Raises
-        ------
-        NoQuestion
-            If another source is to be asked now than the one that judges.
+        Raises NoQuestion if another source is to be asked now than the one that judges.
         """
         ledger, n_items = self._ledger, len(self._items)
         sources = ledger.parts.session.sources

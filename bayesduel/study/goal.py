@@ -220,10 +220,7 @@ GOALS: dict[str, type[Goal]] = {g.name: g for g in (FindBest, TopK, FullRanking,
 def goal_of(given: Any) -> Goal:
     """Return a goal, given itself, its class or its name ("top-3" for the three best).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none.
+    Raises TypeError or ValueError if it is none.
     """
     if isinstance(given, type) and issubclass(given, Goal):
         given = given()

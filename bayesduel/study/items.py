@@ -14,10 +14,7 @@ __all__ = ["SeenItems", "checked_items", "chosen_items"]
 def checked_items(items: Any) -> tuple[str, ...]:
     """Return the labels of the items of a study; () for None.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not texts that differ.
+    Raises TypeError or ValueError if they are not texts that differ.
     """
     if items is None:
         return ()
@@ -33,15 +30,10 @@ def checked_items(items: Any) -> tuple[str, ...]:
 class SeenItems:
     """What a judge is not to be asked again.
 
-    Parameters
-    ----------
-    rows
-        The tickets that the judge answered, skipped or has open.
-    n_arms, n_items
-        How many arms and items there are; without items a judge may see a pair again unless it
-        was skipped.
-    once
-        Whether a pair on an item is to be seen once: not where it is not known who judges.
+    rows: the tickets that the judge answered, skipped or has open.
+    n_arms, n_items: how many arms and items there are; without items a judge may see a pair again
+        unless it was skipped.
+    once: whether a pair on an item is to be seen once: not where it is not known who judges.
     """
 
     def __init__(self, rows: Iterable[Row], n_arms: int, n_items: int, *, once: bool) -> None:
@@ -78,18 +70,10 @@ def chosen_items(
     Where there is no such item the pair is left out. The item is the one on which the pair met
     least often, of these the one used least often in all, of these one at random.
 
-    Parameters
-    ----------
-    pairs
-        As chosen.
-    n_items
-        How many items there are; with none the pairs have None.
-    used
-        Left, right and item of the tickets so far, and how many have them.
-    seen
-        What the judge is not to be asked again.
-    rng
-        Source of the choice among equals.
+    n_items: how many items there are; with none the pairs have None.
+    used: left, right and item of the tickets so far, and how many have them.
+    seen: what the judge is not to be asked again.
+    rng: source of the choice among equals.
     """
     if not n_items:
         return [(i, j, None, None) for i, j in pairs]

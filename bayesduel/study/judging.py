@@ -17,14 +17,7 @@ from bayesduel.study.outcomes import SIDES
 from bayesduel.study.schema import Event, Row
 from bayesduel.system.arguments import check_range, shown_value, whole
 
-__all__ = [
-    "Judging",
-    "Question",
-    "checked_judging",
-    "judge_table",
-    "question",
-    "stored_judging",
-]
+__all__ = ["Judging", "Question", "checked_judging", "judge_table", "question", "stored_judging"]
 
 APART = 3  # tickets of the judge between a question and its repeat, at least
 
@@ -101,10 +94,7 @@ def checked_judging(
 ) -> dict[str, Any] | None:
     """Return the settings as they are stored; gold questions as numbers.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none, or a gold question is not of this study.
+    Raises TypeError or ValueError if it is none, or a gold question is not of this study.
     """
     if judging is None:
         return None
@@ -133,10 +123,7 @@ def checked_judging(
 def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
     """Return what stored settings stand for.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not as ``checked_judging`` returns them.
+    Raises TypeError or ValueError if they are not as ``checked_judging`` returns them.
     """
     judging = Judging(**value)
     gold: Any = judging.gold
@@ -163,18 +150,11 @@ def question(
 ) -> Question | None:
     """Return a gold question, one of other judges, or a repeat; None leaves it to the policy.
 
-    Parameters
-    ----------
-    judging
-        As stored: gold questions are left, right, item (numbers) and outcome.
-    own
-        Tickets of the judge, in order.
-    others
-        Function that returns left, right and item of what other judges answered, and how many did.
-    retired
-        Arms that are asked for no more.
-    rng
-        Source of the choice.
+    judging: as stored: gold questions are left, right, item (numbers) and outcome.
+    own: tickets of the judge, in order.
+    others: function that returns left, right and item of what other judges answered, and how many
+        did.
+    retired: arms that are asked for no more.
     """
     seen: dict[Any, int] = {}
     for row in own:
@@ -209,14 +189,7 @@ def judge_table(
 ) -> list[dict[str, Any]]:
     """Return a row a judge; see ``Study.judges``.
 
-    Parameters
-    ----------
-    rows
-        All tickets.
-    events
-        All that happened.
-    gold_pass
-        Share of right gold answers below which a judge fails.
+    gold_pass: share of right gold answers below which a judge fails.
     """
     names = ("told", "cannot_tell", "skipped", "open", "gold", "gold_right", "shared", "agreed",
              "repeated", "consistent", "corrected")  # fmt: skip

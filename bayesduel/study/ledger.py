@@ -31,27 +31,13 @@ PATIENCE = 5.0  # processor seconds that plain Python may take before the policy
 class Ledger:
     """What one process knows of a stored study.
 
-    Parameters
-    ----------
-    store
-        Of the study.
-    settings
-        Those stored in it.
-
-    Attributes
-    ----------
-    labels
-        Of all arms, retired ones too.
-    retired
-        Arms that are asked for no more, indices.
-    parts
-        Goal, model, policy, stop rule and session.
-    n_duels, n_cannot_tell
-        Tickets with an outcome, and with the answer that there is none.
-    asked, last
-        Numbers of the last ticket and the last event that the session knows.
-    plain
-        Whether plain Python does the work of small studies while another thread compiles.
+    settings: those stored in it.
+    labels: of all arms, retired ones too.
+    retired: arms that are asked for no more, indices.
+    parts: goal, model, policy, stop rule and session.
+    n_duels, n_cannot_tell: tickets with an outcome, and with the answer that there is none.
+    asked, last: numbers of the last ticket and the last event that the session knows.
+    plain: whether plain Python does the work of small studies while another thread compiles.
     """
 
     def __init__(self, store: Store, settings: Mapping[str, Any]) -> None:
@@ -148,16 +134,8 @@ class Ledger:
 
         Pairs of an arm with itself, by which a policy says that it asks for no more, are left out.
 
-        Parameters
-        ----------
-        n
-            How many.
-        rng
-            Source of the choice.
-        reserved
-            Pairs that are asked for already, and how often.
-        without
-            Whether a pair is not to be asked now, symmetric, shape (K, K).
+        reserved: pairs that are asked for already, and how often.
+        without: whether a pair is not to be asked now, symmetric, shape (K, K).
         """
         session = self.parts.session
         with self._at_once():
@@ -183,8 +161,6 @@ class Ledger:
         sources = self.parts.session.sources
         return self.n_duels if sources is None else round(sources.wins[sources.target].sum())
 
-    # -- in calling order ------------------------------------------------------------------
-
     @contextmanager
     def _at_once(self) -> Iterator[None]:
         """Run what is compiled as plain Python where the compiler would take longer.
@@ -204,11 +180,7 @@ class Ledger:
             self._said = True
             yield
 
-    def _enter(
-        self,
-        told: Sequence[tuple[Any, ...]],
-        asks: Sequence[tuple[int, int, int]],
-    ) -> None:
+    def _enter(self, told: Sequence[tuple[Any, ...]], asks: Sequence[tuple[int, int, int]]) -> None:
         """Enter new outcomes, and the choices that other processes, or an earlier one, made.
 
         A policy with a memory writes it as it chooses: every choice is repeated, with the

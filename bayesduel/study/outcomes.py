@@ -32,17 +32,9 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
 
     "cannot tell" has none of both.
 
-    Parameters
-    ----------
-    outcome
-        "left", "right" or "tie", or a margin; or "cannot tell".
-    kind
-        Of the model's outcomes; "margin" where they are margins.
-
-    Raises
-    ------
-    ValueError
-        If the outcome is none of that kind.
+    outcome: "left", "right" or "tie", or a margin; or "cannot tell".
+    kind: of the model's outcomes; "margin" where they are margins.
+    Raises ValueError if the outcome is none of that kind.
     """
     if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
@@ -70,15 +62,9 @@ def log_rows(
 
     The items are None.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    index
-        The study's numbers of the log's arms.
-    sources
-        Of a study that has several: votes of another than the target, as the log's column says,
-        are judged by that source.
+    index: the study's numbers of the log's arms.
+    sources: of a study that has several: votes of another than the target, as the log's column
+        says, are judged by that source.
     """
     votes = duels.rows
     level = None if sources is None else votes.level(sources.by)
@@ -105,14 +91,8 @@ def audit_trail(
 ) -> list[dict[str, Any]]:
     """Return all that happened, in order, as dictionaries.
 
-    Parameters
-    ----------
-    events
-        As stored.
-    labels, items
-        Of all arms, and of all items.
-    key
-        Of the study, which begins the ids of its tickets.
+    labels, items: of all arms, and of all items.
+    key: of the study, which begins the ids of its tickets.
     """
     return [
         {
@@ -136,10 +116,7 @@ def audit_trail(
 def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return duels as rows of a table that ``read_duels`` reads, without empty columns.
 
-    Parameters
-    ----------
-    told
-        What ``Study.rows`` returned. Those that cannot tell are no duels.
+    told: what ``Study.rows`` returned. Those that cannot tell are no duels.
     """
     duels = [{"ticket": row["id"], **row} for row in told if row["outcome"] != CANNOT_TELL]
     names = ("ticket", "left", "right", "outcome", "judge", "source", "item", "told")
@@ -164,21 +141,11 @@ def told_duels(
 ) -> Duels:
     """Return outcomes as a log.
 
-    Parameters
-    ----------
-    told
-        Tickets with an outcome.
-    labels
-        Of all arms.
-    items
-        Of all items: where there are any, the log keeps the column "item".
-    sources
-        Of a study that has several: the log keeps the column of that of each vote.
-
-    Raises
-    ------
-    ValueError
-        If there is no outcome of two different arms.
+    told: tickets with an outcome.
+    labels: of all arms.
+    items: of all items: where there are any, the log keeps the column "item".
+    sources: of a study that has several: the log keeps the column of that of each vote.
+    Raises ValueError if there is no outcome of two different arms.
     """
     told = [row for row in told if row.left != row.right and row.outcome is not None]
     if not told:

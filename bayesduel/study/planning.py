@@ -214,23 +214,14 @@ def play(
 ) -> tuple[Future, np.ndarray]:
     """Play a session until it stops; return its order of the arms too.
 
-    Parameters
-    ----------
-    session
-        The study; it is changed.
-    P
-        Probability that i beats j, shape (K, K); with ties, plus half the probability of a tie.
-        Or of each duel its own, shape (T, K, K), of which the last one stays.
-    budget
-        Duels after which the study is given up.
-    rng
-        Randomness of the choices, of the draws and of the outcomes.
-    ties
-        Probability of a tie, shape (K, K); default 0.
-    every
-        Duels from one look at the stop rule to the next.
-    stopped
-        Whether the stop rule is reached already, by draws that may not be repeated here.
+    session: the study; it is changed.
+    P: probability that i beats j, shape (K, K); with ties, plus half the probability of a tie. Or
+        of each duel its own, shape (T, K, K), of which the last one stays.
+    budget: duels after which the study is given up.
+    rng: randomness of the choices, of the draws and of the outcomes.
+    ties: probability of a tie, shape (K, K); default 0.
+    every: duels from one look at the stop rule to the next.
+    stopped: whether the stop rule is reached already, by draws that may not be repeated here.
     """
     start = int(session.belief.n_duels[0])
     while True:
@@ -252,8 +243,6 @@ def play(
     right = bool((now[above, below] >= 0.5).all())
     return Future(played, stopped and (decision.decided or not decision.stopped), right), order
 
-
-# -- in calling order ----------------------------------------------------------------------
 
 # Arguments of a session, its tally, whether it has stopped, and the truth of each future.
 Setting = tuple[tuple[Any, ...], np.ndarray, bool, np.ndarray]

@@ -39,10 +39,8 @@ def is_automatic(policy: Any) -> bool:
 def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """Return a policy as JSON holds it.
 
-    Raises
-    ------
-    TypeError
-        If a setting is nothing that JSON can hold, or the policy is none of the package.
+    Raises TypeError if a setting is nothing that JSON can hold, or the policy is none of the
+    package.
     """
     if POLICIES.get(type(policy).__name__) is not type(policy):
         raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
@@ -52,10 +50,7 @@ def settings_of(policy: PairPolicy) -> dict[str, Any]:
 def policy_from(settings: dict[str, Any]) -> PairPolicy:
     """Return the policy of these settings.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not those of a policy of the package.
+    Raises TypeError or ValueError if they are not those of a policy of the package.
     """
     return _called(POLICIES, settings)
 

@@ -35,10 +35,7 @@ def _of_study(name: str, *columns: Any) -> Table:
 
 
 studies = Table(
-    "studies",
-    metadata,
-    _number("number"),
-    Column("name", String(200), nullable=False, unique=True),
+    "studies", metadata, _number("number"), Column("name", String(200), nullable=False, unique=True)
 )
 settings = Table(
     "settings",
@@ -54,9 +51,7 @@ arms = _of_study(
     UniqueConstraint("study", "label"),
 )
 items = _of_study(
-    "items",
-    Column("label", String, nullable=False),
-    UniqueConstraint("study", "label"),
+    "items", Column("label", String, nullable=False), UniqueConstraint("study", "label")
 )
 tickets = _of_study(
     "tickets",
@@ -94,79 +89,39 @@ events = _of_study(
 
 
 class Row(NamedTuple):
-    """A ticket as it stands.
+    """A ticket as it stands."""
 
-    Attributes
-    ----------
-    number
-        From 1.
-    left, right, item
-        Numbers of the arms and the item, which may be None.
-    judge
-        Who is to judge, or did, or None.
-    asked, answered
-        Seconds since 1970.
-    state
-        "open", "told", "skipped" or "cancelled".
-    outcome
-        1 if left won, 0 if right won, 0.5 for a tie, None for "cannot tell" and before an answer.
-    margin
-        Left's score minus right's, or None.
-    gold
-        The right outcome of a gold question, None for a duel.
-    cost
-        Of the answer, or None.
-    taken_back
-        How often an answer was taken back, counted where a page needs it, else 0.
-    """
-
-    number: int
-    left: int
+    number: int  # from 1
+    left: int  # numbers of the arms and the item, which may be None
     right: int
     item: int | None
-    judge: str | None
-    asked: float
-    state: str
+    judge: str | None  # who is to judge, or did, or None
+    asked: float  # seconds since 1970
+    state: str  # "open", "told", "skipped" or "cancelled"
+    # 1 if left won, 0 if right won, 0.5 for a tie, None for "cannot tell" and before an answer
     outcome: float | None
-    margin: float | None
+    margin: float | None  # left's score minus right's, or None
     answered: float | None
-    gold: float | None = None
-    cost: float | None = None
-    taken_back: int = 0
+    gold: float | None = None  # the right outcome of a gold question, None for a duel
+    cost: float | None = None  # of the answer, or None
+    taken_back: int = 0  # how often an answer was taken back, counted where a page needs it, else 0
 
 
 class Event(NamedTuple):
-    """Something that happened to a ticket, or to the arms.
+    """Something that happened to a ticket, or to the arms."""
 
-    Attributes
-    ----------
-    number
-        In the order of the store, from 1.
-    ticket, left, right, item, judge, gold
-        Number of the ticket, its arms and item (numbers), judge and right outcome; None for what
-        happened to arms.
-    kind
-        "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms".
-    outcome, margin
-        As of a ticket.
-    reason
-        Of a correction.
-    who
-        Who told, corrected or skipped, or None.
-    at
-        Seconds since 1970.
-    """
-
-    number: int
+    number: int  # in the order of the store, from 1
+    # number of the ticket, its arms and item (numbers), judge and right outcome; None for what
+    # happened to arms
     ticket: int | None
     left: int | None
     right: int | None
     item: int | None
     judge: str | None
     gold: float | None
-    kind: str
-    outcome: float | None
+    kind: str  # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms"
+    outcome: float | None  # as of a ticket
     margin: float | None
-    reason: str | None
-    who: str | None
-    at: float
+    reason: str | None  # of a correction
+    who: str | None  # who told, corrected or skipped, or None
+    at: float  # seconds since 1970

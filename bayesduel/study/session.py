@@ -39,42 +39,23 @@ KEPT = 400  # draws by which a policy knows the scores of the target of several 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the posterior says of the goal.
+    """What the posterior says of the goal."""
 
-    Attributes
-    ----------
-    stopped
-        Whether the stop rule is reached.
-    decided
-        Whether it is by more than a spent budget.
-    order
-        Arms from the best to the worst, indices.
-    probability
-        Posterior probability that the answer is right, in the sense of the stop rule.
-    value
-        What the stop rule looks at.
-    reason
-        The stop rule in words.
-    tied, tied_probability
-        Groups of arms that are tied within the rope of the stop rule (indices), once it is
-        reached, and the probability that all of them are.
-    confirmed
-        Whether the stop rule looks at the answer's own duels, each pair by itself: the probability
-        is that no arm beats it by more than the rope, or that there is no such arm.
-    nobody
-        Whether the answer is that no arm is such.
-    """
-
-    stopped: bool
-    decided: bool
-    order: np.ndarray
+    stopped: bool  # whether the stop rule is reached
+    decided: bool  # whether it is by more than a spent budget
+    order: np.ndarray  # arms from the best to the worst, indices
+    # posterior probability that the answer is right, in the sense of the stop rule
     probability: float
-    value: float
-    reason: str
+    value: float  # what the stop rule looks at
+    reason: str  # the stop rule in words
+    # groups of arms that are tied within the rope of the stop rule (indices), once it is reached,
+    # and the probability that all of them are
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
+    # whether the stop rule looks at the answer's own duels, each pair by itself: the probability is
+    # that no arm beats it by more than the rope, or that there is no such arm
     confirmed: bool = False
-    nobody: bool = False
+    nobody: bool = False  # whether the answer is that no arm is such
 
 
 def belief_of(model: Any) -> BeliefSpec:
@@ -94,32 +75,16 @@ def belief_of(model: Any) -> BeliefSpec:
 class Session:
     """One study without its store.
 
-    Parameters
-    ----------
-    n_arms
-        Number of arms, K.
-    goal
-        What is to be found.
-    policy
-        A policy of pairs.
-    stop
-        When there is enough.
-    spec
-        The belief by which the stop rule judges; a posterior-driven policy uses its own.
-    retired
-        Arms that are no longer in question, indices.
-    required
-        How often each pair has to meet before the study may stop, symmetric, shape (K, K);
+    policy: a policy of pairs.
+    stop: when there is enough.
+    spec: the belief by which the stop rule judges; a posterior-driven policy uses its own.
+    retired: arms that are no longer in question, indices.
+    required: how often each pair has to meet before the study may stop, symmetric, shape (K, K);
         default 0.
-    sources
-        The posterior of the scores by source, of a study that has several. Tallies are then those
-        of the target: the votes of other sources enter the posterior alone.
-
-    Attributes
-    ----------
-    not_fitted
-        Why the model could not be refitted last time, "" where it was: the posterior is that of
-        an earlier fit, before the first one the prior.
+    sources: the posterior of the scores by source, of a study that has several. Tallies are then
+        those of the target: the votes of other sources enter the posterior alone.
+    not_fitted: why the model could not be refitted last time, "" where it was: the posterior is
+        that of an earlier fit, before the first one the prior.
     """
 
     def __init__(
@@ -158,10 +123,7 @@ class Session:
 
         In a study of several sources the judge says which one it is of.
 
-        Raises
-        ------
-        ValueError
-            If an arm is none: compiled code would write beyond its arrays.
+        Raises ValueError if an arm is none: compiled code would write beyond its arrays.
         """
         if not (0 <= i < len(self.wins) and 0 <= j < len(self.wins)):
             raise ValueError(f"arms should be 0 to {len(self.wins) - 1}, got {i} and {j}")
@@ -212,12 +174,8 @@ class Session:
     def refit(self, rng: np.random.Generator, duels: Any = None) -> None:
         """Refit what is refitted now and then, if that is due.
 
-        Parameters
-        ----------
-        rng
-            Source of seeds.
-        duels
-            Function that returns the log, for models that need more of it than who won.
+        rng: source of seeds.
+        duels: function that returns the log, for models that need more of it than who won.
         """
         n = int(self.belief.n_duels[0])
         if self.sources is not None:
@@ -257,16 +215,8 @@ class Session:
         Required pairs come first. A posterior-driven policy counts what pending pairs are expected
         to tell and leaves out the pairs of `without`; other policies choose as if there were none.
 
-        Parameters
-        ----------
-        n
-            How many.
-        pending
-            Pairs that are asked already, and how often.
-        rng
-            Source of the choice.
-        without
-            Whether a pair is left out, symmetric, shape (K, K).
+        pending: pairs that are asked already, and how often.
+        without: whether a pair is left out, symmetric, shape (K, K).
         """
         if not self.driven:
             return [self._selected(rng) for _ in range(n)]
@@ -311,14 +261,8 @@ class Session:
 
         Of the target the pair is left to ``choose``.
 
-        Parameters
-        ----------
-        n
-            How many.
-        pending
-            Source and pair of the votes that are awaited.
-        without
-            As in ``choose``, of each source.
+        pending: source and pair of the votes that are awaited.
+        without: as in ``choose``, of each source.
         """
         assert self.sources is not None
         updated(self._posterior, self.belief)

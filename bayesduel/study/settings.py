@@ -36,47 +36,24 @@ MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy k
 
 
 class StudyParts(NamedTuple):
-    """What the settings of a study stand for.
+    """What the settings of a study stand for."""
 
-    Attributes
-    ----------
-    model
-        As set.
-    stop
-        When there is enough, or None.
-    judging
-        What judges are asked beside the policy's choice, or None.
-    session
-        A session of all this without an outcome.
-    """
-
-    model: Model
-    stop: StopRule | None
-    judging: Judging | None
-    session: Session
+    model: Model  # as set
+    stop: StopRule | None  # when there is enough, or None
+    judging: Judging | None  # what judges are asked beside the policy's choice, or None
+    session: Session  # a session of all this without an outcome
 
 
 def stored_settings(
-    arms: Sequence[str] | None,
-    given: Mapping[str, Any],
-    stop: Any,
-    expires: float,
-    seed: int,
+    arms: Sequence[str] | None, given: Mapping[str, Any], stop: Any, expires: float, seed: int
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the settings of a new study as they are stored, and the labels of its arms.
 
-    Parameters
-    ----------
-    arms, stop, expires, seed
-        As ``Study`` takes them.
-    given
-        Its goal, model, policy, pairs, costs, required duels, items (checked), judging
-        and sources, by name.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described there, or does not go with another.
+    arms, stop, expires, seed: as ``Study`` takes them.
+    given: its goal, model, policy, pairs, costs, required duels, items (checked), judging and
+        sources, by name.
+    Raises TypeError or ValueError if an argument is not as described there, or does not go with
+    another.
     """
     labels = checked_labels(arms)
     goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
@@ -164,19 +141,9 @@ def parts_of(
 ) -> StudyParts:
     """Return what stored settings stand for.
 
-    Parameters
-    ----------
-    values
-        The settings.
-    labels
-        Of all arms.
-    retired
-        Arms that are asked for no more, indices.
-
-    Raises
-    ------
-    ValueError
-        If a setting is none that a study stores, or does not go with another.
+    labels: of all arms.
+    retired: arms that are asked for no more, indices.
+    Raises ValueError if a setting is none that a study stores, or does not go with another.
     """
     made = {name: _made(name, values[name], labels) for name in SETTINGS}
     goal, model, policy, rule = made["goal"], made["model"], made["policy"], made["stop"]

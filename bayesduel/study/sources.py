@@ -53,10 +53,8 @@ def sources_term(model: Model) -> Sources | None:
 def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
     """Return the sources as they are stored: name and cost of a vote of each.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not, or not with a model that a study follows by source.
+    Raises TypeError or ValueError if they are not, or not with a model that a study follows by
+    source.
     """
     term = sources_term(model)
     if given is None:
@@ -93,10 +91,7 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
 def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
     """Return the cost of a vote by source.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are fewer than two, or a cost is no positive number.
+    Raises TypeError or ValueError if there are fewer than two, or a cost is no positive number.
     """
     names = texts_of(tuple(given), "sources")
     if len(names) < 2:
@@ -110,21 +105,10 @@ def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
 class SourcePosterior:
     """The posterior of the scores by source, followed vote by vote.
 
-    Parameters
-    ----------
-    model
-        A model of scores by source and nothing else, with one source as target.
-    costs
-        Cost of a vote by source.
-    n_arms
-        Number of arms, K.
-
-    Attributes
-    ----------
-    by, names, target
-        The column, the sources, and the place of the target among them.
-    wins
-        Times arm i beat arm j, a tie half a win each, by source, shape (S, K, K).
+    model: a model of scores by source and nothing else, with one source as target.
+    costs: cost of a vote by source.
+    by, names, target: the column, the sources, and the place of the target among them.
+    wins: times arm i beat arm j, a tie half a win each, by source, shape (S, K, K).
     """
 
     def __init__(self, model: Model, costs: Mapping[str, float], n_arms: int) -> None:
@@ -204,18 +188,11 @@ class SourcePosterior:
     ) -> list[tuple[int, int, int]]:  # fmt: skip
         """Return source and pair of the next n votes, each the most that is told for its cost.
 
-        Parameters
-        ----------
-        n
-            How many; none where no pair is allowed.
-        scores
-            Draws of the target's scores, (n, K).
-        memory
-            Of a posterior-driven policy, with its goal and draws.
-        cost
-            Of a vote of each source on each pair, infinite where it is not allowed, (S, K, K).
-        pending
-            Source and pair of the votes that are awaited.
+        n: how many; none where no pair is allowed.
+        scores: draws of the target's scores, (n, K).
+        memory: of a posterior-driven policy, with its goal and draws.
+        cost: of a vote of each source on each pair, infinite where it is not allowed, (S, K, K).
+        pending: source and pair of the votes that are awaited.
         """
         if np.isinf(cost).all():
             return []
@@ -248,8 +225,6 @@ class SourcePosterior:
             asked.append((s, i, j))
             _expect(C, bend[:, s, i, j], s * n_arms + i, s * n_arms + j)
         return asked[len(pending) :]
-
-    # -- in calling order ------------------------------------------------------------------
 
     def _place(self, middle: np.ndarray, root: np.ndarray) -> None:
         """Place the nodes, and compute the priors there."""

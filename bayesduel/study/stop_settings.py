@@ -27,10 +27,7 @@ RULES: dict[str, Any] = {
 def stop_rule(given: Any) -> StopRule:
     """Return a rule, given itself, a probability (of ``WithinRope``) or a list of rules (any).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these.
+    Raises TypeError or ValueError if it is none of these.
     """
     if isinstance(given, StopRule):
         return given
@@ -51,14 +48,8 @@ def stop_rule(given: Any) -> StopRule:
 def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
     """Return the rule of a study: for the best arm a probability stands for a confirmed rule.
 
-    Parameters
-    ----------
-    stop
-        As ``Study`` takes it.
-    goal
-        Of the study.
-    confirms
-        Whether every pair may be asked for, by a posterior-driven policy.
+    stop: as ``Study`` takes it.
+    confirms: whether every pair may be asked for, by a posterior-driven policy.
     """
     if isinstance(stop, float) and confirms and isinstance(goal, FindBest):
         return Confirmed(stop_rule(stop))
@@ -74,10 +65,7 @@ def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
 def rule_from(settings: dict[str, Any]) -> StopRule:
     """Return the rule of these settings, with its name.
 
-    Raises
-    ------
-    LookupError, TypeError, ValueError
-        If they are not those of a rule.
+    Raises LookupError, TypeError or ValueError if they are not those of a rule.
     """
     own = {**settings}
     name = own.pop("name")

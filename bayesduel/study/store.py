@@ -147,17 +147,10 @@ CHANGE = update(tickets).where(t.study == own, t.number == bindparam("ticket"))
 class Store(Database):
     """Tickets and events of one study.
 
-    Parameters
-    ----------
-    path
-        A file, a database URL such as "postgresql://...", or None for memory.
-    name
-        Of the study; None where the database holds one, or is to.
-
-    Raises
-    ------
-    StudyError
-        If the file is no study, is damaged, is of another format or holds several studies.
+    path: a file, a database URL such as "postgresql://...", or None for memory.
+    name: of the study; None where the database holds one, or is to.
+    Raises StudyError if the file is no study, is damaged, is of another format or holds several
+    studies.
     """
 
     def __init__(self, path: str | Path | None, name: str | None = None) -> None:
@@ -185,10 +178,7 @@ class Store(Database):
     ) -> None:
         """Make the tables and store the settings, arms and items of a new study.
 
-        Raises
-        ------
-        StudyError
-            If another process made the study at the same time.
+        Raises StudyError if another process made the study at the same time.
         """
         with self.errors(), self.engine.begin() as connection:
             exclusive(connection)
@@ -246,10 +236,8 @@ class Store(Database):
         Label and whether retired of every arm; left, right, outcome and count of what was told;
         and the numbers of the last ticket and event.
 
-        Raises
-        ------
-        StudyError
-            If a ticket names an arm or an item that there is not, or an outcome that is none.
+        Raises StudyError if a ticket names an arm or an item that there is not, or an outcome that
+        is none.
         """
         with self.reading():
             known = [(label, bool(retired)) for label, retired in self.found(ARMS)]
@@ -351,16 +339,10 @@ class Store(Database):
     ) -> list[Row]:
         """Store tickets, and return them.
 
-        Parameters
-        ----------
-        asked
-            Left, right, item and, of gold questions, the right answer of each.
-        judge
-            Who is to judge.
-        counts
-            The numbers of the last ticket and event, as read in the same transaction.
-        chosen
-            Whether the policy chose them, so that its memory has to be brought up to it.
+        asked: left, right, item and, of gold questions, the right answer of each.
+        judge: who is to judge.
+        counts: the numbers of the last ticket and event, as read in the same transaction.
+        chosen: whether the policy chose them, so that its memory has to be brought up to it.
         """
         with self.writing() as connection:
             (last, known), now = counts, time.time()
@@ -380,20 +362,9 @@ class Store(Database):
     ) -> None:  # fmt: skip
         """Store that something happened to a ticket, and bring it up to that.
 
-        Parameters
-        ----------
-        row
-            The ticket, read in the same transaction.
-        kind
-            What happened.
-        state
-            The state after it.
-        answer
-            Outcome and margin of the event and of the ticket after it; by default none.
-        reason, who
-            Of the event.
-        changes
-            Other columns of the ticket, by name.
+        row: the ticket, read in the same transaction.
+        answer: outcome and margin of the event and of the ticket after it; by default none.
+        changes: other columns of the ticket, by name.
         """
         now, answer = time.time(), answer or {"outcome": None, "margin": None}
         with self.writing() as connection:

@@ -455,8 +455,6 @@ class Study(Desk):
             f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
         )
 
-    # -- in calling order ------------------------------------------------------------------
-
     def _numbers(self, arms: Any) -> list[int]:
         self._ledger.catch_up()
         return [self._arm(label, "arms") for label in listed(arms)]

@@ -57,10 +57,7 @@ def ticket_id(key: str, number: int) -> str:
 def ticket_number(key: str, ticket: Ticket | str) -> int:
     """Return the number of a ticket, given itself, its id, or the number alone.
 
-    Raises
-    ------
-    KeyError
-        If the ticket is of another study, or no ticket.
+    Raises KeyError if the ticket is of another study, or no ticket.
     """
     given = ticket.id if isinstance(ticket, Ticket) else ticket
     name = given if isinstance(given, str) else shown_value(given)

@@ -18,16 +18,10 @@ def verdict(
 ) -> str:
     """Return the verdict.
 
-    Parameters
-    ----------
-    goal, decision
-        What is to be found, and what the posterior says of it.
-    labels
-        Of all arms.
-    rope
-        Of the stop rule.
-    n_duels
-        Number of outcomes told.
+    goal, decision: what is to be found, and what the posterior says of it.
+    labels: of all arms.
+    rope: of the stop rule.
+    n_duels: number of outcomes told.
     """
     if not n_duels:
         return "No outcome was told yet."
@@ -64,20 +58,12 @@ def objection(model: str, *, confirmed: bool) -> str:
 def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
     """Return what the quick transitivity check says of a log, as JSON holds it.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    best
-        The first arm of the answer.
-    model
-        Name of the study's model.
-
-    Returns
-    -------
-    ``transitive`` (False where the check objects, None where the log cannot tell), ``sentence``,
-    and, where it objects, ``notions``: the posterior probability that `best` is the winner under
-    each criterion (several winners share it), every pair with a probability of its own.
+    best: the first arm of the answer.
+    model: name of the study's model.
+    Returns ``transitive`` (False where the check objects, None where the log cannot tell),
+    ``sentence``, and, where it objects, ``notions``: the posterior probability that `best` is the
+    winner under each criterion (several winners share it), every pair with a probability of its
+    own.
     """
     from bayesduel.criticism.check import check
     from bayesduel.posterior.winners import winners

@@ -17,13 +17,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
 
-__all__ = [
-    "LEAST_INFORMATION",
-    "DecidedDuels",
-    "OrderStatus",
-    "design_of",
-    "majority_design",
-]
+__all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
 LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
 OrderStatus = Literal["estimated", "not identified", "not recorded"]
@@ -31,39 +25,23 @@ OrderStatus = Literal["estimated", "not identified", "not recorded"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DecidedDuels:
-    """Decided duels by cell: a pair of arms met in one order.
+    """Decided duels by cell: a pair of arms met in one order."""
 
-    Attributes
-    ----------
-    n_arms
-        Arms of the log.
-    first, second
-        The arms of each pair that met, first < second, shape (n_pairs,).
-    pair
-        Which pair a cell is of, shape (n_cells,).
-    side
-        1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where
-        no order effect is estimated), shape (n_cells,).
-    n, won
-        Decided duels, and those that went to `first`, float, shape (n_cells,).
-    order
-        "estimated": the design identifies an effect of the order; "not identified": sides were
-        recorded, but an effect of the order cannot be separated from scores or from cycles;
-        "not recorded": sides carry no meaning, as in a matrix of wins, or where one side won
-        every duel (it was written down after the outcome).
-    both_ways
-        Share of the pairs that met in both orders.
-    """
-
-    n_arms: int
-    first: np.ndarray
+    n_arms: int  # arms of the log
+    first: np.ndarray  # the arms of each pair that met, first < second, shape (n_pairs,)
     second: np.ndarray
-    pair: np.ndarray
+    pair: np.ndarray  # which pair a cell is of, shape (n_cells,)
+    # 1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where no order
+    # effect is estimated), shape (n_cells,)
     side: np.ndarray
-    n: np.ndarray
+    n: np.ndarray  # decided duels, and those that went to `first`, float, shape (n_cells,)
     won: np.ndarray
+    # "estimated": the design identifies an effect of the order; "not identified": sides were
+    # recorded, but an effect of the order cannot be separated from scores or from cycles; "not
+    # recorded": sides carry no meaning, as in a matrix of wins, or where one side won every duel
+    # (it was written down after the outcome)
     order: OrderStatus = "not recorded"
-    both_ways: float = 0.0
+    both_ways: float = 0.0  # share of the pairs that met in both orders
 
     @property
     def has_order(self) -> bool:
@@ -98,9 +76,6 @@ def majority_design(duels: Duels, role: Literal["group", "judge"]) -> DecidedDue
         duels.n_arms, units.low[decided], units.high[decided], units.side[decided],
         np.ones(int(decided.sum())), (points[decided] > 0).astype(float),
     )  # fmt: skip
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _gather(

@@ -228,28 +228,16 @@ def transitivity_test(
     identifies it. The statistic was fixed beforehand: the log of one plus the sum over cyclic
     triads of ``exp(z^2 / 2)``, z the z score of the weakest of the three majorities.
 
-    Parameters
-    ----------
-    duels
-        The log. Ties are left out; where votes repeat a pair and group (or judge), one
-        majority verdict of each is counted.
-    draws
-        Logs replicated from each null model; the smallest p-value is 1 / (draws + 1).
-        Default: in stages, 400 at first for up to 20,000 triads, 200 for more and 50 where over
-        10,000 pairs met, until the p-values are decided or there are 6,400 (3,200).
-    seed
-        Seed of these draws.
-    naive
-        Whether to test every vote as independent, too, where votes repeat.
-    power
-        Whether to find the power the log had.
-    quick
-        Whether to stop as soon as a strongly transitive model surely explains the log.
-
-    Raises
-    ------
-    ValueError
-        If `draws` is below 19, so that no p-value could reach 0.05.
+    duels: the log. Ties are left out; where votes repeat a pair and group (or judge), one majority
+        verdict of each is counted.
+    draws: logs replicated from each null model; the smallest p-value is 1 / (draws + 1). Default:
+        in stages, 400 at first for up to 20,000 triads, 200 for more and 50 where over 10,000 pairs
+        met, until the p-values are decided or there are 6,400 (3,200).
+    seed: seed of these draws.
+    naive: whether to test every vote as independent, too, where votes repeat.
+    power: whether to find the power the log had.
+    quick: whether to stop as soon as a strongly transitive model surely explains the log.
+    Raises ValueError if `draws` is below 19, so that no p-value could reach 0.05.
 
     References
     ----------
@@ -294,9 +282,6 @@ def evidence_strength(duels: Duels, draws: int | None = None, seed: int = 0) -> 
     """
     quick = transitivity_test(duels, draws, seed, naive=False, power=False, quick=True)
     return quick.strength
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _test(

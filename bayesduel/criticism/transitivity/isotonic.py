@@ -22,16 +22,9 @@ def isotonic_matrix(y, weight):
     Weighted least squares by Dykstra's alternating projections on rows and columns, each by
     pooling adjacent violators; bounds at the end, which keeps it the projection.
 
-    Parameters
-    ----------
-    y
-        Estimates of P, arms best first, shape (K, K); read above the diagonal only.
-    weight
-        Their weights, > 0, shape (K, K).
-
-    Returns
-    -------
-    P, shape (K, K), to within about 1e-3.
+    y: estimates of P, arms best first, shape (K, K); read above the diagonal only.
+    weight: their weights, > 0, shape (K, K).
+    Returns P, shape (K, K), to within about 1e-3.
 
     References
     ----------

@@ -28,25 +28,13 @@ NEGLIGIBLE = 6.0  # lapses this far below the best, in log marginal likelihood, 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LapseFit:
-    """The model at one lapse rate and the scale of the largest marginal likelihood.
+    """The model at one lapse rate and the scale of the largest marginal likelihood."""
 
-    Attributes
-    ----------
-    lapse, scale
-        Lapse rate, and prior standard deviation of the scores.
-    evidence
-        Log marginal likelihood, up to a constant.
-    mode
-        Scores and, last, the order effect, shape (K + 1,).
-    root
-        Cholesky root of their precision.
-    """
-
-    lapse: float
+    lapse: float  # lapse rate, and prior standard deviation of the scores
     scale: float
-    evidence: float
-    mode: np.ndarray
-    root: np.ndarray
+    evidence: float  # log marginal likelihood, up to a constant
+    mode: np.ndarray  # scores and, last, the order effect, shape (K + 1,)
+    root: np.ndarray  # Cholesky root of their precision
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,12 +99,8 @@ def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
         fits.append(seen[place])
     fits.sort(key=lambda r: -r.evidence)
     return LapseModel(
-        link=link,
-        fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE),
+        link=link, fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE)
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _fit(

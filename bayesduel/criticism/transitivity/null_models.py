@@ -54,10 +54,7 @@ QUANTILES = 400  # of each order effect's posterior, for an interval
 class NullModels:
     """The transitive null models fitted to one log.
 
-    Parameters
-    ----------
-    design
-        Its decided duels.
+    design: its decided duels.
     """
 
     def __init__(self, design: DecidedDuels) -> None:
@@ -117,8 +114,6 @@ class NullModels:
         design = self.design
         distance = drawn[:, design.first[design.pair]] - drawn[:, design.second[design.pair]]
         return _inside(lapse_model.chance(distance + design.side * drawn[:, -1:], lapse[:, None]))
-
-    # -- in calling order ------------------------------------------------------------------
 
     def _draws(
         self, model: NullModel, n: int, rng: np.random.Generator
@@ -185,11 +180,7 @@ class NullModels:
         return found
 
     def _irregular(
-        self,
-        drawn: np.ndarray,
-        lapse: np.ndarray,
-        better: np.ndarray,
-        rng: np.random.Generator,
+        self, drawn: np.ndarray, lapse: np.ndarray, better: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
         design = self.design

@@ -67,19 +67,10 @@ def shown_address(text: str) -> str:
 def opened_address(con: duckdb.DuckDBPyConnection, address: str) -> Iterator[Any]:
     """Yield the rows at an address as a relation of DuckDB; while open, errors name the address.
 
-    Parameters
-    ----------
-    con
-        A connection, into which a database is attached as ``log``.
-    address
-        As in the module.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file of a database does not exist.
-    ValueError
-        If the address names no table, DuckDB lacks an extension, or it cannot be read.
+    con: a connection, into which a database is attached as ``log``.
+    address: as in the module.
+    Raises FileNotFoundError if a file of a database does not exist; ValueError if the address names
+    no table, DuckDB lacks an extension, or it cannot be read.
     """
     try:
         yield con.sql(f"FROM {_source(con, address)}")
@@ -95,9 +86,6 @@ def files_of(address: str) -> tuple[str, ...]:
     scheme, place = ADDRESS.fullmatch(address).groups()  # type: ignore[union-attr]
     path = place.rpartition("::")[0].removeprefix("/")
     return (os.path.abspath(path),) if scheme in ("duckdb", "sqlite") else ()
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _source(con: duckdb.DuckDBPyConnection, address: str) -> str:

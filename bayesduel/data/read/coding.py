@@ -21,14 +21,7 @@ LISTS = ("covariates", "keep", "missing")
 def options_of(roles: Roles, reading: Reading | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of :func:`bayesduel.read_duels` that read a log the same way again.
 
-    Parameters
-    ----------
-    roles
-        The columns that were used.
-    reading
-        How outcomes were read, None without such a column.
-    given
-        The options that were given.
+    reading: how outcomes were read, None without such a column.
     """
     found: dict[str, Any] = {
         name: given[name] for name in DEFAULTS if given[name] is False or name == "ties"
@@ -47,15 +40,8 @@ def options_of(roles: Roles, reading: Reading | None, given: Mapping[str, Any]) 
 def reading_of(like: Any) -> dict[str, Any]:
     """Return the options that a log was read with; {} of a log that was not read.
 
-    Parameters
-    ----------
-    like
-        A log, or a fit of one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is neither, or its options are not as they are stored.
+    like: a log, or a fit of one.
+    Raises TypeError or ValueError if it is neither, or its options are not as they are stored.
     """
     if isinstance(like, Duels):
         found: Any = like.read_summary.reading
@@ -89,14 +75,9 @@ def with_stored(given: Mapping[str, Any], like: Any) -> dict[str, Any]:
 def check_coding(duels: Duels, earlier: Mapping[str, Any], name: str) -> None:
     """Raise ValueError if the coding of an earlier log reads the outcomes of `duels` otherwise.
 
-    Parameters
-    ----------
-    duels
-        A log whose coding was chosen by its own outcomes.
-    earlier
-        The options that the earlier log was read with.
-    name
-        What `duels` is called.
+    duels: a log whose coding was chosen by its own outcomes.
+    earlier: the options that the earlier log was read with.
+    name: what `duels` is called.
     """
     if earlier.get("coding") in duels.read_summary.other_codings:
         raise ValueError(

@@ -68,56 +68,32 @@ SAMPLING = ("samplingweight", "sampleweight", "pweight", "probabilityweight", "s
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The column of each role, or None.
-
-    Attributes
-    ----------
-    left, right
-        The two arms.
-    outcome
-        The winner. None: the sign of the margin gives it or, without margin, left always won.
-    margin, margin_right
-        Left's score minus right's; with `margin_right`, the two scores.
-    judge, group, time, weight, sampling_weight, by
-        As in :func:`bayesduel.read_duels`.
-    covariates
-        Names of the covariates, in the order given.
-    covariate_columns
-        Their columns by role: ``covariate_0``, ... and, for the difference of two columns,
-        ``covariate_0_right``, ...
-    kept
-        Further columns that are kept with the votes; they may have another role, too.
-    guessed
-        Roles that were guessed rather than given.
-    unused
-        Columns that may be sampling weights and were not asked for.
-    missing
-        Texts that stand for a missing label, by role; known when the rows are.
-    coding
-        The coding of outcomes, None where the outcomes decide.
-    counted
-        Whether counts of equal votes are enough where votes are needed.
-    """
+    """The column of each role, or None."""
 
     left: str
     right: str
+    # the winner. None: the sign of the margin gives it or, without margin, left always won.
     outcome: str | None = None
-    margin: str | None = None
+    margin: str | None = None  # left's score minus right's; with `margin_right`, the two scores
     margin_right: str | None = None
-    judge: str | None = None
+    judge: str | None = None  # as in :func:`bayesduel.read_duels`
     group: str | None = None
     time: str | None = None
     weight: str | None = None
     sampling_weight: str | None = None
     by: str | None = None
-    covariates: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()  # names of the covariates, in the order given
+    # their columns by role: ``covariate_0``, ... and, for the difference of two columns,
+    # ``covariate_0_right``, ...
     covariate_columns: Mapping[str, str] = field(default_factory=dict)
+    # further columns that are kept with the votes; they may have another role, too
     kept: tuple[str, ...] = ()
-    guessed: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()  # roles that were guessed rather than given
+    unused: tuple[str, ...] = ()  # columns that may be sampling weights and were not asked for
+    # texts that stand for a missing label, by role; known when the rows are
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    coding: str | None = None
-    counted: bool = False
+    coding: str | None = None  # the coding of outcomes, None where the outcomes decide
+    counted: bool = False  # whether counts of equal votes are enough where votes are needed
 
     @property
     def taken(self) -> dict[str, str]:
@@ -174,10 +150,7 @@ class Columns:
 def take(columns: Sequence[str], source: str, given: Mapping[str, str]) -> Columns:
     """Return the columns of the roles that are given.
 
-    Raises
-    ------
-    ValueError
-        If a column does not exist, or has two roles.
+    Raises ValueError if a column does not exist, or has two roles.
     """
     finder = _Finder(columns, source)
     for role, column in given.items():
@@ -240,10 +213,7 @@ def assign(columns: Sequence[str], source: str, given: Mapping[str, Any], by: st
 
     `given` are the options of :func:`bayesduel.read_duels` that name columns.
 
-    Raises
-    ------
-    ValueError
-        If a column that is given or needed does not exist, or has two roles.
+    Raises ValueError if a column that is given or needed does not exist, or has two roles.
     """
     finder = _Finder(columns, source)
     margin, outcome = given["margin"], given["outcome"]

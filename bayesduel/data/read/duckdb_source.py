@@ -65,11 +65,9 @@ LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home 
 def connected(memory: int | None = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Connect to DuckDB, with a folder for temporary files.
 
-    Parameters
-    ----------
-    memory
-        Bytes that reading may take: one half is DuckDB's limit, beyond which it counts out of core
-        (in the folder for temporary files), the other half is for what it returns. None: no limit.
+    memory: bytes that reading may take: one half is DuckDB's limit, beyond which it counts out of
+        core (in the folder for temporary files), the other half is for what it returns. None: no
+        limit.
     """
     limit = {} if memory is None else {"memory_limit": f"{memory // 2}B"}
     if limited():
@@ -87,28 +85,17 @@ def connected(memory: int | None = None) -> Iterator[tuple[duckdb.DuckDBPyConnec
 class FileSource:
     """The files of one log.
 
-    Parameters
-    ----------
-    path
-        A path, a folder, a glob, or a list of these.
-    con, folder
-        Of :func:`connected`.
-    skip
-        Whether lines that cannot be parsed are left out (and listed) or refused.
-    memory
-        As in :func:`connected`.
+    path: a path, a folder, a glob, or a list of these.
+    con, folder: of :func:`connected`.
+    skip: whether lines that cannot be parsed are left out (and listed) or refused.
+    memory: as in :func:`connected`.
     """
 
     ordered = True  # left and right may say how a pair was presented
     coding: str | None = None  # of its outcomes, where the source knows
 
     def __init__(
-        self,
-        path: Any,
-        con: duckdb.DuckDBPyConnection,
-        folder: str,
-        skip: bool,
-        memory: int | None,
+        self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
     ) -> None:
         self._skip = skip
         self._memory = memory
@@ -180,10 +167,7 @@ class FileSource:
         not as many rows as records in the files, or if a label may be a JSON object or list: the
         rows should then be read one by one.
 
-        Raises
-        ------
-        ValueError
-            If a file is damaged, or a line cannot be parsed.
+        Raises ValueError if a file is damaged, or a line cannot be parsed.
         """
         if not roles.tallied:
             self.check_votes(roles)
@@ -219,10 +203,7 @@ class FileSource:
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row.
 
-        Raises
-        ------
-        ValueError
-            If a file is damaged, or a line cannot be parsed.
+        Raises ValueError if a file is damaged, or a line cannot be parsed.
         """
         with self.explaining():
             found = coded(self._batches(self._log(columns)), columns.taken)

@@ -326,11 +326,7 @@ def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: Ti
 
 
 def _read(
-    source: "Source",
-    roles: Roles,
-    options: dict[str, Any],
-    on_bad: OnBad,
-    both_bad: str | None,
+    source: "Source", roles: Roles, options: dict[str, Any], on_bad: OnBad, both_bad: str | None
 ) -> Duels | Rankings | dict[str, Any]:
     roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
     reading = examined.reading

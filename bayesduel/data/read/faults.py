@@ -60,28 +60,16 @@ COVARIATE = 15  # plus the index of the covariate
 
 @dataclass
 class Examined:
-    """Outcomes and faults of rows.
+    """Outcomes and faults of rows."""
 
-    Attributes
-    ----------
-    fault
-        Index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of
-        covariates follow those of `FAULTS`, one per covariate.
-    outcome
-        1 left, -1 right, 0 tie, `UNREADABLE`; int8.
-    share
-        Left's share of each soft vote, NaN of the others; None where none is soft.
-    n_bad
-        Number of rows with a fault, including those of an entry with a bad weight.
-    reading
-        How outcomes were read, None without such a column.
-    """
-
+    # index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
+    # follow those of `FAULTS`, one per covariate.
     fault: np.ndarray
-    outcome: np.ndarray
+    outcome: np.ndarray  # 1 left, -1 right, 0 tie, `UNREADABLE`; int8
+    # left's share of each soft vote, NaN of the others; None where none is soft
     share: np.ndarray | None
-    n_bad: int
-    reading: Reading | None
+    n_bad: int  # number of rows with a fault, including those of an entry with a bad weight
+    reading: Reading | None  # how outcomes were read, None without such a column
 
 
 def missing_labels(
@@ -93,14 +81,8 @@ def missing_labels(
     has no missing value of its own (CSV), and the words of `MISSING` are in a column whose other
     labels are numbers.
 
-    Parameters
-    ----------
-    rows
-        The rows of a log.
-    words
-        Texts that are missing labels whatever the column.
-    own_nulls
-        Whether the format has missing values (frames, Parquet, JSON).
+    words: texts that are missing labels whatever the column.
+    own_nulls: whether the format has missing values (frames, Parquet, JSON).
     """
     always = frozenset(word.strip() for word in words) | (frozenset() if own_nulls else {""})
     sides = (*rows.left.values, *rows.right.values)
@@ -155,12 +137,7 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
 def examine(rows: Rows, reading: Reading | None) -> Examined:
     """Return the outcome of each row and what is wrong with it.
 
-    Parameters
-    ----------
-    rows
-        Votes or tallies.
-    reading
-        How outcomes are read; None: by the sign of the margin, or left always won.
+    reading: how outcomes are read; None: by the sign of the margin, or left always won.
     """
     n = len(rows)
     fault = np.zeros(n, dtype=np.int16)
@@ -202,12 +179,8 @@ def examine(rows: Rows, reading: Reading | None) -> Examined:
 def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str, Any]) -> str:
     """Return the message for a fault: column, rule and value.
 
-    Parameters
-    ----------
-    fault
-        Index into `FAULTS`.
-    values
-        Values of the row by role; the message has no value for a role that is missing here.
+    fault: index into `FAULTS`.
+    values: values of the row by role; the message has no value for a role that is missing here.
     """
     covariate = (f"covariate_{fault - COVARIATE}", f"should be {FINITE}")
     role, rule = FAULTS[fault] if fault < COVARIATE else covariate

@@ -57,26 +57,13 @@ LONGEST_NAME = 255  # characters of a path in a message that there is no such fi
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file and its format.
-
-    Attributes
-    ----------
-    path
-        Path of the file.
-    format
-        "csv", "jsonl", "array" or "object" (JSON that is not in lines) or "parquet".
-    compression
-        "none", "gzip" or "zstd".
-    delimiter
-        Between the fields of a text file; "" otherwise.
-    columns
-        Names, in the order of the file; empty for Parquet, which has a schema, and for JSON.
-    """
+    """A file and its format."""
 
     path: str
-    format: str
-    compression: str
-    delimiter: str
+    format: str  # "csv", "jsonl", "array" or "object" (JSON that is not in lines) or "parquet"
+    compression: str  # "none", "gzip" or "zstd"
+    delimiter: str  # between the fields of a text file; "" otherwise
+    # names, in the order of the file; empty for Parquet, which has a schema, and for JSON
     columns: tuple[str, ...]
 
     @property
@@ -93,19 +80,10 @@ class LogFile:
 def expand(path: Any, *, mixed: bool = False) -> list[str]:
     """Return the files of a path, a folder or a glob (sorted), or a list of these.
 
-    Parameters
-    ----------
-    path
-        A path, a folder, a glob, or a list of these.
-    mixed
-        Whether the files of a folder may have several formats.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file, or a glob or a folder has none.
-    ValueError
-        If a folder has files of several formats, or is a Delta table.
+    path: a path, a folder, a glob, or a list of these.
+    mixed: whether the files of a folder may have several formats.
+    Raises FileNotFoundError if there is no such file, or a glob or a folder has none; ValueError if
+    a folder has files of several formats, or is a Delta table.
     """
     if isinstance(path, list | tuple):
         if not path:
@@ -148,12 +126,8 @@ def check_once(paths: Iterable[str]) -> None:
 def recognise(name: str) -> LogFile:
     """Return the format of the file `name`.
 
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    ValueError
-        If its bytes contradict its name, or it has no header line or no columns.
+    Raises OSError if it cannot be opened; ValueError if its bytes contradict its name, or it has no
+    header line or no columns.
     """
     check_file(name)
     compression, expected, suffixes = _named(name)
@@ -217,10 +191,7 @@ def verify(name: str, compression: str) -> None:
     DuckDB accepts a gzip stream with a wrong checksum, or a truncated zstd stream, as the whole
     file.
 
-    Raises
-    ------
-    ValueError
-        If the stream is damaged or truncated, with the last line that could be read.
+    Raises ValueError if the stream is damaged or truncated, with the last line that could be read.
     """
     done = lines = 0
     for size in (1 << 20, 1 << 6):  # a second time in small steps, to come close to the damage
@@ -268,10 +239,7 @@ def open_csv(
 def json_objects(name: str, compression: str) -> Iterator[dict[str, Any] | str]:
     """Yield the objects of a file of JSON, or what is wrong with one.
 
-    Raises
-    ------
-    ValueError
-        If the file is not JSON, with the line if it is known.
+    Raises ValueError if the file is not JSON, with the line if it is known.
     """
     with open_bytes(name, compression) as stream:
         text = stream.read().decode("utf-8-sig", "replace")

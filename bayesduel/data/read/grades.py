@@ -26,12 +26,7 @@ SYMBOLS = re.compile(r"\W*(\w+?)\s*(>+|<+|=+)\s*(\w+?)\W*")
 def grade_in(text: str, *, numbers: bool = False) -> int | None:
     """Return the grade that a text says, positive where left is better; None where it says none.
 
-    Parameters
-    ----------
-    text
-        An outcome.
-    numbers
-        Whether whole numbers are grades.
+    numbers: whether whole numbers are grades.
     """
     if numbers and re.fullmatch(r"\s*[+-]?[0-9]+(\.0*)?\s*", text):
         found = int(float(text))

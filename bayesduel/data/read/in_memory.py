@@ -26,10 +26,7 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     A two-dimensional array has arms "0", "1", ...; a pandas frame of numbers with the same labels
     as index and as columns has these. A list of tuples is a log.
 
-    Raises
-    ------
-    ValueError
-        If an array is not square, or a list of lists may be a matrix or a log.
+    Raises ValueError if an array is not square, or a list of lists may be a matrix or a log.
     """
     if isinstance(given, np.ndarray):
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
@@ -59,10 +56,7 @@ def as_frame(given: Any) -> tuple[Any, str | None]:
     A list of tuples holds left, right and, as the third, the outcome; where all have two entries,
     the first won. A list of dictionaries holds rows, a dictionary columns.
 
-    Raises
-    ------
-    ValueError
-        If the entries of a list differ in kind, or the columns in length.
+    Raises ValueError if the entries of a list differ in kind, or the columns in length.
     """
     if isinstance(given, Mapping):
         by_name = {str(name): listed(values, f"column {name!r}") for name, values in given.items()}
@@ -104,9 +98,6 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     except ValueError:
         return None
     return WinsMatrix(cells[:, [names.index(label) for label in labels]], labels)
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _are_rows_of_numbers(rows: list[Any]) -> bool:

@@ -110,9 +110,6 @@ def read_items(
     return items
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _with_index(path_or_frame: Any, item: str) -> Any:
     """Return a pandas frame that is indexed by its items with the index as a column."""
     import narwhals.stable.v2 as nw
@@ -124,11 +121,7 @@ def _with_index(path_or_frame: Any, item: str) -> Any:
 
 
 def _names(
-    source: Any,
-    item: str,
-    asked: Iterable[str] | None,
-    left: Iterable[str],
-    like: Items | None,
+    source: Any, item: str, asked: Iterable[str] | None, left: Iterable[str], like: Items | None
 ) -> list[str]:
     if like is not None:
         asked, left = dict.fromkeys(a.column for a in like.attributes), ()

@@ -51,39 +51,18 @@ TABLE = {"item": ITEMS, "model": MODELS, "score": SCORES, "judge": ("judge", "an
 
 @dataclass(frozen=True)
 class Format:
-    """How the records of a tool are recognised and read.
+    """How the records of a tool are recognised and read."""
 
-    Attributes
-    ----------
-    name
-        What it is called in messages.
-    has
-        Columns by which it is recognised, all of them.
-    query
-        Of the table ``records``, whose columns are JSON; its columns are those above.
-    said
-        What is taken as what.
-    accepted
-        Of a verdict or a score that is not understood: its column, and what it should be.
-    may
-        Further columns that the query reads.
-    ordered
-        Whether ``model_a`` was shown first.
-    scored
-        Whether the records are scores.
-    open
-        Whether its other columns are kept as they are.
-    """
-
-    name: str
-    has: tuple[str, ...]
-    query: str
-    said: str
+    name: str  # what it is called in messages
+    has: tuple[str, ...]  # columns by which it is recognised, all of them
+    query: str  # of the table ``records``, whose columns are JSON; its columns are those above
+    said: str  # what is taken as what
+    # of a verdict or a score that is not understood: its column, and what it should be
     accepted: tuple[str, str]
-    may: tuple[str, ...] = ()
-    ordered: bool = True
-    scored: bool = False
-    open: bool = False
+    may: tuple[str, ...] = ()  # further columns that the query reads
+    ordered: bool = True  # whether ``model_a`` was shown first
+    scored: bool = False  # whether the records are scores
+    open: bool = False  # whether its other columns are kept as they are
 
 
 # -- the formats -----------------------------------------------------------------------------
@@ -300,12 +279,7 @@ def recognisable(columns: Sequence[str]) -> bool:
 def long_scores(columns: Sequence[str], given: Mapping[str, str | None]) -> Format | None:
     """Return the format of a table with a row a score, or None if it has no such columns.
 
-    Parameters
-    ----------
-    columns
-        The columns of the table.
-    given
-        The columns of ``item``, ``model`` and ``score``; None: found by their names.
+    given: the columns of ``item``, ``model`` and ``score``; None: found by their names.
     """
     found = {role: given.get(role) or named(columns, names) for role, names in TABLE.items()}
     item, model, score, judge = found.values()

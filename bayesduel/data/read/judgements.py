@@ -76,19 +76,8 @@ def parts_of(
 ) -> list[Part]:
     """Return sources with their formats; none where one of them is not recognised.
 
-    Parameters
-    ----------
-    con
-        Their connection.
-    sources
-        Open sources.
-    scores
-        Columns of a table of scores, which each is; None: what they are is recognised.
-
-    Raises
-    ------
-    ValueError
-        If one should be a table of scores and is none.
+    scores: columns of a table of scores, which each is; None: what they are is recognised.
+    Raises ValueError if one should be a table of scores and is none.
     """
     parts = []
     for source in sources:
@@ -115,23 +104,12 @@ def parts_of(
 class Judgements(FrameSource):
     """Judgements as a source of duels; see the module.
 
-    Parameters
-    ----------
-    con
-        The connection of the parts.
-    parts
-        Files, or a frame, and their formats.
-    name
-        What they are called.
-    scores
-        Whether the ``margin`` is the difference of two scores; None: it is not.
-    most
-        Rows that fit in the memory allowed; None: any number.
-
-    Raises
-    ------
-    ValueError
-        If records cannot be parsed or do not fit, or a model has two scores of an item.
+    parts: files, or a frame, and their formats.
+    name: what they are called.
+    scores: whether the ``margin`` is the difference of two scores; None: it is not.
+    most: rows that fit in the memory allowed; None: any number.
+    Raises ValueError if records cannot be parsed or do not fit, or a model has two scores of an
+    item.
     """
 
     def __init__(
@@ -247,22 +225,12 @@ class Judgements(FrameSource):
             )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _table_of_scores(
     con: duckdb.DuckDBPyConnection, source: Any, given: Mapping[str, Any]
 ) -> Format | None:
     """Return the format of a table of scores of models on items, or None if it is none.
 
-    Parameters
-    ----------
-    con
-        The connection of the source.
-    source
-        An open source.
-    given
-        Columns of ``item``, ``model`` and ``score``; else found by their names. Without columns
+    given: columns of ``item``, ``model`` and ``score``; else found by their names. Without columns
         of models and scores each row is an item, and each column of numbers a model.
     """
     columns = source.columns()

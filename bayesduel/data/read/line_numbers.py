@@ -39,30 +39,19 @@ class LineEndError(ValueError):
 
 @dataclass
 class Numbered:
-    """Rows of a log and their places.
+    """Rows of a log and their places."""
 
-    Attributes
-    ----------
-    places
-        The place of each row, such as "votes.csv, line 17".
-    batch
-        Columns named by role.
-    reasons
-        What is wrong with rows that could not be parsed, by their index here.
-    """
-
-    places: list[str]
-    batch: pa.RecordBatch
+    places: list[str]  # the place of each row, such as "votes.csv, line 17"
+    batch: pa.RecordBatch  # columns named by role
+    # what is wrong with rows that could not be parsed, by their index here
     reasons: dict[int, str] = field(default_factory=dict)
 
 
 def numbered_records(file: LogFile, roles: Roles | Columns) -> Iterator[Numbered]:
     """Yield the rows of a text file in chunks, those that cannot be parsed with the reason.
 
-    Raises
-    ------
-    ValueError
-        If a quote that is not closed spans lines: the rows after it cannot be separated.
+    Raises ValueError if a quote that is not closed spans lines: the rows after it cannot be
+    separated.
     """
     lines = _csv_rows(file, roles) if file.format == "csv" else _json_rows(file, roles)
     while chunk := list(islice(lines, CHUNK)):

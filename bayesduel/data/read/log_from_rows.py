@@ -18,29 +18,15 @@ __all__ = ["Labelled", "assemble", "assemble_choices", "label_rows", "parts_of"]
 
 @dataclass
 class Labelled:
-    """The valid rows of a log, with labels as indices; arrays of shape (n_entries,).
+    """The valid rows of a log, with labels as indices; arrays of shape (n_entries,)."""
 
-    Attributes
-    ----------
-    arms
-        Labels, sorted.
-    left, right
-        Indices into `arms`, int32.
-    votes
-        The rows as votes; ``weight`` is the number of duels that an entry represents.
-    n, n_zero
-        Number of rows that an entry represents, and number of those with weight 0.
-    both_bad
-        Whether the outcome is "both bad".
-    """
-
-    arms: tuple[str, ...]
-    votes: Votes
-    n: np.ndarray
-    n_zero: np.ndarray
-    both_bad: np.ndarray
-    part: np.ndarray | None
-    parts: tuple[str, ...]
+    arms: tuple[str, ...]  # labels, sorted
+    votes: Votes  # the rows; ``weight`` is the number of duels that an entry represents
+    n: np.ndarray  # number of rows that an entry represents
+    n_zero: np.ndarray  # number of those with weight 0
+    both_bad: np.ndarray  # whether the outcome is "both bad"
+    part: np.ndarray | None  # index into `parts`
+    parts: tuple[str, ...]  # labels of separate logs
 
     def take(self, rows: np.ndarray) -> "Labelled":
         """Return the entries at `rows`."""
@@ -59,10 +45,7 @@ def label_rows(
 ) -> Labelled:
     """Return the valid rows, with labels stripped of surrounding white space.
 
-    Raises
-    ------
-    ValueError
-        If the weights add up to more than 2^53.
+    Raises ValueError if the weights add up to more than 2^53.
     """
     ok: slice | np.ndarray = slice(None)  # no copies where all is well
     if examined.fault.any():
@@ -125,21 +108,10 @@ def assemble(
 ) -> Duels:
     """Return the log of some rows, with their counts in its read summary.
 
-    Parameters
-    ----------
-    log
-        The rows.
-    tie_rule
-        How ties count.
-    read_summary
-        What is known of the reading.
-    by_vote, ordered
-        Whether the votes are kept, and whether left and right say how a pair was presented.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two arms, or no duel between two, is left.
+    read_summary: what is known of the reading.
+    by_vote, ordered: whether the votes are kept, and whether left and right say how a pair was
+        presented.
+    Raises ValueError if fewer than two arms, or no duel between two, is left.
     """
     votes = log.votes
     keep, left_out = duels_among(votes, tie_rule)
@@ -168,10 +140,8 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
 
     What is neither decided nor "both bad" is left out.
 
-    Raises
-    ------
-    ValueError
-        If an arm has this label, no vote is "both bad", or votes are shares or weighted.
+    Raises ValueError if an arm has this label, no vote is "both bad", or votes are shares or
+    weighted.
     """
     votes = log.votes
     read_summary = _counted(log, read_summary)

@@ -84,9 +84,6 @@ def merge(parts: Any, **options: Any) -> Duels:
     return Duels(**fields | {"votes": votes, "cells": cells, "read_summary": summary})
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _counted(part: Any, options: dict[str, Any]) -> Duels:
     """Return a part as a log whose votes all have a shard."""
     log = part

@@ -31,17 +31,9 @@ CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, Type
 class FrameSource:
     """A frame as a source of rows.
 
-    Parameters
-    ----------
-    frame
-        Any frame that Narwhals supports.
-    words
-        What it is called; None: by its type.
-
-    Raises
-    ------
-    TypeError
-        If `frame` is not a frame.
+    frame: any frame that Narwhals supports.
+    words: what it is called; None: by its type.
+    Raises TypeError if `frame` is not a frame.
     """
 
     files: tuple[str, ...] = ()
@@ -119,10 +111,8 @@ class FrameSource:
     def rows(self, roles: Roles) -> Rows:
         """Return the votes of the frame, or counts of equal rows if `roles` needs no votes.
 
-        Raises
-        ------
-        ValueError
-            If they are not as many as the rows of the frame, or weights of a lazy frame are text.
+        Raises ValueError if they are not as many as the rows of the frame, or weights of a lazy
+        frame are text.
         """
         tallied = self._tallied(roles)
         kind = None if roles.weight is None else self._schema[roles.weight]

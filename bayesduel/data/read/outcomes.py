@@ -70,32 +70,16 @@ DECISIVE: dict[tuple[str, str] | str | None, str] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read outcomes.
+    """One way to read outcomes."""
 
-    Attributes
-    ----------
-    coding
-        Its name, one of `CODINGS`.
-    accepted
-        The outcomes that are understood, for messages.
-    codes
-        1, -1 or 0 (left, right, tie) for each plain word and number.
-    by_name
-        Whether an outcome may be the label of the winner.
-    settled
-        Whether it was asked for, or the outcomes of the log leave no other that agrees on them.
-    others
-        Codings that read as many rows of the log with another result.
-    grades
-        How much better left is, for each plain word and number, where that is what is said.
-    """
-
-    coding: str
-    accepted: str
-    codes: dict[str | float, int]
-    by_name: bool = False
+    coding: str  # its name, one of `CODINGS`
+    accepted: str  # the outcomes that are understood, for messages
+    codes: dict[str | float, int]  # 1, -1 or 0 (left, right, tie) for each plain word and number
+    by_name: bool = False  # whether an outcome may be the label of the winner
+    # whether it was asked for, or the outcomes of the log leave no other that agrees on them
     settled: bool = True
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # codings that read as many rows of the log with another result
+    # how much better left is, for each plain word and number, where that is what is said
     grades: Mapping[str | float, int] | None = None
 
     def graded(self, outcome: Coded) -> np.ndarray | None:
@@ -151,21 +135,12 @@ def choose_reading(
 ) -> Reading:
     """Return the way to read the outcomes of a log: `coding`, or the one that reads most rows.
 
-    Parameters
-    ----------
-    left, right, outcome
-        Texts of the arms and of the outcome.
-    n
-        Number of rows that each entry represents, shape (n_entries,).
-    columns
-        The names of the columns of left, right and outcome.
-    coding
-        One of `CODINGS`; None: chosen by the outcomes.
-
-    Raises
-    ------
-    ValueError
-        If no way reads half of the rows, or two ways read them with different results.
+    left, right, outcome: texts of the arms and of the outcome.
+    n: number of rows that each entry represents, shape (n_entries,).
+    columns: the names of the columns of left, right and outcome.
+    coding: one of `CODINGS`; None: chosen by the outcomes.
+    Raises ValueError if no way reads half of the rows, or two ways read them with different
+    results.
     """
     ways = _coded_ways(columns) | {
         SOFT: _soft_way(outcome),

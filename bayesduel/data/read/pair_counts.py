@@ -21,23 +21,10 @@ def read_pair_counts(
 ) -> Duels | None:
     """Return the log of a table with a row a pair, or None where it has no columns of wins.
 
-    Parameters
-    ----------
-    source
-        An open source.
-    columns
-        Its columns.
-    given
-        Columns of the arms, the judge, the group, the time and the weight, as in
+    given: columns of the arms, the judge, the group, the time and the weight, as in
         :func:`bayesduel.read_duels`.
-    ties
-        As there.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing, a count is not a whole number, a weight is not the number of duels
-        of its row, or there is a column of judges, groups, times or weights in `given`.
+    Raises ValueError if a label is missing, a count is not a whole number, a weight is not the
+    number of duels of its row, or there is a column of judges, groups, times or weights in `given`.
     """
     taken = wins_columns(columns, source.name, given["left"], given["right"], given["weight"])
     if taken is None:
@@ -73,9 +60,6 @@ def read_pair_counts(
         tie_rule=ties,
         read_summary=summary,
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:

@@ -179,9 +179,6 @@ def ranking_columns(
     return None
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _orders(read: Mapping[str, list[str | None]]) -> list[list[list[str]]]:
     """Return the groups of each ranking, best first."""
     if "rank" in read:

@@ -22,13 +22,9 @@ NEWLINE, RETURN, QUOTE = b'\n\r"'
 def count_records(file: LogFile, keys: Sequence[str]) -> int:
     """Return the number of records of a text file, without the header line.
 
-    Parameters
-    ----------
-    file
-        A file of text in columns, or of JSON lines.
-    keys
-        Keys of JSON objects that are read: -1 is returned if one occurs more often than there
-        are records, as it is then repeated in an object.
+    file: a file of text in columns, or of JSON lines.
+    keys: keys of JSON objects that are read: -1 is returned if one occurs more often than there are
+        records, as it is then repeated in an object.
     """
     return _csv_records(file) if file.format == "csv" else _json_records(file, keys)
 

@@ -41,18 +41,10 @@ TimeKind = str  # "number" or "date"
 
 @dataclass
 class Coded:
-    """A column of text: its distinct values as written, and the code of each row.
+    """A column of text: its distinct values as written, and the code of each row."""
 
-    Attributes
-    ----------
-    values
-        Distinct texts, in order of first appearance.
-    code
-        Index into `values`, -1 where missing; int32, shape (n,).
-    """
-
-    values: list[str]
-    code: np.ndarray
+    values: list[str]  # distinct texts, in order of first appearance
+    code: np.ndarray  # index into `values`, -1 where missing; int32, shape (n,)
 
     @property
     def texts(self) -> np.ndarray:
@@ -62,49 +54,29 @@ class Coded:
 
 @dataclass
 class Rows:
-    """Rows of a log, or counts of equal rows; arrays of shape (n_entries,).
+    """Rows of a log, or counts of equal rows; arrays of shape (n_entries,)."""
 
-    Attributes
-    ----------
-    left, right, outcome, judge, group, by
-        Texts, or None without such a column.
-    n
-        Number of rows that an entry represents, int64.
-    weight
-        Number of duels, from weights that are whole numbers; float64.
-    n_bad_weight, n_zero_weight
-        Number of its rows with a weight that is not a whole number, or 0; whole numbers.
-    margin
-        Left's score minus right's, NaN where not a number; or None.
-    sampling_weight
-        Sampling weights, NaN where not a positive number; or None.
-    time
-        datetime64[us] or float64, or None.
-    covariates
-        Covariates of the duel, left minus right, NaN where not a finite number, float64, shape
-        (n_entries, covariates); or None.
-    unreadable_time
-        Whether there is a time that cannot be read, bool, or None.
-    kept
-        Further columns of text.
-    """
-
-    left: Coded
+    left: Coded  # texts, or None without such a column
     right: Coded
     outcome: Coded | None
     judge: Coded | None
     group: Coded | None
     by: Coded | None
-    n: np.ndarray
-    weight: np.ndarray
+    n: np.ndarray  # number of rows that an entry represents, int64
+    weight: np.ndarray  # number of duels, from weights that are whole numbers; float64
+    # number of its rows with a weight that is not a whole number, or 0; whole numbers
     n_bad_weight: np.ndarray
     n_zero_weight: np.ndarray
-    margin: np.ndarray | None = None
+    margin: np.ndarray | None = None  # left's score minus right's, NaN where not a number; or None
+    # sampling weights, NaN where not a positive number; or None
     sampling_weight: np.ndarray | None = None
-    time: np.ndarray | None = None
+    time: np.ndarray | None = None  # datetime64[us] or float64, or None
+    # whether there is a time that cannot be read, bool, or None
     unreadable_time: np.ndarray | None = None
+    # covariates of the duel, left minus right, NaN where not a finite number, float64, shape
+    # (n_entries, covariates); or None
     covariates: np.ndarray | None = None
-    kept: tuple[Coded, ...] = ()
+    kept: tuple[Coded, ...] = ()  # further columns of text
 
     def __len__(self) -> int:
         return len(self.n)
@@ -138,20 +110,11 @@ class Rows:
     ) -> "Rows":
         """Collect votes, or counts of equal rows, batch by batch.
 
-        Parameters
-        ----------
-        batches
-            Columns named by role; counts also have ``n_rows`` and, with weights,
+        batches: columns named by role; counts also have ``n_rows`` and, with weights,
             ``n_bad_weight`` and ``n_zero_weight`` (and `weight` is a sum).
-        columns
-            The column of each role, for messages.
-        kind
-            How to read times given as text; None: as most of the first batch.
-
-        Raises
-        ------
-        ValueError
-            If a column contains anything but text, numbers or times.
+        columns: the column of each role, for messages.
+        kind: how to read times given as text; None: as most of the first batch.
+        Raises ValueError if a column contains anything but text, numbers or times.
         """
         parts: dict[str, list[np.ndarray]] = {}
         kept = [role for role in columns if re.fullmatch(r"kept_[0-9]+", role)]
@@ -191,17 +154,9 @@ class Rows:
 def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict[str, Coded]:
     """Return all columns as text, by role.
 
-    Parameters
-    ----------
-    batches
-        Columns named by role.
-    columns
-        The column of each role, for messages.
-
-    Raises
-    ------
-    ValueError
-        If a column contains lists or objects.
+    batches: columns named by role.
+    columns: the column of each role, for messages.
+    Raises ValueError if a column contains lists or objects.
     """
     encoders = {role: _Encoder() for role in columns}
     for batch in batches:
@@ -255,10 +210,7 @@ def text_of(value: Any) -> str | None:
 def numbers(column: pa.Array, name: str) -> np.ndarray:
     """Return a column as float64, NaN where missing or not a number.
 
-    Raises
-    ------
-    ValueError
-        If the column contains neither numbers nor text.
+    Raises ValueError if the column contains neither numbers nor text.
     """
     column = _flat(column)
     kind = column.type
@@ -289,10 +241,7 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
 
     Text is read as ISO 8601; a missing time is NaN or NaT, not a fault.
 
-    Raises
-    ------
-    ValueError
-        If the column contains neither times nor numbers nor text.
+    Raises ValueError if the column contains neither times nor numbers nor text.
     """
     column = _flat(column)
     if pa.types.is_null(column.type):

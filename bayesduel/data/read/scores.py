@@ -19,18 +19,9 @@ TAKEN = {"left": "model_a", "right": "model_b", "outcome": "winner", "margin": "
 def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :meth:`bayesduel.Duels.from_votes` for a table of scores.
 
-    Parameters
-    ----------
-    path_or_frame
-        Files or a frame.
-    given
-        Its columns ``item``, ``model`` and ``score``, None where they are to be found, and whether
-        there is a ``margin``.
-
-    Raises
-    ------
-    ValueError
-        If it is no table of scores, or a score is no number.
+    given: its columns ``item``, ``model`` and ``score``, None where they are to be found, and
+        whether there is a ``margin``.
+    Raises ValueError if it is no table of scores, or a score is no number.
     """
     frame, words = as_frame(path_or_frame)
     with open_log(frame, words=words, scores=given) as source:

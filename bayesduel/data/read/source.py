@@ -28,19 +28,10 @@ Fault = Callable[[Mapping[str, str | None]], str]
 def open_source(path_or_frame: Any) -> Iterator[Any]:
     """Open files or a frame, as they are.
 
-    Parameters
-    ----------
-    path_or_frame
-        A path, a folder, a glob, a list of these, an address, or a frame that Narwhals understands.
-
-    Raises
-    ------
-    OSError
-        If a file does not exist or cannot be opened.
-    TypeError
-        If `path_or_frame` is neither.
-    ValueError
-        If a file is not in the format of its name, or the files' columns differ.
+    path_or_frame: a path, a folder, a glob, a list of these, an address, or a frame that Narwhals
+        understands.
+    Raises OSError if a file does not exist or cannot be opened; TypeError if `path_or_frame` is
+    neither; ValueError if a file is not in the format of its name, or the files' columns differ.
     """
     if _are_paths(path_or_frame):
         with connected() as (con, folder):
@@ -61,26 +52,15 @@ def open_log(
 ) -> Iterator[Any]:
     """Open files or a frame of duels, which may be judgements in the formats of other tools.
 
-    Parameters
-    ----------
-    path_or_frame
-        As in :func:`open_source`. The files of a folder may have several formats, where each is
-        recognised.
-    skip
-        Whether lines that cannot be parsed are left out, or refused.
-    memory
-        Bytes that reading files may take; None: no limit.
-    words
-        What a frame is called; None: by its type.
-    scores
-        Of a table of scores, its columns ``item``, ``model`` and ``score`` (None: found), and
+    path_or_frame: as in :func:`open_source`. The files of a folder may have several formats, where
+        each is recognised.
+    skip: whether lines that cannot be parsed are left out, or refused.
+    memory: bytes that reading files may take; None: no limit.
+    words: what a frame is called; None: by its type.
+    scores: of a table of scores, its columns ``item``, ``model`` and ``score`` (None: found), and
         whether the ``margin`` is their difference. None: what it is is recognised.
-
-    Raises
-    ------
-    OSError, TypeError, ValueError
-        As there; if `memory` is given for a frame; or if it should be a table of scores, and is
-        none.
+    Raises OSError, TypeError or ValueError: as there; if `memory` is given for a frame; or if it
+    should be a table of scores, and is none.
     """
     if not _are_paths(path_or_frame):
         if memory is not None:
@@ -115,14 +95,8 @@ def open_log(
 def bad_row(source: Any, columns: Columns, fault: Fault) -> ValueError:
     """Return an error that names the first bad row by file and line, and counts the others.
 
-    Parameters
-    ----------
-    source
-        An open source.
-    columns
-        The columns that `fault` looks at.
-    fault
-        Returns what is wrong with a row, "" if nothing, given its values as text by role.
+    columns: the columns that `fault` looks at.
+    fault: returns what is wrong with a row, "" if nothing, given its values as text by role.
     """
     found = _bad_rows(source, columns, fault)
     where, what = next(found)

@@ -28,16 +28,10 @@ def count_query(
 ) -> str:
     """Return the query that counts the rows of the query `log`.
 
-    Parameters
-    ----------
-    log
-        Query whose columns are named by role.
-    roles
-        Its columns except the weight.
-    weight
-        SQL type of the column of weights, or None to count rows.
-    hashed
-        Those of `roles` that are replaced by their hashes.
+    log: query whose columns are named by role.
+    roles: its columns except the weight.
+    weight: SQL type of the column of weights, or None to count rows.
+    hashed: those of `roles` that are replaced by their hashes.
     """
     grouped, counts = ", ".join(name_of(role) for role in roles), COUNTS
     if weight is not None:
@@ -63,12 +57,8 @@ def labelled(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the counts with hashes replaced by labels.
 
-    Parameters
-    ----------
-    batches
-        Counts by hashes.
-    labels
-        Labels and their hashes by column; a label whose hash is not among them is missing.
+    batches: counts by hashes.
+    labels: labels and their hashes by column; a label whose hash is not among them is missing.
     """
     for batch in batches:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
