@@ -106,8 +106,8 @@ def simulate(
     indices of the two arms and whether the first won. Group ``problem`` has `P`.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
-    true worth of what was shown (of two items shown, their mean); `paid` (..., time), rewards
-    or wins of the first item; `recommended` (..., time), an item's index (-1 on a sphere), and
+    true worth of what was shown (of two items shown, their mean); of two, `better_worth` (...,
+    time), that of the better one; `paid` (..., time), rewards or wins of the first item; `recommended` (..., time), an item's index (-1 on a sphere), and
     `recommended_worth`; `pulls` (..., item) at the end, under `detail` "arms" or where they fit
     in 256 MiB; `bound` (..., time), the growing part of a policy's bound, NaN without
     one. Group ``problem``: `best` and `typical`, the worth of the best item and of one drawn at

@@ -175,7 +175,7 @@ def play_out(policy, P, horizon, seed):
 
 def play_items(policy, problem, horizon, seed):
     """Return what a policy of items knows after `horizon` steps, and what they were worth."""
-    offer, sums = problem.offer, np.zeros(2)
+    offer, sums = problem.offer, np.zeros(3)
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
