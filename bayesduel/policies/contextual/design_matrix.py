@@ -32,18 +32,20 @@ def add_difference(inverse, z, weight):
 
 
 @compiled
-def best_pair(belief, among, utility, inverse, factor):
-    """Return the pair with the largest sum of utilities and `factor` widths, and its width.
+def best_pair(belief, among, utility, inverse, factor, least=0.0):
+    """Return the pair with the largest sum of utilities and `factor` widths, and the largest width.
 
-    Of the items in the mask `among`; ties by index. An item alone is paired with itself.
+    Of the items in the mask `among`, and of pairs at least `least` wide, if there is one; ties by
+    index. An item may be paired with itself, which is 0 wide.
     """
     m = len(among)
-    first, second, best, wide = 0, 0, -inf, 0.0
+    first, second, best, widest = 0, 0, -inf, 0.0
     for i in range(m):
         for j in range(i, m):
             if among[i] and among[j]:
                 apart = width(inverse, belief.attributes[i] - belief.attributes[j])
                 value = utility[i] + utility[j] + factor * apart
-                if value > best:
-                    first, second, best, wide = i, j, value, apart
-    return first, second, wide
+                widest = max(widest, apart)
+                if apart >= least and value > best:
+                    first, second, best = i, j, value
+    return first, second, widest

@@ -10,10 +10,10 @@ References
 ----------
 Di, Jin, Wu, Zhao, Farnoud & Gu, "Variance-aware regret bounds for stochastic contextual dueling
 bandits", ICLR 2024, arXiv 2310.00968, Algorithm 1; second hand from the authors' code, whose
-constants for the width this has. Deviations: the last level is a setting, T^-1.5 in the paper;
+constants for the width this has. Deviations: there are 8 layers, log2(T^1.5) in the paper;
 `scale` takes the place of 1 / kappa in the width, which is far too wide (the authors' experiments
-scale it down, too); residuals are those by the estimate of their round; the pair of a layer, any
-in the paper, is its most uncertain one.
+scale it down, too); residuals are those by the estimate of their round; of a layer's
+uncertain pairs, any in the paper, the one with the largest estimated utilities duels.
 """
 
 from dataclasses import dataclass
@@ -22,13 +22,22 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic, finite_only, record_weighted
+from bayesduel.beliefs.item_belief import (
+    ItemBelief,
+    ItemSet,
+    Logistic,
+    finite_only,
+    record_weighted,
+)
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import compiled
-from bayesduel.policies.contextual.design_matrix import add_difference, best_pair
+from bayesduel.policies.contextual.design_matrix import add_difference, best_pair, width
 from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["VACDB"]
+
+LAYERS = 8  # the last one takes about 2 n 4^8 duels, 650,000 with 5 attributes
+FINEST = 0.5**LAYERS
 
 
 class Memory(NamedTuple):
@@ -36,10 +45,11 @@ class Memory(NamedTuple):
 
     delta: float
     scale: float
-    layers: tuple[ItemBelief, ...]  # estimate of each layer, by its own duels
-    inverse: np.ndarray  # of the design matrix of each layer, shape (L, n, n)
-    spread: np.ndarray  # weighted sum of squared residuals of each layer, shape (L,)
-    # Layer that the last duel is for, -1 if for none, and wins of its first item before: (2,), int64.
+    layers: ItemBelief  # the estimate of each layer by its own duels: arrays (LAYERS, ...)
+    inverse: np.ndarray  # of the design matrix of each layer, shape (LAYERS, n, n)
+    spread: np.ndarray  # weighted sum of squared residuals of each layer, shape (LAYERS,)
+    # Layer less 1 that the last duel is for, -1 if none, and wins of its first item before,
+    # shape (2,), int64.
     noted: np.ndarray
     z: np.ndarray  # difference in attributes of that duel, shape (n,)
     weight: np.ndarray  # its weight, shape (1,)
@@ -49,21 +59,21 @@ class Memory(NamedTuple):
 def select(belief, memory, t, rng):
     """Return the next pair; the only item left duels itself."""
     learn_last(belief, memory)
-    m, last = len(belief.attributes), len(memory.layers)
+    m = len(belief.attributes)
     among, level = np.ones(m, np.bool_), 1.0
-    for k in range(last):
+    for k in range(LAYERS):
         level /= 2
         inverse = memory.inverse[k]
-        i, j, apart = best_pair(belief, among, np.zeros(m), inverse, 1.0)
-        if apart > level:
+        utility = np.dot(belief.attributes, memory.layers.mode[k])
+        i, j, widest = best_pair(belief, among, utility, inverse, 0.0, level)
+        if widest > level:
             memory.noted[0], memory.noted[1] = k, belief.successes[i]
             memory.z[:] = belief.attributes[i] - belief.attributes[j]
-            memory.weight[0] = (level / apart) ** 2
+            memory.weight[0] = (level / width(inverse, memory.z)) ** 2
             add_difference(inverse, memory.z, memory.weight[0])
             return i, j
-        utility = np.dot(belief.attributes, memory.layers[k].mode)
         beta = confidence(memory, k, level, t)
-        if apart <= 0.5**last:
+        if widest <= FINEST:
             break
         most = -np.inf
         for i in range(m):
@@ -80,16 +90,27 @@ def learn_last(belief, memory):
     k = memory.noted[0]
     if k >= 0:
         won = float(belief.successes[belief.last[0]] - memory.noted[1])
-        layer, weight = memory.layers[k], memory.weight[0]
-        memory.spread[k] += weight * (won - sigmoid(memory.z @ layer.mode)) ** 2
-        record_weighted(layer, memory.z, won, weight)
+        chance = sigmoid(memory.z @ memory.layers.mode[k])
+        memory.spread[k] += memory.weight[0] * (won - chance) ** 2
+        record_weighted(estimate(memory.layers, k), memory.z, won, memory.weight[0])
         memory.noted[0] = -1
+
+
+@compiled
+def estimate(layers, k):
+    """Return the estimate of layer k + 1, whose arrays are those of `layers`."""
+    b = layers
+    return ItemBelief(
+        b.attributes[k], b.values[k], b.sphere[k], b.learns[k], b.pulls[k], b.successes[k],
+        b.rows[k], b.tries[k], b.paid[k], b.row_of[k], b.n_rows[k], b.centre[k], b.stiffness[k],
+        b.mode[k], b.precision[k], b.covariance[k], b.last[k], b.n_pulls[k], b.due[k],
+    )  # fmt: skip
 
 
 @compiled
 def confidence(memory, k, level, t):
     """Return beta, the factor of the width of layer k + 1, whose level is 2^-(k + 1)."""
-    ever = 4.0 * len(memory.layers) / memory.delta
+    ever = 4.0 * LAYERS / memory.delta
     now, then = log(ever * (t + 1.0) ** 2), log(ever * (1.0 * t) ** 2)
     most = 16 * sqrt((8 * memory.spread[k] + 18 * now) * then) + 6 * then
     return level * (memory.scale * most + 2)
@@ -101,8 +122,6 @@ class VACDB(ItemPolicy):
 
     Parameters
     ----------
-    layers
-        How many layers, 1 to 30; layer l takes about 2 n 4^l duels.
     delta
         Probability that a confidence width fails, in (0, 1).
     kappa
@@ -123,32 +142,27 @@ class VACDB(ItemPolicy):
     """
 
     belief: Logistic = Logistic()
-    layers: int = 8
     delta: float = 0.05
     kappa: float = 0.1
-    scale: float = 0.01
+    scale: float = 0.001
     shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Di et al., ICLR 2024, Algorithm 1"
     guarantee: ClassVar[str] = "n sqrt(sum of variances) + n up to logarithms, at the paper's width"
-    ranges: ClassVar = {
-        "layers": "in [1, 30]",
-        "delta": "in (0, 1)",
-        "kappa": "positive and finite",
-        "scale": "> 0",
-    }
+    ranges: ClassVar = {"delta": "in (0, 1)", "kappa": "positive and finite", "scale": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first duel."""
         finite_only(self, items)
-        n, width = items.attributes.shape[1], 2.0 ** np.arange(1, self.layers + 1)
-        ridges = [Logistic(scale=float(w / self.kappa**0.5)) for w in width]
+        n, size = items.attributes.shape[1], 2.0 ** np.arange(1, LAYERS + 1)
+        none = ItemSet(np.zeros((1, n)), np.ones(1), False)
+        layers = [Logistic(scale=float(s / self.kappa**0.5)).init(none) for s in size]
         return Memory(
             delta=float(self.delta),
             scale=float(self.scale),
-            layers=tuple(ridge.init(items) for ridge in ridges),
-            inverse=np.eye(n) * width[:, None, None] ** 2,
-            spread=np.zeros(self.layers),
+            layers=ItemBelief(*map(np.stack, zip(*layers, strict=True))),
+            inverse=np.eye(n) * size[:, None, None] ** 2,
+            spread=np.zeros(LAYERS),
             noted=np.array([-1, 0]),
             z=np.zeros(n),
             weight=np.zeros(1),
