@@ -18,7 +18,7 @@ uncertain pairs, any in the paper, the one with the largest estimated utilities 
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -156,11 +156,12 @@ class VACDB(ItemPolicy):
         finite_only(self, items)
         n, size = items.attributes.shape[1], 2.0 ** np.arange(1, LAYERS + 1)
         none = ItemSet(np.zeros((1, n)), np.ones(1), False)
-        layers = [Logistic(scale=float(s / self.kappa**0.5)).init(none) for s in size]
+        each = [Logistic(scale=float(s / self.kappa**0.5)).init(none) for s in size]
+        layers: Any = map(np.stack, zip(*each, strict=True))
         return Memory(
             delta=float(self.delta),
             scale=float(self.scale),
-            layers=ItemBelief(*map(np.stack, zip(*layers, strict=True))),
+            layers=ItemBelief(*layers),
             inverse=np.eye(n) * size[:, None, None] ** 2,
             spread=np.zeros(LAYERS),
             noted=np.array([-1, 0]),
