@@ -5,8 +5,8 @@ one. The two such items whose difference in utility is most uncertain duel.
 
 References
 ----------
-Saha, "Optimal algorithms for stochastic contextual preference bandits", NeurIPS 2021, Algorithm 1.
-Deviations: the estimate has a normal prior and the design matrix starts at that prior's precision,
+Saha, "Optimal algorithms for stochastic contextual preference bandits", NeurIPS 2021, MaxInP;
+second hand, from the code of the authors of VACDB (``vacdb.py``). Deviations: the estimate has a normal prior and the design matrix starts at that prior's precision,
 where the paper shows random pairs until it is invertible; the width is ``alpha sqrt(n ln(1 + t))``,
 where the paper has the horizon for t, and constants of the worst case for alpha (they divide by
 the least slope of the link). Under other links than the logistic one, the estimate is the same.
@@ -75,8 +75,8 @@ class MaxInP(ItemPolicy):
     alpha: float = 1.0
     shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
-    reference: ClassVar[str] = "Saha, NeurIPS 2021, Algorithm 1"
-    guarantee: ClassVar[str] = "O(n sqrt T log T) at the paper's width"
+    reference: ClassVar[str] = "Saha, NeurIPS 2021, MaxInP"
+    guarantee: ClassVar[str] = "O(n sqrt T) up to logarithms, at the paper's width"
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
