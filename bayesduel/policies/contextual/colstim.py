@@ -16,23 +16,12 @@ estimate and Gumbel noise under every link.
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
-
-from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
 from bayesduel.jit import compiled
-from bayesduel.policies.contextual.design_matrix import add_difference, width
-from bayesduel.policies.policy import ItemPolicy
+from bayesduel.policies.contextual.design_matrix import DesignPolicy, add_difference, width
 
 __all__ = ["CoLSTIM"]
-
-
-class Memory(NamedTuple):
-    """The factor of the width, and the design matrix."""
-
-    alpha: float
-    inverse: np.ndarray  # of the design matrix, shape (n, n)
 
 
 @compiled
@@ -61,36 +50,9 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoLSTIM(ItemPolicy):
-    """Perturbed utilities and their strongest competitor, for duels of items with attributes.
+class CoLSTIM(DesignPolicy):
+    """Perturbed utilities and their strongest competitor, for duels of items with attributes."""
 
-    Parameters
-    ----------
-    alpha
-        Factor of the competitor's confidence width, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the items are a whole sphere.
-
-    Examples
-    --------
-    >>> trace = bd.simulate(bd.CoLSTIM(), "contextual-duels", horizon=100, seed=0)
-    >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
-    (1, 1)
-    """
-
-    belief: Logistic = Logistic()
-    alpha: float = 1.0
-    shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Saha & Hüllermeier, ICML 2022, Algorithm 1"
     guarantee: ClassVar[str] = "O(sqrt(n T)) up to logarithms, if contexts vary in all directions"
-    ranges: ClassVar = {"alpha": "> 0"}
-
-    def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
-        finite_only(self, items)
-        inverse = np.eye(items.attributes.shape[1]) * self.belief.scale**2
-        return Memory(float(self.alpha), inverse)

@@ -9,13 +9,44 @@ Sherman & Morrison, "Adjustment of an inverse matrix corresponding to a change i
 given matrix", Annals of Mathematical Statistics 1950.
 """
 
+from dataclasses import dataclass
 from math import inf, sqrt
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.item_belief import ItemSet, finite_only
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemDuelPolicy
 
-__all__ = ["add_difference", "best_pair", "width"]
+__all__ = ["DesignPolicy", "add_difference", "best_pair", "width"]
+
+
+class Memory(NamedTuple):
+    """The factor of the width, and the design matrix."""
+
+    alpha: float
+    inverse: np.ndarray  # of the design matrix, shape (n, n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignPolicy(ItemDuelPolicy):
+    """Defaults of a policy with a confidence width, ``alpha sqrt(n ln(1 + t))`` times that of V.
+
+    Parameters
+    ----------
+    alpha
+        Factor of the confidence width, > 0.
+    """
+
+    alpha: float = 1.0
+    ranges: ClassVar = {"alpha": "> 0"}
+
+    def init(self, items: ItemSet) -> Memory:
+        """Return the memory before the first duel: V is the precision of the prior."""
+        finite_only(self, items)
+        inverse = np.eye(items.attributes.shape[1]) * self.belief.scale**2
+        return Memory(float(self.alpha), inverse)
 
 
 @compiled

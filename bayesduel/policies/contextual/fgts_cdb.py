@@ -21,10 +21,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.best_item import best_item
-from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
+from bayesduel.beliefs.item_belief import ItemSet, finite_only
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
-from bayesduel.policies.policy import ItemPolicy
+from bayesduel.policies.policy import ItemDuelPolicy
 
 __all__ = ["FGTSCDB"]
 
@@ -51,7 +51,7 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FGTSCDB(ItemPolicy):
+class FGTSCDB(ItemDuelPolicy):
     """Feel-good Thompson sampling, for duels of items with attributes.
 
     Parameters
@@ -60,23 +60,10 @@ class FGTSCDB(ItemPolicy):
         Exponent of the likelihood (and of the prior), > 0: less than 1 spreads the draws.
     mu
         Weight of the feel-good term times the square root of time, >= 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the items are a whole sphere.
-
-    Examples
-    --------
-    >>> trace = bd.simulate(bd.FGTSCDB(), "contextual-duels", horizon=100, seed=0)
-    >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
-    (1, 1)
     """
 
-    belief: Logistic = Logistic()
     eta: float = 0.25
     mu: float = BOUNDED
-    shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Li, Zhao & Gu, ICML 2024, Algorithm 1"
     guarantee: ClassVar[str] = "O(n sqrt T) up to logarithms for the paper's sampler"

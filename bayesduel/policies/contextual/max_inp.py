@@ -6,31 +6,28 @@ one. The two such items whose difference in utility is most uncertain duel.
 References
 ----------
 Saha, "Optimal algorithms for stochastic contextual preference bandits", NeurIPS 2021, MaxInP;
-second hand, from the code of the authors of VACDB (``vacdb.py``). Deviations: the estimate has a normal prior and the design matrix starts at that prior's precision,
-where the paper shows random pairs until it is invertible; the width is ``alpha sqrt(n ln(1 + t))``,
-where the paper has the horizon for t, and constants of the worst case for alpha (they divide by
-the least slope of the link). Under other links than the logistic one, the estimate is the same.
+second hand, from the code of the authors of VACDB (``vacdb.py``). Deviations: the estimate has a
+normal prior and the design matrix starts at that prior's precision, where the paper shows random
+pairs until it is invertible; the width is ``alpha sqrt(n ln(1 + t))``, where the paper has the
+horizon for t, and constants of the worst case for alpha (they divide by the least slope of the
+link). Under other links than the logistic one, the estimate is the same.
 """
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
 from bayesduel.jit import compiled
-from bayesduel.policies.contextual.design_matrix import add_difference, best_pair, width
-from bayesduel.policies.policy import ItemPolicy
+from bayesduel.policies.contextual.design_matrix import (
+    DesignPolicy,
+    add_difference,
+    best_pair,
+    width,
+)
 
 __all__ = ["MaxInP"]
-
-
-class Memory(NamedTuple):
-    """The factor of the width, and the design matrix."""
-
-    alpha: float
-    inverse: np.ndarray  # of the design matrix, shape (n, n)
 
 
 @compiled
@@ -51,36 +48,9 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaxInP(ItemPolicy):
-    """The maximum informative pair, for duels of items with attributes.
+class MaxInP(DesignPolicy):
+    """The maximum informative pair, for duels of items with attributes."""
 
-    Parameters
-    ----------
-    alpha
-        Factor of the confidence width, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the items are a whole sphere.
-
-    Examples
-    --------
-    >>> trace = bd.simulate(bd.MaxInP(), "contextual-duels", horizon=100, seed=0)
-    >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
-    (1, 1)
-    """
-
-    belief: Logistic = Logistic()
-    alpha: float = 1.0
-    shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha, NeurIPS 2021, MaxInP"
     guarantee: ClassVar[str] = "O(n sqrt T) up to logarithms, at the paper's width"
-    ranges: ClassVar = {"alpha": "> 0"}
-
-    def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
-        finite_only(self, items)
-        inverse = np.eye(items.attributes.shape[1]) * self.belief.scale**2
-        return Memory(float(self.alpha), inverse)

@@ -32,7 +32,7 @@ from bayesduel.beliefs.item_belief import (
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.design_matrix import add_difference, best_pair, width
-from bayesduel.policies.policy import ItemPolicy
+from bayesduel.policies.policy import ItemDuelPolicy
 
 __all__ = ["VACDB"]
 
@@ -117,7 +117,7 @@ def confidence(memory, k, level, t):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VACDB(ItemPolicy):
+class VACDB(ItemDuelPolicy):
     """Variance-aware layers of estimates, for duels of items with attributes.
 
     Parameters
@@ -128,24 +128,11 @@ class VACDB(ItemPolicy):
         Least slope of the link, > 0: it scales the ridge of the estimates.
     scale
         Factor of the statistical part of the confidence width, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the items are a whole sphere.
-
-    Examples
-    --------
-    >>> trace = bd.simulate(bd.VACDB(), "contextual-duels", horizon=100, seed=0)
-    >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
-    (1, 1)
     """
 
-    belief: Logistic = Logistic()
     delta: float = 0.05
     kappa: float = 0.1
     scale: float = 0.001
-    shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Di et al., ICLR 2024, Algorithm 1"
     guarantee: ClassVar[str] = "n sqrt(sum of variances) + n up to logarithms, at the paper's width"
