@@ -11,7 +11,9 @@ Li, Zhao & Gu, "Feel-good Thompson sampling for contextual dueling bandits", ICM
 Deviations: the paper samples by Langevin dynamics over all past rounds and their contexts. Here the
 likelihood is its normal approximation, and the feel-good term of a past round, a maximum of linear
 functions of the vector, is the one that was largest under the vector then drawn: the posterior is
-normal and no context is kept. Time t takes the horizon's place, mu / sqrt(t).
+normal and no context is kept. At the default mu its mean is within 0.5 standard deviations of the
+exact posterior's after 400 rounds (most of it skewness of the likelihood); at mu = 0.3 the shift is
+about half of the exact one. Time t takes the horizon's place, mu / sqrt(t).
 """
 
 from dataclasses import dataclass
@@ -59,7 +61,8 @@ class FGTSCDB(ItemDuelPolicy):
     eta
         Exponent of the likelihood (and of the prior), > 0: less than 1 spreads the draws.
     mu
-        Weight of the feel-good term times the square root of time, >= 0.
+        Weight of the feel-good term times the square root of time, >= 0; from 0.3 on the
+        approximation does not hold and regret grows.
     """
 
     eta: float = 0.25

@@ -94,6 +94,35 @@ def test_feel_good_draws():
     rounds_of(bd.FGTSCDB(eta=eta, mu=mu), expected)
 
 
+def test_feel_good_draws_are_near_the_exact_posterior():
+    """By importance sampling from all past rounds; see the deviations in ``fgts_cdb.py``."""
+    policy, eta, truth = bd.FGTSCDB(), 0.25, np.array([0.8, -0.6])
+    items = ContextualDuels(n_arms=M, n_attributes=2).offer
+    belief, memory = policy.belief.init(items), policy.init(items)
+    rng, nature, rate = np.random.default_rng(0), np.random.default_rng(1), policy.mu / 20
+    rounds = []
+    for t in range(1, 401):
+        X = belief.attributes[:] = nature.standard_normal((M, 2))
+        i, j = policy.select(belief, memory, t, rng)
+        rounds.append((X, i, j, float(nature.random() < expit((X[i] - X[j]) @ truth))))
+        record_duel(belief, i, j, rounds[-1][-1])
+    C = belief.covariance / eta
+    z = np.random.default_rng(2).multivariate_normal(belief.mode, 1.5 * C, size=20_000)
+    away = z - belief.mode
+    log_weight = (
+        np.einsum("ij,jk,ik->i", away, np.linalg.inv(3 * C), away) - eta * (z**2).sum(1) / 8
+    )
+    for X, i, j, won in rounds:
+        u = z @ (X[i] - X[j])
+        log_weight += eta * (won * u - np.logaddexp(0, u))
+        log_weight += rate * ((z @ X.T).max(axis=1) - z @ X[j])
+    weight = np.exp(log_weight - log_weight.max())
+    mean = weight @ z / weight.sum()
+    sd = np.sqrt(weight @ (z - mean) ** 2 / weight.sum())
+    assert (abs(belief.mode + C @ memory.apart * rate - mean) < 0.5 * sd).all()
+    np.testing.assert_allclose(np.sqrt(np.diag(C)), sd, rtol=0.15)
+
+
 def test_layers_of_estimates():
     L, kappa, delta, scale = vacdb.LAYERS, 0.1, 0.05, 0.001
     V = [4.0**-k * np.eye(N) for k in range(1, L + 1)]
