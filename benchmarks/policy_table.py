@@ -1,11 +1,12 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda answers``, or some of these. It
+Run with ``python -m benchmarks.policy_table weak condorcet borda answers contexts``, or some. It
 prints the rows of ``docs/validation/policies.md``; duels a second are by ``benchmarks.policies``.
 """
 
 import math
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from benchmarks.policies import rate
 
 HORIZON, RUNS = 100_000, 20
 DELTA, ANSWERS = 0.05, 200
+ROUNDS = 5_000
 
 
 def of_regret(notion: str) -> list[Any]:
@@ -91,6 +93,26 @@ def answers() -> list[list[str]]:
     return rows
 
 
+def contexts() -> list[list[str]]:
+    """Return a row for each policy of items: its mean regrets, and rounds a second."""
+    import bayesduel as bd
+    from bayesduel.simulation.replication import label
+
+    rows = []
+    for policy in (
+        *(bd.CoLSTIM(), bd.FGTSCDB(), bd.FGTSCDB(eta=1.0), bd.MaxInP(), bd.VACDB()),
+        *(bd.LogisticDuelThompson(), bd.LogisticDuelThompson(challenger="information")),
+    ):
+        given: dict[str, Any] = {"record_at": [ROUNDS], "seed": 1, "workers": 1}
+        bd.simulate(policy, "contextual-duels", ROUNDS, **given)  # compiles it
+        start = time.process_time()
+        trace = bd.simulate(policy, "contextual-duels", ROUNDS, replications=RUNS, **given)
+        speed = RUNS * ROUNDS / (time.process_time() - start)
+        found = [mean_of(bd.regret(trace, name).values.ravel()) for name in ("item_duel", "weak")]
+        rows.append([f"`{label(policy)}`", *found, f"{speed:,.0f}"])
+    return rows
+
+
 def mean_of(values: np.ndarray) -> str:
     """Return a mean and its standard error."""
     if len(values) == 0:
@@ -99,6 +121,7 @@ def mean_of(values: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["weak", "condorcet", "borda", "answers"]:
-        for row in answers() if part == "answers" else regrets(part):
+    for part in sys.argv[1:] or ["weak", "condorcet", "borda", "answers", "contexts"]:
+        own = {"answers": answers, "contexts": contexts}
+        for row in own[part]() if part in own else regrets(part):
             print(f"| {' | '.join(row)} |", flush=True)

@@ -30,6 +30,7 @@ __all__ = [
     "record_aimed",
     "record_duel",
     "record_pull",
+    "record_weighted",
 ]
 
 WINDOW = 4096  # directions kept as they were shown; when it is full the posterior becomes the prior
@@ -186,16 +187,23 @@ def record_duel(belief, i, j, won):
 
 
 @compiled
-def enter(belief, row, x, success):
+def record_weighted(belief, x, won, weight):
+    """Record one duel of a difference in attributes `x` whose log likelihood has a weight."""
+    belief.n_pulls[0] += 1
+    enter(belief, new_row(belief, x), x, won, weight)
+
+
+@compiled
+def enter(belief, row, x, success, weight=1.0):
     """Update the posterior by one reward of the direction `x`, which is in `row`."""
-    belief.tries[row] += 1
-    belief.paid[row] += success
+    belief.tries[row] += weight
+    belief.paid[row] += weight * success
     n_pulls = belief.n_pulls[0]
     if n_pulls >= belief.due[0]:
         refit(belief)
         belief.due[0] = max(n_pulls + 1, int(n_pulls * (1 + GROWTH)))
     else:
-        learn(belief, x, success)
+        learn(belief, x, success, weight)
 
 
 @compiled

@@ -17,32 +17,32 @@ __all__ = ["draw_preference", "learn", "refit", "sigmoid"]
 
 
 @compiled
-def learn(belief, x, success):
-    """Move mode and curvature by one reward of the direction `x`, shape (n,)."""
+def learn(belief, x, success, weight=1.0):
+    """Move mode and curvature by one reward of the direction `x`, shape (n,), of some weight."""
     side = belief.covariance @ x
     room = x @ side
     at = x @ belief.mode
-    low, high = -1.0, 1.0  # the mode moves by s * side, s = success - logistic(at + s * room)
-    s = success - sigmoid(at)
+    low, high = -weight, weight  # the mode moves by s * side, s = weight * (success - chance then)
+    s = weight * (success - sigmoid(at))
     for _ in range(60):
         p = sigmoid(at + s * room)
-        miss = success - p - s
+        miss = weight * (success - p) - s
         if miss > 0:
             low = s
         else:
             high = s
-        step = miss / (1 + room * p * (1 - p))
+        step = miss / (1 + weight * room * p * (1 - p))
         if abs(step) < 1e-13:
             break
         s = s + step if low < s + step < high else (low + high) / 2
     p = sigmoid(at + s * room)
-    weight = p * (1 - p)
+    bend = weight * p * (1 - p)
     n = len(x)
     for k in range(n):
         belief.mode[k] += s * side[k]
         for j in range(n):
-            belief.precision[k, j] += weight * x[k] * x[j]
-            belief.covariance[k, j] -= weight * side[k] * side[j] / (1 + weight * room)
+            belief.precision[k, j] += bend * x[k] * x[j]
+            belief.covariance[k, j] -= bend * side[k] * side[j] / (1 + bend * room)
     if belief.n_pulls[0] % 1000 == 0:  # what rounding has left in the updates goes
         belief.covariance[:] = np.linalg.inv(belief.precision)
 
@@ -92,10 +92,13 @@ def log_posterior(belief, z):
 
 
 @compiled
-def draw_preference(belief, rng):
-    """Return one draw of the preference vector, shape (n,), normal around the mode."""
+def draw_preference(belief, rng, spread=1.0):
+    """Return one draw of the preference vector, shape (n,), normal around the mode.
+
+    Its standard deviations are `spread` times those of the posterior.
+    """
     root = np.linalg.cholesky(belief.covariance)
-    return belief.mode + root @ rng.standard_normal(len(belief.mode))
+    return belief.mode + spread * (root @ rng.standard_normal(len(belief.mode)))
 
 
 @compiled

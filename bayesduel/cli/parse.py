@@ -15,7 +15,7 @@ __all__ = ["constructed", "known_policies", "policies_of", "problems_of", "regre
 REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
 
 FAMILIES = ("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone")
-ITEM_FAMILIES = ("LogisticDuels", "LogisticItems", "UnitSphere")
+ITEM_FAMILIES = ("ContextualDuels", "LogisticDuels", "LogisticItems", "UnitSphere")
 
 
 def constructed(

@@ -118,7 +118,8 @@ def command(
         settings["detail"] = detail or "auto"
         cost = regret_of(criterion)
         played = _played(problems, cost, settings["detail"], never_met)
-        if keeps_pairs(cost) and settings["detail"] == "auto":
+        of_pairs = all(one.setting == "pairs" for one in played.values())
+        if keeps_pairs(cost) and of_pairs and settings["detail"] == "auto":
             settings["detail"] = "pairs"
         chosen = policies_of(policies, None)
     else:

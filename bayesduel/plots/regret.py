@@ -89,12 +89,14 @@ def plot_regret(
         ax.plot(time, mean, line, label=legend_label(policy), linewidth=1.8, color=colour)
         top = max(top, float(mean.max()))
         ends.append(float(mean[-1]))
-    if of_items:
+    per_step = 0.0
+    if of_items and name != "weak":
         per_step = float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
-    else:
+    elif not of_items:
         truths = np.asarray(trace["problem"]["P"])
         per_step = float(np.mean(uniform_slope(truths, criterion)))
-    ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
+    if per_step:
+        ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
     if of_items:
         _bounds(trace, ax)
     elif isinstance(criterion, str) and criterion in FLOORED:
@@ -104,7 +106,7 @@ def plot_regret(
         log_regret = 0 < APART * min(ends) < max(ends)
     if log_regret:
         # From the first duel by which uniform play is expected to have lost one.
-        start = min(max(time[0], 1 / per_step), time[-1] / 10)
+        start = min(max(time[0], 1 / max(per_step, 1e-9)), time[-1] / 10)
         ax.set_yscale("log")
         ax.set_ylim(1, 1.5 * top)
     else:

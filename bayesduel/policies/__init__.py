@@ -21,6 +21,8 @@ reductions to bandits  ``Doubler``, ``MultiSBM``, ``Sparring``
 baselines              ``UCB1``, ``Uniform``
 items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
                        ``LogisticUCB``, ``ThompsonBeta``, ``TwoPhase`` (``contextual``)
+contexts, anew in      ``CoLSTIM``, ``FGTSCDB``, ``MaxInP``, ``VACDB``, and
+every round            ``LogisticDuelThompson``
 the k best arms        see ``top_k``
 =====================  ==========================================================================
 
@@ -35,7 +37,8 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 - A rule that can say for how many duels it will name the same pair says so by `repeats`, and a
   simulation plays them without asking it (see ``pivot_index.py``).
 - A policy for items with attributes inherits from ``ItemPolicy``. With `shows` = 1 its rule returns
-  one index; on a sphere the index n stands for the vector `aim` of its memory.
+  one index; on a sphere the index n stands for the vector `aim` of its memory. With 2 the items
+  it sees may be new in every round, so that it should keep nothing by their index.
 """
 
 from bayesduel.policies.action_elimination import ActionElimination
@@ -44,11 +47,15 @@ from bayesduel.policies.beat_the_winner import BeatTheWinner
 from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.contextual import (
+    FGTSCDB,
     GLMETC,
     KLUCB,
+    VACDB,
+    CoLSTIM,
     LogisticDuelThompson,
     LogisticThompson,
     LogisticUCB,
+    MaxInP,
     ThompsonBeta,
     TwoPhase,
 )
@@ -86,6 +93,7 @@ __all__ = [
     "DEXP3",
     "DTS",
     "ECWRMED",
+    "FGTSCDB",
     "GLMETC",
     "KLUCB",
     "PBR",
@@ -98,9 +106,11 @@ __all__ = [
     "SCB",
     "SEEBS",
     "UCB1",
+    "VACDB",
     "ActionElimination",
     "BeatTheMean",
     "BeatTheWinner",
+    "CoLSTIM",
     "ConfirmedSupKLUCB",
     "ContrastAllocation",
     "DTSPlus",
@@ -114,6 +124,7 @@ __all__ = [
     "LogisticDuelThompson",
     "LogisticThompson",
     "LogisticUCB",
+    "MaxInP",
     "MergeRUCB",
     "MultiSBM",
     "PivotIndex",

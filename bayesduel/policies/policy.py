@@ -6,15 +6,15 @@ step.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isinf
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
+from bayesduel.beliefs import Belief, BeliefSpec, require_sampling, require_scores
 from bayesduel.beliefs.best_item import recommended
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, paid_best
+from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic, paid_best
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
 from bayesduel.system.arguments import shown_value
@@ -22,6 +22,7 @@ from bayesduel.system.settings import Settings
 
 __all__ = [
     "HorizonPolicy",
+    "ItemDuelPolicy",
     "ItemPolicy",
     "MarginPolicy",
     "PairPolicy",
@@ -260,6 +261,21 @@ class ItemPolicy(Policy, ABC):
     def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray | None:
         """Return the growing part of a proved regret bound at `times`, or None."""
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemDuelPolicy(ItemPolicy):
+    """Defaults of a policy that shows two items with attributes, of a table or of each round.
+
+    Examples
+    --------
+    >>> trace = bd.simulate(bd.ItemDuelPolicy(), "contextual-duels", horizon=50, seed=0)
+    >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
+    (1, 1)
+    """
+
+    belief: Logistic = Logistic()
+    shows: ClassVar[int] = 2
 
 
 class MarginPolicy(Policy):

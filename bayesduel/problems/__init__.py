@@ -1,5 +1,6 @@
 """Problems to simulate: named matrices, random families, replayed logs, fits."""
 
+from bayesduel.problems.contexts import ContextualDuels
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.literature import NAMES, named
@@ -27,6 +28,7 @@ from bayesduel.problems.roshambo import (
 __all__ = [
     "NAMES",
     "BinaryDuels",
+    "ContextualDuels",
     "FromFit",
     "ItemDuels",
     "ItemPulls",

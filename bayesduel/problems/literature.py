@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.problems.contexts import ContextualDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
 from bayesduel.system.arguments import check_range, real, shown_value
@@ -40,8 +41,9 @@ def named(name: str, **settings: Any) -> Any:
     settings
         Of the families by formula: ``cdb-500`` takes `gap`; ``bvsc`` takes `n_arms`, `e`;
         ``swirl`` takes `n_arms`, `a`; ``arithmetic-8`` none; ``linear`` takes `n_arms`;
-        ``flat`` takes `n_arms`, `e`; ``logistic-items``, ``logistic-duels`` and
-        ``unit-sphere`` those of :class:`LogisticItems`, `LogisticDuels` and `UnitSphere`.
+        ``flat`` takes `n_arms`, `e`; ``logistic-items``, ``logistic-duels``, ``unit-sphere`` and
+        ``contextual-duels`` those of :class:`LogisticItems`, `LogisticDuels`, `UnitSphere` and
+        `ContextualDuels`.
 
     Raises
     ------
@@ -177,6 +179,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "linear": linear,
     "flat": flat,
     "logistic-duels": LogisticDuels,
+    "contextual-duels": ContextualDuels,
     "logistic-items": LogisticItems,
     "unit-sphere": UnitSphere,
 }

@@ -12,7 +12,7 @@ setting    what a problem of this setting has beside what every problem has
            margins with; if ``live``, ``play(i, j, nth, key)`` in its place
 `items`    ``offer``, the set of items; ``preference``; ``best`` and ``typical``, the worth of the
            best item and of one drawn at random; but for a sphere, ``utility`` and ``worth``,
-           shape (m,)
+           shape (m,); ``rounds(rng)``, where the items of every round are new
 =========  =======================================================================================
 """
 
@@ -60,6 +60,10 @@ class Problem:
     def draw(self, rng: np.random.Generator) -> Self:
         """Return a problem of the family; a problem that is not a family returns itself."""
         return self
+
+    def rounds(self, rng: np.random.Generator) -> Any:
+        """Return how compiled code draws the items of each round, None where they stay."""
+        return None
 
 
 def checked_labels(arms: Any, n_arms: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, record_pull
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.policies.uniform import select
+from bayesduel.problems.contexts import draw_contexts, win_chance
 from bayesduel.simulation.run import RUN, Layout, Run, Truth, count_type, driver
 
 __all__ = ["ItemRun", "play_item_duels", "play_pulls", "play_sphere"]
@@ -17,7 +18,8 @@ class ItemRun(Run):
     """A replication of items with attributes, of which one or two are shown.
 
     There may be a million items, so only sums are kept at the recorded times: of the true worth
-    of what was shown, and of what it paid.
+    of what was shown, of what it paid and of the worth of the better of two. Where a problem has
+    ``rounds`` the table of attributes that policies see is drawn anew before every step.
     """
 
     def begin(self, plan: Mapping[str, Any]) -> None:
@@ -30,7 +32,9 @@ class ItemRun(Run):
             offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
         self.offer, self.order = offer, order
         self.belief, self.memory = policy.belief.init(offer), policy.init(offer)
-        self.sums = np.zeros(2)
+        self.sums = np.zeros(3)
+        rounds = problem.rounds(self.truth_draws)
+        self.rounds = () if rounds is None else (rounds,)
         if offer.sphere:
             self.facts: tuple[np.ndarray, ...] = (problem.preference,)
             self.loop = driver(play_sphere, policy.select)
@@ -47,6 +51,7 @@ class ItemRun(Run):
         return {
             "worth": ((*RUN, "time"), np.float64),
             "paid": ((*RUN, "time"), np.float64),
+            **({"better_worth": ((*RUN, "time"), np.float64)} if plan["shows"] == 2 else {}),
             "recommended": ((*RUN, "time"), np.int64),
             "recommended_worth": ((*RUN, "time"), np.float64),
             "bound": ((*RUN, "time"), np.float64),
@@ -67,18 +72,19 @@ class ItemRun(Run):
     def play(self, last: int) -> None:
         """Play until step `last`."""
         state = (self.belief, self.memory, *self.facts, self.sums)
-        self.loop(*state, self.done + 1, last, self.draws, self.coins)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins, *self.rounds)
         self.done = last
 
     def record(self, place: int) -> None:
         """Record the sums and the item that the policy recommends; -1 on a sphere."""
-        self.arrays["worth"][place], self.arrays["paid"][place] = self.sums
+        for name, total in zip(("worth", "paid", "better_worth"), self.sums, strict=True):
+            if name in self.arrays:
+                self.arrays[name][place] = total
         best = self.policy.recommend(self.belief, self.memory)
         if self.offer.sphere:
             index, worth = -1, sigmoid(float(best @ self.problem.preference))
         else:
-            index = self.order[best]
-            worth = self.problem.worth[index]
+            index, worth = self.order[best], self.facts[1][best]
         self.arrays["recommended"][place] = index
         self.arrays["recommended_worth"][place] = worth
 
@@ -99,14 +105,20 @@ def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins):  
         sums[1] += success * value
 
 
-def play_item_duels(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Show two items at a time in steps `first` to `last`."""
+def play_item_duels(belief, memory, utility, worth, sums, first, last, rng, coins, rounds=None):  # type: ignore[no-untyped-def]
+    """Show two items at a time in steps `first` to `last`, of new items each time if `rounds`."""
+    link = 0
+    if rounds is not None:
+        link = rounds.link
     for t in range(first, last + 1):
+        if rounds is not None:
+            draw_contexts(rounds, belief.attributes, utility, worth)
         i, j = select(belief, memory, t, rng)
-        won = 1.0 if coins.random() < sigmoid(utility[i] - utility[j]) else 0.0
+        won = 1.0 if coins.random() < win_chance(link, utility[i] - utility[j]) else 0.0
         record_duel(belief, i, j, won)
         sums[0] += (worth[i] + worth[j]) / 2
         sums[1] += won
+        sums[2] += max(worth[i], worth[j])
 
 
 def play_sphere(belief, memory, preference, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]

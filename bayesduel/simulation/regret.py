@@ -18,7 +18,10 @@ Of items with attributes, with `v` the value of a success and `p` its chance:
 =================  ====================================================================
 ``pull``           ``max v p - v_a p_a`` for the item a shown
 ``item_duel``      ``(Delta_a + Delta_b) / 2`` for two shown, ``Delta_a = 1/2 - P[a, a*]``
+``weak``           ``min(Delta_a, Delta_b)`` for two shown
 =================  ====================================================================
+
+Where items are drawn anew in every round, Delta_a is what a lacks of the round's best utility.
 
 A regret of one's own is a function ``cost(P, a, b)`` of the preference matrix and two indices.
 """
@@ -56,7 +59,8 @@ FORMULAS = {
     "strong": "max(Delta_a, Delta_b)",
     "borda": "max B - (B_a + B_b) / 2",
 }
-OF_ITEMS = {"pull": "max v p - v_a p_a", "item_duel": "(Delta_a + Delta_b) / 2"}
+OF_ONE = {"pull": "max v p - v_a p_a"}
+OF_TWO = {"item_duel": "(Delta_a + Delta_b) / 2", "weak": FORMULAS["weak"]}
 OF_PAIRS = ("weak", "strong")
 
 
@@ -71,7 +75,7 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     criterion
         A name of ``FORMULAS``, by default "copeland"; or a function of a preference matrix and
         two indices, ``cost(P, a, b)``, what a duel of a and b costs, whichever side they are on.
-        A trace of items has "pull" where one is shown and "item_duel" where two are, and no other.
+        A trace of items has "pull" where one is shown, and "item_duel" or "weak" where two are.
 
     Returns
     -------
@@ -208,7 +212,7 @@ def _named(criterion: str | Cost) -> tuple[str, str]:
 def check_criterion(problem: Any, criterion: str | Cost | None, detail: str = "auto") -> None:
     """Check before a simulation that ``regret`` is defined for its trace."""
     if problem.setting == "items":
-        _own_criterion(problem.shows, criterion)
+        _of_items_named(problem.shows, criterion)
         return
     if keeps_pairs(criterion) and detail == "arms":
         raise ValueError(
@@ -218,21 +222,24 @@ def check_criterion(problem: Any, criterion: str | Cost | None, detail: str = "a
     pair_costs(fair if problem.is_family else problem.P, criterion or "copeland")
 
 
-def _own_criterion(shows: int, criterion: str | Cost | None) -> str:
-    """Return the one regret of a problem that shows one or two items."""
-    own = "pull" if shows == 1 else "item_duel"
-    if criterion not in (None, own):
-        raise ValueError(
-            f"criterion should be {own!r} for this problem of items, got {shown_value(criterion)}"
-        )
-    return own
+def _of_items_named(shows: int, criterion: str | Cost | None) -> tuple[str, str]:
+    """Return the name and the formula of a regret of a problem that shows one or two items."""
+    known = OF_ONE if shows == 1 else OF_TWO
+    for name, formula in known.items():
+        if criterion in (None, name):
+            return name, formula
+    names = " or ".join(map(repr, known))
+    raise ValueError(
+        f"criterion should be {names} for this problem of items, got {shown_value(criterion)}"
+    )
 
 
 def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
-    own = _own_criterion(shows, criterion)
-    return _labelled(problem["best"] * trace["time"] - counts["worth"], own, OF_ITEMS[own])
+    name, formula = _of_items_named(shows, criterion)
+    worth = counts["better_worth" if name == "weak" else "worth"]
+    return _labelled(problem["best"] * trace["time"] - worth, name, formula)
 
 
 def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:

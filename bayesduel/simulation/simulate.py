@@ -106,12 +106,13 @@ def simulate(
     indices of the two arms and whether the first won. Group ``problem`` has `P`.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
-    true worth of what was shown (of two items shown, their mean); `paid` (..., time), rewards
-    or wins of the first item; `recommended` (..., time), an item's index (-1 on a sphere), and
-    `recommended_worth`; `pulls` (..., item) at the end, under `detail` "arms" or where they fit
-    in 256 MiB; `bound` (..., time), the growing part of a policy's bound, NaN without
-    one. Group ``problem``: `best` and `typical`, the worth of the best item and of one drawn at
-    random, and `preference`.
+    true worth of what was shown (of two items shown, their mean); of two, `better_worth` (...,
+    time), that of the better one; `paid` (..., time), rewards or wins of the first item;
+    `recommended` (..., time), an item's index (-1 on a sphere), and `recommended_worth`; `pulls`
+    (..., item) at the end, under `detail` "arms" or where they fit in 256 MiB; `bound` (..., time),
+    the growing part of a policy's bound, NaN without one. Group ``problem``: `best` and `typical`,
+    the worth of the best item and of one drawn at random, and `preference`. Where the items of
+    every round are new, indices are of places in a round, and the recommended item is one of its.
 
     With `k` it has `selected` (..., time, arm); `spent` (..., time), duels played by then (fewer
     where a policy had finished); `pair_duels` (..., arm, opponent), duels of each pair at the end;

@@ -33,7 +33,7 @@ BY_SETTING = {
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),
-        *("ThompsonBeta", "TwoPhase"),
+        *("ThompsonBeta", "TwoPhase", "CoLSTIM", "FGTSCDB", "MaxInP", "VACDB"),
     ),
     "margins": (
         *("ActiveRanking", "HybridPOCBAm", "LaplaceAllocation", "MLPOCBAm", "PBR", "PKG"),

@@ -84,3 +84,14 @@ def test_draws_have_the_posterior_as_their_law():
 def test_bad_settings_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_weighted_reward_moves_the_mode_as_its_likelihood_says():
+    belief = Logistic().init(ItemSet(np.asfortranarray(np.eye(2)), np.ones(1), False))
+    x, before = np.array([1.0, -2.0]), belief.precision.copy()
+    learn(belief, x, 1.0, 0.3)
+    p = expit(x @ belief.mode)
+    np.testing.assert_allclose(before @ belief.mode, 0.3 * (1 - p) * x, atol=1e-12)
+    bend = 0.3 * p * (1 - p)
+    np.testing.assert_allclose(belief.precision, before + bend * np.outer(x, x))
+    np.testing.assert_allclose(belief.covariance, np.linalg.inv(belief.precision))

@@ -143,6 +143,13 @@ def test_bad_input_is_one_line_and_status_2(change, message, capfd):
     assert "Traceback" not in said
 
 
+def test_contexts_of_each_round_have_weak_regret():
+    given = ("--problem", "ContextualDuels(n_arms=3)", "--policies", "CoLSTIM", "--horizon", "40")
+    told = json.loads(run("simulate", *given, "--regret", "weak", "--replications", "2", "--json"))
+    assert told["regret"] == "weak"
+    assert told["policies"][0]["policy"] == "CoLSTIM"
+
+
 def test_problems_and_policies_are_listed():
     told = json.loads(run("problems", "--json"))
     assert set(told) == set(problems.NAMES)

@@ -82,7 +82,7 @@ def play(policy, P, horizon, seed=0):
 
 def play_items(policy, problem, horizon, seed=0):
     """The belief after `horizon` steps, and what they were worth and paid."""
-    offer, sums = problem.offer, np.zeros(2)
+    offer, sums = problem.offer, np.zeros(3)
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)

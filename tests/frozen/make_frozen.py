@@ -175,7 +175,7 @@ def play_out(policy, P, horizon, seed):
 
 def play_items(policy, problem, horizon, seed):
     """Return what a policy of items knows after `horizon` steps, and what they were worth."""
-    offer, sums = problem.offer, np.zeros(2)
+    offer, sums = problem.offer, np.zeros(3)
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
@@ -908,9 +908,10 @@ item(
 def simulated(problem):
     """Return a trace of three policies on a problem, of pairs or of items."""
     settings = {"replications": 3, "seed": 9, "record_at": [30, 100, 300], "progress": False}
-    shown = {"items": 1, "item-duels": 2}.get(problem)
+    shown = {"items": 1, "item-duels": 2, "contextual-duels": 2}.get(problem)
     if shown:
-        where = items_problem(shown, 15)
+        fresh = problem == "contextual-duels"
+        where = problems.ContextualDuels() if fresh else items_problem(shown, 15)
         known = [k for k in POLICY_NAMES if shows(policy_called(k)) == shown]
     else:
         where = log(problem) if problem in SHIPPED else named_problem(problem)
@@ -930,7 +931,7 @@ for notion in ("condorcet", "weak", "strong"):
         f"regret {notion}/springall",
         lambda n=notion: regret(simulated("springall"), n).mean("replication"),
     )
-for problem in ("items", "item-duels"):
+for problem in ("items", "item-duels", "contextual-duels"):
     item(f"simulate/{problem}", lambda p=problem: simulated(p)["trace"].dataset)
     item(f"regret/{problem}", lambda p=problem: regret(simulated(p)).mean("replication"))
 for problem in ("cyclic-4", "arxiv-6", "mslr-5-c1"):

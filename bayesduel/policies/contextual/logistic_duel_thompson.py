@@ -18,10 +18,10 @@ from math import log, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
 from bayesduel.beliefs.best_item import best_item, widest_apart
-from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
+from bayesduel.beliefs.item_belief import ItemSet, finite_only
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
-from bayesduel.policies.policy import ItemPolicy
+from bayesduel.policies.policy import ItemDuelPolicy
 
 __all__ = ["LogisticDuelThompson"]
 
@@ -44,7 +44,7 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticDuelThompson(ItemPolicy):
+class LogisticDuelThompson(ItemDuelPolicy):
     """Thompson sampling on a Laplace posterior, for duels of items with attributes.
 
     Parameters
@@ -56,23 +56,10 @@ class LogisticDuelThompson(ItemPolicy):
     alpha
         With "information": an item may beat the champion if its utility lies less than
         ``alpha sqrt(ln(1 + t))`` standard deviations below, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the items are a whole sphere.
-
-    Examples
-    --------
-    >>> trace = bd.simulate(bd.LogisticDuelThompson(), "logistic-duels", horizon=100, seed=0)
-    >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
-    (1, 1)
     """
 
-    belief: Logistic = Logistic()
     challenger: Literal["thompson", "information"] = "thompson"
     alpha: float = 1.0
-    shows: ClassVar[int] = 2
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
     guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
