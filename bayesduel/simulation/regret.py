@@ -238,7 +238,12 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
     name, formula = _of_items_named(shows, criterion)
-    worth = counts["better_worth" if name == "weak" else "worth"]
+    worth = counts.get("better_worth" if name == "weak" else "worth")
+    if worth is None:
+        raise ValueError(
+            "criterion should be 'item_duel' for this trace, which does not keep what the better of "
+            f"two items is worth: simulate it again, got {shown_value(criterion)}"
+        )
     return _labelled(problem["best"] * trace["time"] - worth, name, formula)
 
 

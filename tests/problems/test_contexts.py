@@ -87,6 +87,10 @@ def test_regrets_are_what_rounds_lack_of_their_best(trace):
     uniform = 200 * float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
     assert (average.isel(time=-1).mean("replication") < 0.5 * uniform).all()
     assert (bd.opportunity_cost(trace) >= 0).all()
+    old = trace.copy()
+    old["trace"] = old["trace"].to_dataset().drop_vars("better_worth")
+    with pytest.raises(ValueError, match="criterion should be 'item_duel' for this trace"):
+        bd.regret(old, "weak")
     with pytest.raises(ValueError, match="criterion should be 'item_duel' or 'weak' for this"):
         bd.regret(trace, "copeland")
 
