@@ -37,9 +37,10 @@ def plot_regret(
 
     Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where the
     mean is outside them, a few runs have large regret. The grey line is uniform play. Under
-    constant preferences and ``copeland`` regret the dotted line has the slope C* ln T (``copeland_sum``: twice that), the
-    smallest of any consistent policy; only its slope is meaningful. For items with attributes
-    the dotted lines are the growing parts of the bounds of policies that have one.
+    constant preferences and ``copeland`` regret the dotted line has the slope C* ln T
+    (``copeland_sum``: twice that), the smallest of any consistent policy; only its slope is
+    meaningful. For items with attributes the dotted lines are the growing parts of the bounds of
+    policies that have one.
 
     Parameters
     ----------

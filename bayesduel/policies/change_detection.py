@@ -11,7 +11,7 @@ Kolpaczki, Bengs & Hüllermeier, "Non-Stationary Dueling Bandits", arXiv 2202.00
 are those of the authors' program for windows that are kept exactly.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from math import ceil, sqrt
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec
+from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled, with_globals
 from bayesduel.policies.policy import HorizonPolicy, PairPolicy
 from bayesduel.system.arguments import shown_value
@@ -102,11 +102,11 @@ def enter(windows, k, won):
 
 
 @cache
-def composed(rule: Callable[..., Any], inner: Any, leader: Any) -> Any:
+def composed(rule: Any, inner: Any, leader: Any) -> Any:
     """Return the compiled copy of a rule that asks the rule `inner` of another policy."""
     module = inner.__module__.rpartition(".")[2]
     name = f"{rule.__name__}_{module}_{inner.__name__}"
-    return with_globals(rule, name, inner=inner, leader=leader)
+    return with_globals(rule.py_func, name, inner=inner, leader=leader)
 
 
 class ChangeDetection(HorizonPolicy):
@@ -151,14 +151,15 @@ class ChangeDetection(HorizonPolicy):
             raise ValueError(f"window should be even, got {self.window}")
 
     @property
-    def select(self) -> Any:  # type: ignore[override]
+    def select(self) -> Any:
         """The compiled rule, with that of the policy in it."""
         return composed(type(self).rule, self.policy.select, self.policy.leader)
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, and the one in it, where they have none."""
-        given = replace(cast(Any, self), policy=self.policy.for_horizon(horizon))
-        return super(ChangeDetection, given).for_horizon(horizon)
+        inner = self.policy.for_horizon(horizon)
+        filled: Self = replace(cast(Any, super().for_horizon(horizon)), policy=inner)
+        return filled
 
     def windows(self, n: int, log_odds: float) -> Windows:
         """Return n empty windows, by default of L = `log_odds`, if that is above 0."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import BeliefSpec, Hoeffding, record
+from bayesduel.jit import compiled
 from bayesduel.policies.change_detection import (
     ChangeDetection,
     Monitored,
@@ -41,7 +42,8 @@ class Memory(NamedTuple):
     asked: np.ndarray  # the duel asked for last
 
 
-def detect(belief, memory, t, rng):  # type: ignore[no-untyped-def]
+@compiled
+def detect(belief, memory, t, rng):
     """Return the pair of the policy, or the arm that it found and the next of the others."""
     monitored, state, explore = memory.monitored, memory.state, memory.explore
     won = outcome(memory.asked, belief)

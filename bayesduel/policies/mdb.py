@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import BeliefSpec, Hoeffding, record
+from bayesduel.jit import compiled
 from bayesduel.policies.change_detection import (
     ChangeDetection,
     Monitored,
@@ -46,7 +47,8 @@ class Memory(NamedTuple):
     asked: np.ndarray  # the duel asked for last
 
 
-def monitor(belief, memory, t, rng):  # type: ignore[no-untyped-def]
+@compiled
+def monitor(belief, memory, t, rng):
     """Return the next pair of the turn, or the pair of the policy."""
     monitored, pairs, duels = memory.monitored, memory.pairs, memory.duels
     place = duels[0] % memory.period

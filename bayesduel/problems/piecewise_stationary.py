@@ -10,7 +10,6 @@ Saha, Koren & Mansour, "Adversarial Dueling Bandits", ICML 2021: any sequence of
 fixed before the first duel. Their adversaries of the proofs and experiments could not be read.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 

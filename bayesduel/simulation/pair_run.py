@@ -37,9 +37,11 @@ class PairRun(Run):
     def layout(plan: Mapping[str, Any]) -> Layout:
         """Return the tallies of arms and, if `pairs`, of pairs: at the times, before segments."""
         count = count_type(plan["horizon"])
-        of_arms, of_pairs = ((*RUN, "segment", "arm"), count), ((*RUN, "segment", *PAIR), count)
-        before = {"duels_before": of_arms, "self_duels_before": of_arms}
-        before |= {"wins_before": of_pairs} if plan["pairs"] else {}
+        before: Layout = {
+            "duels_before": ((*RUN, "segment", "arm"), count),
+            "self_duels_before": ((*RUN, "segment", "arm"), count),
+            **({"wins_before": ((*RUN, "segment", *PAIR), count)} if plan["pairs"] else {}),
+        }
         return {
             "duels": ((*RUN, "time", "arm"), count),
             "self_duels": ((*RUN, "time", "arm"), count),

@@ -86,8 +86,8 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     ------
     ValueError
         If `criterion` is unknown, needs a Condorcet winner that a truth or one of its segments
-        does not have, or needs the tallies of pairs that the trace does not keep; or if `trace` is of margins: a
-        selection of the k best is judged by :func:`bayesduel.success_rate` and
+        does not have, or needs the tallies of pairs that the trace does not keep; or if `trace` is
+        of margins: a selection of the k best is judged by :func:`bayesduel.success_rate` and
         :func:`bayesduel.opportunity_cost`.
 
     Examples
@@ -280,12 +280,11 @@ def uniform_regret(trace: xr.DataTree, criterion: str | Cost = "copeland") -> np
     problem = trace["problem"].to_dataset()
     slope = problem["P"].isel(arm=0, opponent=0, drop=True)
     slope = slope.copy(data=uniform_slope(problem["P"].values, criterion))
-    duels = trace["time"]
-    if "start" in problem:
-        end = problem["start"].shift(segment=-1, fill_value=np.iinfo(np.int64).max) - 1
-        duels = (np.minimum(trace["time"], end) - problem["start"] + 1).clip(0)
-    total = slope * duels
-    return total.sum({"segment"} & {*total.dims}).mean({"replication"} & {*total.dims}).values
+    total = slope * trace["time"].copy()
+    if "start" in problem:  # since each change, what its segment costs more than the one before
+        more = slope - slope.shift(segment=1, fill_value=0)
+        total = (more * (trace["time"] - problem["start"] + 1).clip(0)).sum("segment")
+    return np.asarray(total.mean({"replication"} & {*total.dims}))
 
 
 def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:
