@@ -69,8 +69,8 @@ class PiecewiseStationary(Problem):
 
     def __post_init__(self) -> None:
         parts = [as_problem(one) for one in listed(self.P, "P")]
-        if not parts:
-            raise ValueError("P should hold at least one preference matrix, got none")
+        if len(parts) < 2:
+            raise ValueError(f"P should hold two preference matrices at least, got {len(parts)}")
         for one in parts:
             if one.setting != "pairs" or one.is_family or one.n_segments > 1:
                 raise ValueError(f"P should hold problems of one matrix each, got {one!r}")
