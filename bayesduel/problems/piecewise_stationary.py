@@ -19,7 +19,7 @@ from scipy.special import expit
 from bayesduel.preference import check_preference
 from bayesduel.problems.convert import as_problem
 from bayesduel.problems.problem import Problem, checked_labels, numbered
-from bayesduel.system.arguments import check_range, listed, numbers, shown_value, whole
+from bayesduel.system.arguments import check_range, listed, shown_value, whole
 from bayesduel.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,16 +77,15 @@ class PiecewiseStationary(Problem):
         if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
             raise ValueError(f"P should be of the same arms, got {[one.arms for one in parts]}")
         P = check_preference(np.stack([one.P for one in parts]))
-        changes = numbers(self.changes, "changes").ravel()
-        starts = np.append(1, changes.astype(np.int64))
-        if len(starts) != len(P) or (starts[1:] != changes).any() or (np.diff(starts) < 1).any():
+        changes = tuple(whole(one, "changes", 2) for one in listed(self.changes, "changes"))
+        if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
             raise ValueError(
-                f"changes should be {len(P) - 1} increasing whole numbers from 2, the first duels "
-                f"of the segments after the first, got {shown_value(self.changes)}"
+                f"changes should be {len(P) - 1} increasing numbers, the first duels of the "
+                f"segments after the first, got {shown_value(self.changes)}"
             )
         P.setflags(write=False)
         object.__setattr__(self, "P", P)
-        object.__setattr__(self, "changes", tuple(starts[1:].tolist()))
+        object.__setattr__(self, "changes", changes)
         object.__setattr__(self, "arms", checked_labels(self.arms or parts[0].arms, P.shape[-1]))
 
     @property
@@ -172,7 +171,7 @@ class ChangingFamily(Settings, Problem):
         """Return the horizon; raise ValueError if it is not known or below the segments."""
         if self.horizon is None:
             raise ValueError("horizon should be given where no simulation gives it, got None")
-        check_range(self.horizon, "horizon", f"> n_changes = {self.n_changes}")
+        check_range(self.horizon, "horizon", f"at least n_segments = {self.n_segments}")
         return self.horizon
 
 

@@ -115,13 +115,8 @@ def test_the_trace_of_arms_the_command_and_the_figure_agree(name, traces, tmp_pa
     notion = notions(name)[-1] if name == "known" else "borda"
     expected = bd.regret(traces[name], notion).isel(policy=slice(3))
     np.testing.assert_allclose(bd.regret(arms, notion), expected, atol=1e-9)
-    args = [
-        "simulate",
-        "--problem",
-        TEXTS[name],
-        "--policies",
-        "Uniform,VersatileDB,BeatTheWinnerReset",
-    ]
+    args = ["simulate", "--problem", TEXTS[name]]
+    args += ["--policies", ",".join(type(policy).__name__ for policy in policies)]
     args += ["--horizon", str(HORIZON), "--replications", str(RUNS), "--seed", "3", "--json"]
     told = CliRunner().invoke(main, [*args, "--workers", "1", "--regret", notion])
     rows = json.loads(told.output)["policies"]
