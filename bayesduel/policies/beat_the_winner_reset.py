@@ -3,8 +3,8 @@
 References
 ----------
 Kolpaczki, Bengs & Hüllermeier, "Non-Stationary Dueling Bandits", arXiv 2202.00935 (BtWR); as
-"Piecewise-Stationary Dueling Bandits", TMLR 2024. The rule is that of the authors' program.
-Deviations: none known.
+"Piecewise-Stationary Dueling Bandits", TMLR 2024. The rule is that of the authors' program, the
+guarantee that of the abstract. Deviations: none known.
 """
 
 from dataclasses import dataclass
@@ -22,6 +22,6 @@ class BeatTheWinnerReset(BeatTheWinner):
     resets: ClassVar[bool] = True
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, BtWR"
     guarantee: ClassVar[str] = (
-        "weak regret bounded whatever T where a Condorcet winner exists, and in proportion to the "
-        "segments if it changes, knowing neither T nor their number"
+        "expected weak regret bounded whatever T where a Condorcet winner exists; and a bound if it "
+        "changes, knowing neither T nor the number of segments"
     )

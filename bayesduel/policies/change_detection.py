@@ -7,8 +7,9 @@ inequality), while a change by delta is twice b apart.
 
 References
 ----------
-Kolpaczki, Bengs & Hüllermeier, "Non-Stationary Dueling Bandits", arXiv 2202.00935; the constants
-are those of the authors' program for windows that are kept exactly.
+Kolpaczki, Bengs & Hüllermeier, "Non-Stationary Dueling Bandits", arXiv 2202.00935, of which the
+abstract could be read, and the authors' program: the rules and constants are from there, for
+windows that are kept exactly.
 """
 
 from collections.abc import Iterator
@@ -161,9 +162,9 @@ class ChangeDetection(HorizonPolicy):
         filled: Self = replace(cast(Any, super().for_horizon(horizon)), policy=inner)
         return filled
 
-    def windows(self, n: int, log_odds: float) -> Windows:
-        """Return n empty windows, by default of L = `log_odds`, if that is above 0."""
-        budget = max(log_odds, 0.0)
+    def windows(self, n: int, budget: float) -> Windows:
+        """Return n empty windows, by default of L = `budget`, or 0 if that is below."""
+        budget = max(budget, 0.0)
         width = self.window or max(2 * ceil(4 * budget / self.change**2), 2)
         return empty_windows(n, width, self.threshold or sqrt(width * budget / 2))
 

@@ -85,8 +85,8 @@ class DETECT(ChangeDetection):
     rule: ClassVar[Any] = staticmethod(detect)
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, DETECT"
     guarantee: ClassVar[str] = (
-        "weak regret of at most the duels of the policy and of the windows in each segment, with "
-        "the probability that the policy finds the winner"
+        "weak regret: in each segment the duels of the policy and until the change is detected, if "
+        "the policy finds the winner and windows show no change without one"
     )
     ranges: ClassVar = {"explore": "at least 1"}
 

@@ -92,7 +92,8 @@ class MDB(ChangeDetection):
     rule: ClassVar[Any] = staticmethod(monitor)
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, MDB"
     guarantee: ClassVar[str] = (
-        "strong regret: that of the policy in each segment, plus O(K sqrt(M T log T) / change)"
+        "strong regret: that of the policy in each segment, plus O(K sqrt(M T log T) / change), if "
+        "changes are detected in time"
     )
     ranges: ClassVar = {"segments": "at least 1", "gamma": "in (0, 1]"}
 
