@@ -1,7 +1,8 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers``, or some of these. It
-prints the rows of ``docs/validation/policies.md``; duels a second are by ``benchmarks.policies``.
+Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers``, or some of
+these. It prints the rows of ``docs/validation/policies.md``; duels a second are by
+``benchmarks.policies``.
 """
 
 import math

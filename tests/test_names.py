@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[1]
 PROPER = set(
     """
     aepcs am bayesduel beat bernstein beta blade blas bradley carlo ccb chest cw cwrmed davidson db
-    detect dexp doubler dts duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved jit kl
-    klucb knockout mcmc mdb merge mlpocb monte multi narwhals neumann newton nuts pbr pkg pocb pocbam
-    psis rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup terry thompson
-    thurstone ucb versatile
+    detect dexp doubler dts duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved
+    jit kl klucb knockout mcmc mdb merge mlpocb monte multi narwhals neumann newton nuts pbr pkg
+    pocb pocbam psis rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup
+    terry thompson thurstone ucb versatile
     """.split()
 )
 PLAIN = set(

@@ -334,8 +334,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "problems.as_margin_problem": lambda w: {"problem": w.margins},
     "problems.as_problem": lambda w: {"problem": "cyclic-4"},
     **{f"problems.{name}": _family for name in (
-        "bradley_terry", "fixed_gap", "perturbed_thurstone", "score_duels", "thurstone", "uneven_duels",
-        "uniform")},
+        "bradley_terry", "fixed_gap", "perturbed_thurstone", "score_duels", "thurstone",
+        "uneven_duels", "uniform")},
     "problems.named": lambda w: {"name": "cyclic-4"},
     "problems.noise_floor": lambda w: {"problem": bd.problems.Matrix(w.P), "gap": 0.01},
     "problems.roshambo_bots": lambda w: {},
