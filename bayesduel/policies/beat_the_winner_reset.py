@@ -22,6 +22,6 @@ class BeatTheWinnerReset(BeatTheWinner):
     resets: ClassVar[bool] = True
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, BtWR"
     guarantee: ClassVar[str] = (
-        "weak regret bounded whatever T where a Condorcet winner exists; and a bound if it changes, "
+        "weak regret bounded, whatever T, where a Condorcet winner exists; a bound if it changes, "
         "knowing neither T nor the number of segments"
     )
