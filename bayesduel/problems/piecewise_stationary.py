@@ -198,7 +198,7 @@ class RandomChanges(ChangingFamily):
     >>> family = bd.problems.RandomProblem(n_arms=4, generator=bd.problems.bradley_terry)
     >>> problem = bd.problems.RandomChanges(family=family, n_changes=2, horizon=1_000)
     >>> problem.draw(np.random.default_rng(0)).changes
-    (512, 638)
+    (638, 850)
     """
 
     family: Any

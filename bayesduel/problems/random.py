@@ -231,9 +231,9 @@ def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Mat
     Examples
     --------
     >>> bd.problems.fixed_gap(3, rng=np.random.default_rng(0)).P.round(2)
-    array([[0.5 , 0.75, 0.5 ],
-           [0.25, 0.5 , 0.15],
-           [0.5 , 0.85, 0.5 ]])
+    array([[0.5 , 0.79, 0.58],
+           [0.21, 0.5 , 0.24],
+           [0.42, 0.76, 0.5 ]])
     """
     check_range(gap, "gap", "in (0, 0.5]")
     drawn = uniform(n_arms, rng=rng).P
