@@ -13,10 +13,9 @@ windows that are kept exactly.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from math import ceil, sqrt
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,8 +54,9 @@ class Windows(NamedTuple):
     counts: np.ndarray  # duels since the policy began, shape (n,)
 
 
-def begun(policy: PairPolicy, n_arms: int) -> Monitored:
-    """Return a policy before its first duel."""
+def begun(policy: PairPolicy, n_arms: int, horizon: float) -> Monitored:
+    """Return a policy before its first duel, with this horizon if it has none."""
+    policy = policy.for_horizon(int(horizon))
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
     state = tuple(a.ravel(order="K").view(np.uint8) for a in arrays_of((belief, memory)))
     return Monitored(belief, memory, state, tuple(a.copy() for a in state))
@@ -132,7 +132,12 @@ class ChangeDetection(HorizonPolicy):
     threshold: float | None
     reads: ClassVar = "counts"
     rule: ClassVar[Any]
-    ranges: ClassVar = {"change": "in (0, 1]", "window": "at least 2", "threshold": "> 0"}
+    ranges: ClassVar = {
+        "horizon": ">= 1 and finite",
+        "change": "in (0, 1]",
+        "window": "at least 2",
+        "threshold": "> 0",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -155,12 +160,6 @@ class ChangeDetection(HorizonPolicy):
     def select(self) -> Any:
         """The compiled rule, with that of the policy in it."""
         return composed(type(self).rule, self.policy.select, self.policy.leader)
-
-    def for_horizon(self, horizon: int) -> Self:
-        """Return the policy with this horizon, and the one in it, where they have none."""
-        inner = self.policy.for_horizon(horizon)
-        filled: Self = replace(cast(Any, super().for_horizon(horizon)), policy=inner)
-        return filled
 
     def windows(self, n: int, budget: float) -> Windows:
         """Return n empty windows, by default of L = `budget`, or 0 if that is below."""

@@ -94,7 +94,7 @@ class DETECT(ChangeDetection):
         """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
-            monitored=begun(self.policy, n_arms),
+            monitored=begun(self.policy, n_arms, horizon),
             windows=self.windows(n_arms, 2 * log(horizon) + 0.75),
             explore=self.explore or isqrt(int(horizon)),
             state=np.zeros(2, np.int64),

@@ -106,7 +106,7 @@ class MDB(ChangeDetection):
         width = windows.outcomes.shape[1]
         gamma = self.gamma or sqrt(self.segments * width / horizon) * (n_arms - 1) / 2
         return Memory(
-            monitored=begun(self.policy, n_arms),
+            monitored=begun(self.policy, n_arms, horizon),
             windows=windows,
             pairs=pairs,
             period=int(len(pairs) / min(gamma, 1)),

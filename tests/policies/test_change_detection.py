@@ -113,7 +113,7 @@ def test_lockstep(policy, plain, inner):
 def test_a_policy_begins_anew_as_it_was_before_the_first_duel(policy):
     """Whatever its memory is, and the same pairs follow."""
     policy = replace(policy, draws=20) if policy.reads == "scores" else policy.for_horizon(300)
-    monitored, windows = begun(policy, 5), empty_windows(1, 2, 1.0)
+    monitored, windows = begun(policy, 5, 300), empty_windows(1, 2, 1.0)
     fresh = policy.belief.init(5), policy.init(5)
     runs = []
     for _ in range(2):
@@ -177,5 +177,7 @@ def test_refused(kind):
         kind(change=0.0)
     with pytest.raises(ValueError, match="horizon should be given where no simulation"):
         kind().init(3)
-    inner = bd.SAVAGE()
-    assert kind(policy=inner).for_horizon(100).policy.horizon == 100
+    with pytest.raises(ValueError, match="horizon should be >= 1 and finite, got inf"):
+        kind(horizon=np.inf)
+    inner = kind(policy=bd.SAVAGE(), horizon=100).init(3).monitored.memory
+    assert str(inner) == str(bd.SAVAGE(horizon=100).init(3))
