@@ -1,7 +1,8 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda answers contexts``, or some. It
-prints the rows of ``docs/validation/policies.md``; duels a second are by ``benchmarks.policies``.
+Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers contexts``, or
+some of these. It prints the rows of ``docs/validation/policies.md``; duels a second are by
+``benchmarks.policies``.
 """
 
 import math
@@ -27,6 +28,11 @@ def of_regret(notion: str) -> list[Any]:
         "condorcet": [
             *(bd.Doubler(), bd.MultiSBM(), bd.Sparring(), bd.WinnerStays(regret="strong")),
             *(bd.VersatileDB(), bd.VersatileDB(shared=True), bd.RUCB(), bd.DTS()),
+        ],
+        "changing": [
+            *(bd.BeatTheWinnerReset(), bd.BeatTheWinner(), bd.WinnerStays()),
+            *(bd.DETECT(), bd.DETECT(change=0.6), bd.MDB(), bd.MDB(change=0.6)),
+            *(bd.WinnerStays(regret="strong"), bd.VersatileDB(), bd.DTS()),
         ],
         "borda": [bd.DEXP3(), bd.SAVAGE(criterion="borda"), bd.UCB1()],
     }[notion]
@@ -59,6 +65,26 @@ def regrets(notion: str) -> list[list[str]]:
         ]
         for place, policy in enumerate(policies)
     ]
+
+
+def changing() -> list[list[str]]:
+    """Return a row for each policy: weak and strong regret where preferences change four times."""
+    import bayesduel as bd
+    from bayesduel.problems import RandomChanges, RandomProblem, bradley_terry, named
+    from bayesduel.simulation.replication import label
+
+    settings = (("sd", 1.5),)
+    family = RandomProblem(n_arms=5, generator=bradley_terry, settings=settings)
+    rows = []
+    for policy in of_regret("changing"):
+        trace = bd.simulate(
+            policy, RandomChanges(family=family, n_changes=4), HORIZON, replications=RUNS, seed=1,
+            record_at=[HORIZON], detail="pairs", workers=1,
+        )  # fmt: skip
+        paid = [mean_of(bd.regret(trace, notion).values[0, :, -1]) for notion in ("weak", "strong")]
+        speed = rate(policy.for_horizon(HORIZON), np.array(named("mslr-5").P), 50_000)
+        rows.append([f"`{label(policy)}`", *paid, f"{speed:,.0f}"])
+    return rows
 
 
 def answers() -> list[list[str]]:
@@ -121,7 +147,7 @@ def mean_of(values: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["weak", "condorcet", "borda", "answers", "contexts"]:
-        own = {"answers": answers, "contexts": contexts}
-        for row in own[part]() if part in own else regrets(part):
+    tables = {"changing": changing, "answers": answers, "contexts": contexts}
+    for part in sys.argv[1:] or ["weak", "condorcet", "borda", *tables]:
+        for row in tables[part]() if part in tables else regrets(part):
             print(f"| {' | '.join(row)} |", flush=True)

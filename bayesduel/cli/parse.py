@@ -1,7 +1,6 @@
 """Objects from a command line: the policies that ``CCB,DTS(alpha=0.6)`` names, a problem."""
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -14,7 +13,11 @@ __all__ = ["constructed", "known_policies", "policies_of", "problems_of", "regre
 
 REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
 
-FAMILIES = ("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone")
+FAMILIES = (
+    *("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone"),
+    *("uniform", "fixed_gap"),
+)
+CHANGING = ("PiecewiseStationary", "RandomChanges", "ScoreWalk")
 ITEM_FAMILIES = ("ContextualDuels", "LogisticDuels", "LogisticItems", "UnitSphere")
 
 
@@ -22,7 +25,7 @@ def constructed(
     text: str,
     option: str,
     kinds: ModuleType | Mapping[str, Any],
-    within: tuple[ModuleType, ...] = (),
+    within: tuple[ModuleType | Mapping[str, Any], ...] = (),
 ) -> list[Any]:
     """Return the objects of a list such as ``CCB,DTS(belief=Laplace(BradleyTerry(scale=1.0)))``.
 
@@ -33,8 +36,8 @@ def constructed(
     its settings.
     """
     parts = _parts(text, option)
-    outer = dict(kinds) if isinstance(kinds, Mapping) else _named(kinds)
-    inner = {name: made for module in within for name, made in _named(module).items()}
+    outer = _named(kinds)
+    inner = {name: made for one in within for name, made in _named(one).items()}
     made = []
     for part in parts:
         if _name(part) not in outer:
@@ -80,7 +83,7 @@ def policies_of(text: str, setting: str | None) -> list[Any]:
         for name in (_name(part) for part in _parts(text, "--policies")):
             if name in selecting:
                 raise click.UsageError(f"--policies: {name} selects the k best and needs --k")
-    return constructed(text, "--policies", kinds, (beliefs, models))
+    return constructed(text, "--policies", kinds, (beliefs, models, policies))
 
 
 def regret_of(text: str | None) -> Any:
@@ -111,7 +114,7 @@ def problems_of(text: str) -> dict[str, Any]:
 
     Raises click.UsageError as :func:`_problem_of` does, or if two are the same.
     """
-    parts = [text] if Path(text).exists() else re.split(r",(?![^(]*\))", text)
+    parts = [text] if Path(text).exists() else _split(text)
     made: dict[str, Any] = {}
     for part in (part.strip() for part in parts):
         label = Path(part).stem if Path(part).exists() else part
@@ -121,6 +124,18 @@ def problems_of(text: str) -> dict[str, Any]:
             )
         made[label] = _problem_of(part)
     return made
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts of a text between the commas that are not within brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _problem_of(text: str) -> Any:
@@ -135,14 +150,14 @@ def _problem_of(text: str) -> Any:
 
         return read_log(text, {})[None]
     name = text.partition("(")[0].strip()
-    if name not in FAMILIES + ITEM_FAMILIES:
+    if name not in FAMILIES + ITEM_FAMILIES + CHANGING:
         raise click.UsageError(
             "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
-            f"{', '.join(problems.NAMES)}, or a family of {', '.join(FAMILIES + ITEM_FAMILIES)} "
-            f"with its settings, got {text!r}"
+            f"{', '.join(problems.NAMES)}, or a family of "
+            f"{', '.join(FAMILIES + ITEM_FAMILIES + CHANGING)} with its settings, got {text!r}"
         )
     kind = _drawn(name) if name in FAMILIES else getattr(problems, name)
-    made = constructed(text, "--problem", {name: kind})
+    made = constructed(text, "--problem", {name: kind}, ({f: _drawn(f) for f in FAMILIES},))
     if len(made) != 1:
         raise click.UsageError(f"--problem should be one family, got {text!r}")
     return made[0]
@@ -169,8 +184,10 @@ def _drawn(family: str) -> Any:
     return drawn
 
 
-def _named(module: ModuleType) -> dict[str, Any]:
-    """Return the classes with settings that a module lists, by name."""
+def _named(module: ModuleType | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the classes with settings that a module lists, by name; a mapping as it is."""
+    if isinstance(module, Mapping):
+        return dict(module)
     listed = {name: getattr(module, name) for name in module.__all__}
     return {name: kind for name, kind in listed.items() if is_dataclass(kind)}
 

@@ -21,9 +21,10 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     required=True,
     metavar="NAME|FAMILY|LOG,...",
     help="One or several. A name of `bayesduel problems`; a family with settings, drawn anew in "
-    "each run, such as bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k) or "
-    "LogisticItems(n_arms=1000,gap=0.05); or a log to replay (a file or a shipped dataset; with "
-    "--k its margins).",
+    "each run, such as bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k), "
+    "LogisticItems(n_arms=1000,gap=0.05) or, with changing preferences, "
+    "RandomChanges(family=uniform(n_arms=5),n_changes=4); or a log to replay (a file or a shipped "
+    "dataset; with --k its margins).",
 )
 @click.option(
     "--policies",

@@ -37,9 +37,10 @@ def plot_regret(
 
     Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where the
     mean is outside them, a few runs have large regret. The grey line is uniform play. Under
-    ``copeland`` regret the dotted line has the slope C* ln T (``copeland_sum``: twice that), the
-    smallest of any consistent policy; only its slope is meaningful. For items with attributes
-    the dotted lines are the growing parts of the bounds of policies that have one.
+    constant preferences and ``copeland`` regret the dotted line has the slope C* ln T
+    (``copeland_sum``: twice that), the smallest of any consistent policy; only its slope is
+    meaningful. For items with attributes the dotted lines are the growing parts of the bounds of
+    policies that have one.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def plot_regret(
     """
     from matplotlib.ticker import FuncFormatter
 
-    from bayesduel.simulation.regret import regret, uniform_slope
+    from bayesduel.simulation.regret import regret, segment_at, uniform_regret
     from bayesduel.simulation.trace import plan_of
 
     for name, flag in {"log_regret": log_regret, "floor": floor}.items():
@@ -92,14 +93,16 @@ def plot_regret(
     per_step = 0.0
     if of_items and name != "weak":
         per_step = float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
+        expected = per_step * time
     elif not of_items:
-        truths = np.asarray(trace["problem"]["P"])
-        per_step = float(np.mean(uniform_slope(truths, criterion)))
+        expected = uniform_regret(trace, criterion)
+        per_step = expected[-1] / time[-1]
     if per_step:
-        ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
+        ax.plot(time, expected, color=GREY, linewidth=1, label="uniform, expected")
     if of_items:
         _bounds(trace, ax)
-    elif isinstance(criterion, str) and criterion in FLOORED:
+    elif isinstance(criterion, str) and criterion in FLOORED and segment_at(trace) is None:
+        truths = np.asarray(trace["problem"]["P"])
         _floor(np.atleast_3d(truths.T).T, FLOORED[criterion], floor, time, ax)
     ax.set_xscale("log")
     if log_regret is None:

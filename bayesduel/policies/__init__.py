@@ -16,7 +16,7 @@ identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout`
                        ``RankEl``, ``SAVAGE``, ``SEEBS``, ``SequentialElimination``
 posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
                        ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
-changing preferences   ``DEXP3``, ``VersatileDB``
+changing preferences   ``BeatTheWinnerReset``, ``DETECT``, ``DEXP3``, ``MDB``, ``VersatileDB``
 reductions to bandits  ``Doubler``, ``MultiSBM``, ``Sparring``
 baselines              ``UCB1``, ``Uniform``
 items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
@@ -36,6 +36,8 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
   ``beliefs/decided_pairs.py`` (see ``rucb.py``).
 - A rule that can say for how many duels it will name the same pair says so by `repeats`, and a
   simulation plays them without asking it (see ``pivot_index.py``).
+- A policy that plays another one and begins it anew has it as a setting (see
+  ``change_detection.py``).
 - A policy for items with attributes inherits from ``ItemPolicy``. With `shows` = 1 its rule returns
   one index; on a sphere the index n stands for the vector `aim` of its memory. With 2 the items
   it sees may be new in every round, so that it should keep nothing by their index.
@@ -44,6 +46,7 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.beat_the_winner import BeatTheWinner
+from bayesduel.policies.beat_the_winner_reset import BeatTheWinnerReset
 from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.contextual import (
@@ -61,6 +64,7 @@ from bayesduel.policies.contextual import (
 )
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
+from bayesduel.policies.detect import DETECT
 from bayesduel.policies.dexp3 import DEXP3
 from bayesduel.policies.dts import DTS, DTSPlus
 from bayesduel.policies.expected_improvement import ExpectedPCS, KnowledgeGradient
@@ -68,6 +72,7 @@ from bayesduel.policies.explore_then_verify import ExploreThenVerify
 from bayesduel.policies.information_gain import InformationGain
 from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.knockout import Knockout
+from bayesduel.policies.mdb import MDB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
 from bayesduel.policies.pivot_index import PivotIndex
@@ -90,12 +95,14 @@ from bayesduel.policies.winner_stays import WinnerStays
 __all__ = [
     "CCB",
     "CWRMED",
+    "DETECT",
     "DEXP3",
     "DTS",
     "ECWRMED",
     "FGTSCDB",
     "GLMETC",
     "KLUCB",
+    "MDB",
     "PBR",
     "RCS",
     "RMED1",
@@ -110,6 +117,7 @@ __all__ = [
     "ActionElimination",
     "BeatTheMean",
     "BeatTheWinner",
+    "BeatTheWinnerReset",
     "CoLSTIM",
     "ConfirmedSupKLUCB",
     "ContrastAllocation",

@@ -29,6 +29,7 @@ class Memory(NamedTuple):
     number: np.ndarray  # of the match, from 1; 0 before the first; shape (1,)
     match: Match
     queue: np.ndarray  # arms in their order, shape (K,)
+    resets: bool  # matches are short again where the challenger has won
 
 
 @compiled
@@ -41,6 +42,8 @@ def select(belief, memory, t, rng):
     if max(first, second) >= number[0]:
         if number[0] > 0:
             loser = queue[1] if first >= second else queue[0]
+            if memory.resets and loser == queue[0]:
+                number[0] = 0
             queue[0] = queue[0] + queue[1] - loser
             for k in range(1, len(queue) - 1):
                 queue[k] = queue[k + 1]
@@ -56,6 +59,12 @@ def repeats(belief, memory, t):
     return max(ceil(memory.number[0] - max(won(memory.match, belief))), 1)
 
 
+@compiled
+def leader(belief, memory):
+    """Return the incumbent, or the challenger if it has won the match."""
+    return memory.queue[int(won(memory.match, belief)[1] >= memory.number[0])]
+
+
 @dataclass(frozen=True, kw_only=True)
 class BeatTheWinner(PairPolicy):
     """Beat the Winner, for weak regret; it has no settings."""
@@ -64,12 +73,14 @@ class BeatTheWinner(PairPolicy):
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
+    leader: ClassVar = staticmethod(leader)
+    resets: ClassVar[bool] = False
     reference: ClassVar[str] = "Peköz, Ross & Zhang, Probab. Engrg. Inform. Sci. 2022"
     guarantee: ClassVar[str] = "weak regret bounded whatever T, where a Condorcet winner exists"
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        return Memory(np.zeros(1, np.int64), no_match(), np.arange(n_arms))
+        return Memory(np.zeros(1, np.int64), no_match(), np.arange(n_arms), self.resets)
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the incumbent."""

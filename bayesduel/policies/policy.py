@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, require_sampling, require_scores
+from bayesduel.beliefs import Belief, BeliefSpec, require_sampling, require_scores, shares
 from bayesduel.beliefs.best_item import recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic, paid_best
 from bayesduel.jit import compiled
@@ -29,6 +29,7 @@ __all__ = [
     "Policy",
     "checked_cost",
     "once",
+    "share_leader",
 ]
 
 
@@ -60,6 +61,12 @@ def once(belief, memory, t):
     return 1
 
 
+@compiled
+def share_leader(belief, memory):
+    """Return the Copeland winner of the observed shares; of several, the first."""
+    return np.argmax((shares(belief) > 0.5).sum(axis=1))
+
+
 class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
@@ -80,6 +87,9 @@ class PairPolicy(Policy, ABC):
         Compiled, ``repeats(belief, memory, t) -> n``: right after the rule named a pair at time
         t, it would name the same pair at the n times from t on, whatever their outcomes, and
         draw no random number. A simulation plays these n duels without asking; by default n = 1.
+    leader
+        Compiled, ``leader(belief, memory) -> i``: the arm that it would name as the best now, for
+        policies that begin others anew; by default the Copeland winner of the observed shares.
     reference, guarantee
         The paper, and what is proved, in one line each.
     setting
@@ -98,6 +108,7 @@ class PairPolicy(Policy, ABC):
     reads: ClassVar[Literal["bounds", "samples", "scores", "counts"]] = "bounds"
     select: ClassVar[Any]
     repeats: ClassVar[Any] = staticmethod(once)
+    leader: ClassVar[Any] = staticmethod(share_leader)
     reference: ClassVar[str]
     guarantee: ClassVar[str]
     setting: ClassVar[str] = "pairs"

@@ -74,6 +74,12 @@ def stay_or_pick(lead, among, place, rng):
     return pick(best, rng)
 
 
+@compiled
+def leader(belief, memory):
+    """Return the first leader by wins minus losses."""
+    return np.argmax(belief.wins.sum(axis=1) - belief.wins.sum(axis=0))
+
+
 @dataclass(frozen=True, kw_only=True)
 class WinnerStays(PairPolicy):
     """Winner Stays, for weak or strong regret.
@@ -92,6 +98,7 @@ class WinnerStays(PairPolicy):
     beta: float = 1.1
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
+    leader: ClassVar = staticmethod(leader)
     reference: ClassVar[str] = "Chen & Frazier, ICML 2017, Algorithms 1 and 2"
     guarantee: ClassVar[str] = (
         "weak regret O(K^2), O(K log K) in a total order, whatever T; strong: plus O(K log T); "

@@ -1,4 +1,4 @@
-"""Problems to simulate: named matrices, random families, replayed logs, fits."""
+"""Problems to simulate: named matrices, random families, replayed logs, fits, changing ones."""
 
 from bayesduel.problems.contexts import ContextualDuels
 from bayesduel.problems.convert import as_margin_problem, as_problem
@@ -6,10 +6,17 @@ from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix
+from bayesduel.problems.piecewise_stationary import (
+    FromPeriods,
+    PiecewiseStationary,
+    RandomChanges,
+    ScoreWalk,
+)
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.random import (
     RandomProblem,
     bradley_terry,
+    fixed_gap,
     noise_floor,
     perturbed_thurstone,
     thurstone,
@@ -30,23 +37,28 @@ __all__ = [
     "BinaryDuels",
     "ContextualDuels",
     "FromFit",
+    "FromPeriods",
     "ItemDuels",
     "ItemPulls",
     "LogisticDuels",
     "LogisticItems",
     "MarginReplay",
     "Matrix",
+    "PiecewiseStationary",
     "Problem",
+    "RandomChanges",
     "RandomProblem",
     "Replay",
     "RoshamboDuels",
     "RoshamboTable",
     "ScoreDuels",
+    "ScoreWalk",
     "SpherePulls",
     "UnitSphere",
     "as_margin_problem",
     "as_problem",
     "bradley_terry",
+    "fixed_gap",
     "named",
     "noise_floor",
     "perturbed_thurstone",

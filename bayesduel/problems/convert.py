@@ -91,7 +91,8 @@ def as_margin_problem(problem: Any) -> Any:
     TypeError
         If it is none of these.
     ValueError
-        If there is no problem of that name, or a pair of the log has no margin.
+        If there is no problem of that name, its preferences change, or a pair of the log has no
+        margin.
 
     Examples
     --------
@@ -106,6 +107,10 @@ def as_margin_problem(problem: Any) -> Any:
     if setting == "margins":
         return problem
     if setting == "pairs":
+        if problem.n_segments > 1:
+            raise ValueError(
+                f"problem should have preferences that do not change, with k, got {problem.name}"
+            )
         return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
     raise TypeError(
         "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "

@@ -7,7 +7,8 @@ is. ``setting`` and ``shows`` are named as those of the policies
 =========  =======================================================================================
 setting    what a problem of this setting has beside what every problem has
 =========  =======================================================================================
-`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels
+`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels; with more segments than
+           one, P has shape (n_segments, K, K), beginning with the duels ``starts``
 `margins`  ``scores``, the true scores, shape (K,); ``arms``; ``dice``, which compiled code draws
            margins with; if ``live``, ``play(i, j, nth, key)`` in its place
 `items`    ``offer``, the set of items; ``preference``; ``best`` and ``typical``, the worth of the
@@ -42,6 +43,10 @@ class Problem:
         The name in plots and traces.
     source
         Where it comes from.
+    n_segments
+        How many segments of constant preferences there are.
+    starts
+        The first duel of each segment, from 1, length `n_segments`.
     n_arms
         How many arms, or items with an index.
 
@@ -56,6 +61,12 @@ class Problem:
     shows: ClassVar[int] = 2
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False
+    n_segments: int = 1
+    starts: tuple[int, ...] = (1,)
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the problem with this horizon, if it needs one and has none."""
+        return self
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return a problem of the family; a problem that is not a family returns itself."""

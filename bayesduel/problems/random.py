@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from bayesduel.preference import copeland_scores
+from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems.margins import checked_arms, score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem, numbered
@@ -18,6 +18,7 @@ from bayesduel.system.memory import check_square
 __all__ = [
     "RandomProblem",
     "bradley_terry",
+    "fixed_gap",
     "noise_floor",
     "perturbed_thurstone",
     "thurstone",
@@ -205,6 +206,43 @@ def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> 
     score = sd * rng.standard_normal(n_arms)
     P = 1 / (1 + np.exp(score - score[:, None]))
     return Matrix(P, "bradley-terry", source=f"log strengths N(0, {sd:g}^2)")
+
+
+def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Matrix:
+    """Return preferences with one Borda winner, the first arm, ahead of all others by `gap`.
+
+    Those of :func:`uniform`, mixed with as little as it takes of a matrix in which the first arm
+    always wins and the others are equal. Other arms may be Copeland or Condorcet winners.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    gap
+        Least difference of Borda scores, in (0, 0.5].
+    rng
+        The generator.
+
+    References
+    ----------
+    Saha, Koren & Mansour, "Adversarial Dueling Bandits", ICML 2021 (the fixed-gap adversary: each
+    duel's matrix is of this kind, with the same winner). The mixture is ours.
+
+    Examples
+    --------
+    >>> bd.problems.fixed_gap(3, rng=np.random.default_rng(0)).P.round(2)
+    array([[0.5 , 0.79, 0.58],
+           [0.21, 0.5 , 0.24],
+           [0.42, 0.76, 0.5 ]])
+    """
+    check_range(gap, "gap", "in (0, 0.5]")
+    drawn = uniform(n_arms, rng=rng).P
+    certain = np.full_like(drawn, 0.5)
+    certain[0, 1:], certain[1:, 0] = 1, 0
+    ahead, most = (np.delete(s[0] - s, 0) for s in (borda_scores(drawn), borda_scores(certain)))
+    share = ((gap - ahead) / (most - ahead)).max(initial=0, where=ahead < gap)
+    P = (1 - share) * drawn + share * certain
+    return Matrix(P, "fixed gap", source=f"Borda gap of {gap:g} to the first arm")
 
 
 def noise_floor(problem: Matrix, gap: float) -> Matrix:

@@ -83,6 +83,7 @@ def experiment(
     used = {dim for dims, _ in layout.values() for dim in dims}
     coordinates |= {d: list(problem.arms) for d in ("arm", "opponent") if d in used}
     coordinates |= {"item": np.arange(problem.n_arms)} if "item" in used else {}
+    coordinates |= {"segment": np.arange(1, problem.n_segments + 1)} if "segment" in used else {}
     if "duel" in used:
         coordinates |= {"duel": np.arange(1, int(times[-1]) + 1), "part": list(PARTS)}
 

@@ -22,21 +22,31 @@ class PairRun(Run):
         policy, n_arms = self.policy, self.problem.n_arms
         self.pairs = plan["pairs"]
         self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
-        self.P = np.ascontiguousarray(self.problem.P[np.ix_(self.arms, self.arms)])
+        P = self.problem.P[..., self.arms[:, None], self.arms]
+        self.truths = np.ascontiguousarray(P.reshape(-1, n_arms, n_arms))  # of the segments
+        self.ends = [*(start - 1 for start in self.problem.starts[1:]), inf]
+        self.segment = 0
         self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
         self.notes = np.zeros((int(self.times[-1]), 3), np.int32) if plan.get("duels") else None
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
-        self.limit = _due(policy.belief, 0)
+        self.due = _due(policy.belief, 0)
+        self.limit = min(self.due, self.ends[0])
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        """Return the tallies of arms and, if `pairs`, of pairs at the recorded times."""
+        """Return the tallies of arms and, if `pairs`, of pairs: at the times, before segments."""
         count = count_type(plan["horizon"])
+        before: Layout = {
+            "duels_before": ((*RUN, "segment", "arm"), count),
+            "self_duels_before": ((*RUN, "segment", "arm"), count),
+            **({"wins_before": ((*RUN, "segment", *PAIR), count)} if plan["pairs"] else {}),
+        }
         return {
             "duels": ((*RUN, "time", "arm"), count),
             "self_duels": ((*RUN, "time", "arm"), count),
             "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), count),
+            **(before if "segments" in plan else {}),
             "recommended": ((*RUN, "time"), np.int32),
             "answered": (RUN, np.int64),
             **({"sequence": ((*RUN, "duel", "part"), np.int32)} if plan.get("duels") else {}),
@@ -44,34 +54,53 @@ class PairRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the preference matrix, one a replication if each draws its own."""
+        """Return the preference matrix, one a replication if each draws its own.
+
+        Of several segments, all of them, and the first duel of each.
+        """
+        dims = (("replication",) if problem.is_family else ()) + ("segment",)
+        ones = list(drawn) if problem.is_family else [problem]
+        P, starts = np.stack([one.P for one in ones]), np.stack([one.starts for one in ones])
         if not problem.is_family:
-            return {"P": (PAIR, np.array(problem.P))}
-        return {"P": (("replication", *PAIR), np.stack([one.P for one in drawn]))}
+            P, starts = P[0], starts[0]
+        if problem.n_segments == 1:
+            return {"P": ((*dims[:-1], *PAIR), P)}
+        return {"P": ((*dims, *PAIR), P), "start": (dims, starts)}
 
     def play(self, last: int) -> None:
         """Play until duel `last`."""
-        state = (self.belief, self.memory, self.P, self.self_duels)
+        state = (self.belief, self.memory, self.truths[self.segment], self.self_duels)
         notes = () if self.notes is None else (self.notes,)
         self.loop(*state, self.done + 1, last, self.draws, self.coins, *notes)
         self.done = last
 
     def refit(self) -> None:
-        """Refit the belief, if that is due after ``done`` duels."""
-        if self.done == self.limit:
+        """Refit the belief, and begin the next segment, if that is due after ``done`` duels."""
+        if self.done == self.due:
             seed = int(self.fits.integers(2**31))
             self.belief = self.policy.belief.refreshed(self.belief, seed)
-            self.limit = _due(self.policy.belief, self.done)
+            self.due = _due(self.policy.belief, self.done)
+        if self.done == self.ends[self.segment]:
+            self.segment += 1
+            self._tally("_before", self.segment)
+        self.limit = min(self.due, self.ends[self.segment])
 
     def record(self, place: int) -> None:
         """Record the tallies and the arm that the policy recommends."""
-        back = np.argsort(self.arms)
-        wins, alone = self.belief.wins[np.ix_(back, back)], self.self_duels[back]
-        self.arrays["self_duels"][place] = alone
-        self.arrays["duels"][place] = wins.sum(0) + wins.sum(1) + 2 * alone
-        self.arrays["wins"][place if self.pairs else ...] = wins
+        self._tally("", place)
         best = recommend(self.policy, self.belief, self.memory)
         self.arrays["recommended"][place] = self.arms[best]
+
+    def _tally(self, name: str, place: int) -> None:
+        """Enter the tallies so far in the arrays whose names end so."""
+        back = np.argsort(self.arms)
+        wins, alone = self.belief.wins[np.ix_(back, back)], self.self_duels[back]
+        self.arrays["self_duels" + name][place] = alone
+        self.arrays["duels" + name][place] = wins.sum(0) + wins.sum(1) + 2 * alone
+        if self.pairs:
+            self.arrays["wins" + name][place] = wins
+        elif not name:
+            self.arrays["wins"][...] = wins
 
     def finish(self) -> None:
         """Record when the policy identified a winner, -1 if it did not, and the duels."""

@@ -45,6 +45,8 @@ __all__ = [
     "pair_costs",
     "regret",
     "regret_difference",
+    "segment_at",
+    "uniform_regret",
     "uniform_slope",
 ]
 
@@ -80,14 +82,16 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     Returns
     -------
     Dims ``policy``, ``replication``, ``time``, and ``problem`` first where there are several; its
-    name is the criterion or the function's, its attribute ``formula`` the formula.
+    name is the criterion or the function's, its attribute ``formula`` the formula. Where
+    preferences change it is the dynamic regret: each duel costs what it does by the matrix in
+    force, against the winner of that segment.
 
     Raises
     ------
     ValueError
-        If `criterion` is unknown, needs a Condorcet winner that a truth does not have, or
-        needs the tallies of pairs that the trace does not keep; or if `trace` is of margins: a
-        selection of the k best is judged by :func:`bayesduel.success_rate` and
+        If `criterion` is unknown, needs a Condorcet winner that a truth or one of its segments
+        does not have, or needs the tallies of pairs that the trace does not keep; or if `trace` is
+        of margins: a selection of the k best is judged by :func:`bayesduel.success_rate` and
         :func:`bayesduel.opportunity_cost`.
 
     Examples
@@ -115,6 +119,7 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     P = trace["problem"].to_dataset()["P"]
     counts = trace["trace"].to_dataset()
     name, formula = _named(criterion)
+    of_arms = P.isel(opponent=0, drop=True)
     if keeps_pairs(criterion):
         if "time" not in counts["wins"].dims:
             raise ValueError(
@@ -123,13 +128,11 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
             )
         cost = P.copy(data=pair_costs(P.values, criterion))
         # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
-        total = (counts["wins"] * cost).sum(("arm", "opponent"))
-        alone = P.isel(opponent=0, drop=True).copy(data=np.einsum("...ii->...i", cost.values))
-        total = total + (counts["self_duels"] * alone).sum("arm")
+        alone = of_arms.copy(data=np.einsum("...ii->...i", cost.values))
+        charged = {"wins": cost, "self_duels": alone}
     else:
-        cost = P.isel(opponent=0, drop=True).copy(data=arm_costs(P.values, name))
-        total = (counts["duels"] * cost).sum("arm")
-    return _labelled(total, name, formula)
+        charged = {"duels": of_arms.copy(data=arm_costs(P.values, name))}
+    return _labelled(_total(trace, counts, charged), name, formula)
 
 
 @each_problem
@@ -241,10 +244,59 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
     worth = counts.get("better_worth" if name == "weak" else "worth")
     if worth is None:
         raise ValueError(
-            "criterion should be 'item_duel' for this trace, which does not keep what the better of "
-            f"two items is worth: simulate it again, got {shown_value(criterion)}"
+            "criterion should be 'item_duel' for this trace, which does not keep what the better "
+            f"of two items is worth (simulate it again), got {shown_value(criterion)}"
         )
     return _labelled(problem["best"] * trace["time"] - worth, name, formula)
+
+
+def _total(
+    trace: xr.DataTree, counts: xr.Dataset, charged: dict[str, xr.DataArray]
+) -> xr.DataArray:
+    """Return the sum of tallies, by name, times their costs; of each segment's duels by its own."""
+
+    def charge(costs: dict[str, xr.DataArray], before: str = "") -> xr.DataArray:
+        kinds = {"arm", "opponent"}
+        parts = [
+            (counts[name + before] * cost).sum(kinds & {*cost.dims}) for name, cost in costs.items()
+        ]
+        return sum(parts[1:], parts[0])
+
+    at = segment_at(trace)
+    if at is None:
+        return charge(charged)
+    previous = {name: cost.shift(segment=1, fill_value=0) for name, cost in charged.items()}
+    # Before a segment: what was paid, less what the same duels would have cost by its matrix. The
+    # sum over the changes so far of the tallies there, by the matrix before and by the one after.
+    change = charge(previous, "_before") - charge(charged, "_before")
+    now = {name: cost.isel(segment=at) for name, cost in charged.items()}
+    return charge(now) + change.cumsum("segment").isel(segment=at)
+
+
+def segment_at(trace: xr.DataTree) -> xr.DataArray | None:
+    """Return the index of the segment of each recorded time; None where preferences are constant.
+
+    Dims ``time``, and ``replication`` where each has its own changes.
+    """
+    problem = trace["problem"].to_dataset()
+    if "start" not in problem:
+        return None
+    return (problem["start"] <= trace["time"]).sum("segment") - 1
+
+
+def uniform_regret(trace: xr.DataTree, criterion: str | Cost = "copeland") -> np.ndarray:
+    """Return the expected regret of uniform play at the recorded times, (n_times,).
+
+    The mean over truths, where they are drawn for each run.
+    """
+    problem = trace["problem"].to_dataset()
+    slope = problem["P"].isel(arm=0, opponent=0, drop=True)
+    slope = slope.copy(data=uniform_slope(problem["P"].values, criterion))
+    total = slope * trace["time"].copy()
+    if "start" in problem:  # since each change, what its segment costs more than the one before
+        more = slope - slope.shift(segment=1, fill_value=0)
+        total = (more * (trace["time"] - problem["start"] + 1).clip(0)).sum("segment")
+    return np.asarray(total.mean({"replication"} & {*total.dims}))
 
 
 def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:
@@ -313,5 +365,7 @@ def _condorcet_gaps(P: Any, criterion: str) -> np.ndarray:
     winner = np.asarray(condorcet_winner(P))
     if (winner < 0).any():
         rule = "criterion should be one that this problem has a winner of"
-        raise ValueError(f"{rule}, got {shown_value(criterion)}")
+        where = np.argwhere(winner < 0)[0].tolist()
+        which = f": the matrix P{where} has none" if where else ""
+        raise ValueError(f"{rule}, got {shown_value(criterion)}{which}")
     return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5

@@ -60,6 +60,7 @@ class Run(ABC):
         self.truth_draws, self.coins, self.draws, self.fits = streams
         sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), problem.n_arms)}
         sizes |= {"duel": int(times[-1]), "part": len(PARTS)}
+        sizes["segment"] = problem.n_segments
         self.arrays = {
             name: np.zeros([sizes[d] for d in dims[len(RUN) :]], kind)
             for name, (dims, kind) in self.layout(plan).items()

@@ -103,7 +103,9 @@ def simulate(
     self-duel is two); `self_duels` (..., arm); `wins` (..., arm, opponent), times arm beat
     opponent; `recommended`, an arm's index; `answered`, the duel after which the policy had
     identified a winner, -1 if never; with `detail` "duels", `sequence` (..., duel, part), the
-    indices of the two arms and whether the first won. Group ``problem`` has `P`.
+    indices of the two arms and whether the first won. Group ``problem`` has `P`; where
+    preferences change it has `P` and `start`, the first duel, by ``segment``, and the trace the
+    tallies `duels_before`, `self_duels_before` and (with those of pairs) `wins_before` each.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
     true worth of what was shown (of two items shown, their mean); of two, `better_worth` (...,
@@ -172,7 +174,7 @@ def simulate(
     if k is None:
         if index:
             raise ValueError("index should be given with k only, got True without")
-        problem = as_problem(problem)
+        problem = as_problem(problem).for_horizon(horizon)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
     else:
         if not isinstance(detail, str) or detail != "auto":
@@ -181,8 +183,10 @@ def simulate(
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan
     if settings["setting"] != "items":
-        kept = len(named) * runs * (len(times) if settings.get("pairs") else 1) / 2
+        more = problem.n_segments - 1
+        kept = len(named) * runs * (len(times) + more if settings.get("pairs") else 1) / 2
         kept = 0 if out is not None else kept  # a trace on disk is written run by run
+        kept += more * (runs if problem.is_family else 1)
         if settings.get("duels"):
             sequences = len(named) * runs if out is None else workers or 1
             kept += 1.5 * horizon * sequences / problem.n_arms**2
@@ -220,7 +224,8 @@ def _plan_of_regret(
     if items and detail in ("pairs", "duels"):
         raise ValueError(f"detail should be 'auto' or 'arms' for items, got {detail!r}")
     # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
-    cells = problem.n_arms if items else len(times) * problem.n_arms**2
+    tallies = len(times) + problem.n_segments - 1
+    cells = problem.n_arms if items else tallies * problem.n_arms**2
     room = len(named) * replications * cells * (4 if horizon < 2**30 else 8)
     if detail in ("auto", "duels"):
         pairs = room <= PAIRS_UP_TO
@@ -231,6 +236,7 @@ def _plan_of_regret(
         "shows": problem.shows,
         "horizon": horizon,
         "pairs": pairs,
+        **({"segments": problem.n_segments} if problem.n_segments > 1 else {}),
         **({"duels": True} if detail == "duels" else {}),
     }
     return named, times, settings

@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import check_ci_prob
-from bayesduel.simulation.regret import arm_costs
+from bayesduel.simulation.regret import arm_costs, segment_at
 from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import check_one_of, shown_value
 
@@ -210,12 +210,12 @@ def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended arms lack of the best score."""
     criterion = criterion or "copeland"
     check_one_of(criterion, "criterion", ("copeland", "borda", "condorcet"))
-    named = trace["trace"].dataset["recommended"]
-    cost = 2 * arm_costs(trace["problem"].dataset["P"].values, criterion)
-    if cost.ndim == 1:
-        return named.copy(data=cost[named.values])
-    runs = np.arange(len(cost))[:, None]  # every replication has a truth of its own
-    return named.copy(data=cost[runs, named.values])
+    named, P = trace["trace"].dataset["recommended"].load(), trace["problem"].dataset["P"]
+    cost = P.isel(opponent=0, drop=True).copy(data=2 * arm_costs(P.values, criterion))
+    at = segment_at(trace)
+    cost = cost if at is None else cost.isel(segment=at)
+    lost = cost.isel(arm=named).drop_vars(("arm", "segment"), errors="ignore")
+    return lost.rename(named.name)
 
 
 def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:

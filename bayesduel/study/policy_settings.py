@@ -83,7 +83,7 @@ def _made(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "class" in value:  # before "model", which a belief may have among its settings
-        return _called(BELIEFS, value)
+        return _called(BELIEFS | POLICIES, value)
     if "tuple" in value:
         return tuple(_made(part) for part in value["tuple"])
     # Studies of earlier versions hold the name and the settings beside each other.

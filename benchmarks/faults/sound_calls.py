@@ -318,10 +318,14 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "preference.winner_mask": lambda w: {"P": w.P, "criterion": "borda"},
     "problems.BinaryDuels": lambda w: {"problem": bd.problems.Matrix(w.P)},
     "problems.FromFit": _fit,
+    "problems.FromPeriods": lambda w: {"fit": w.season_fit, "each": 10},
     "problems.ItemDuels": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.ItemPulls": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.MarginReplay": lambda w: {"duels": w.margins},
     "problems.Matrix": _matrix,
+    "problems.PiecewiseStationary": lambda w: {"P": [w.P, w.P], "changes": [10]},
+    "problems.RandomChanges": lambda w: {"family": bd.problems.RandomProblem(
+        n_arms=3, generator=bd.problems.bradley_terry)},
     "problems.RandomProblem": lambda w: {
         "n_arms": 3, "generator": bd.problems.bradley_terry},
     "problems.Replay": _log,
@@ -330,8 +334,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "problems.as_margin_problem": lambda w: {"problem": w.margins},
     "problems.as_problem": lambda w: {"problem": "cyclic-4"},
     **{f"problems.{name}": _family for name in (
-        "bradley_terry", "perturbed_thurstone", "score_duels", "thurstone", "uneven_duels",
-        "uniform")},
+        "bradley_terry", "fixed_gap", "perturbed_thurstone", "score_duels", "thurstone",
+        "uneven_duels", "uniform")},
     "problems.named": lambda w: {"name": "cyclic-4"},
     "problems.noise_floor": lambda w: {"problem": bd.problems.Matrix(w.P), "gap": 0.01},
     "problems.roshambo_bots": lambda w: {},

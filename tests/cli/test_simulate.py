@@ -1,14 +1,17 @@
 """``bayesduel simulate``, ``problems`` and ``policies``."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from click import UsageError
 from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel import policies, problems
 from bayesduel.cli import main
+from bayesduel.cli.parse import policies_of, problems_of
 
 pytestmark = pytest.mark.plain
 
@@ -54,6 +57,28 @@ def test_a_policy_takes_another_belief_by_name(monkeypatch):
     assert "s.e." in told
     # The name is folded over lines; its numbers stay whole beside it.
     assert "=Laplace(model=BradleyTerry,draws=100))" in "".join(told.split())
+
+
+def test_problems_and_policies_stand_within_others():
+    text = "MDB(policy=DETECT(policy=DTS(alpha=0.6),window=8))"
+    inner = policies.DETECT(policy=policies.DTS(alpha=0.6), window=8)
+    assert policies_of(text, None) == [policies.MDB(policy=inner)]
+    text = "RandomChanges(n_changes=2,family=bradley_terry(n_arms=4,sd=2.0)),mslr-5"
+    first, second = problems_of(text).values()
+    assert (first.n_arms, first.n_segments, second.name) == (4, 3, "mslr-5")
+    assert dict(first.family.settings) == {"sd": 2.0}
+    given = [
+        "simulate",
+        "--policies",
+        "DETECT(policy=DTS,window=2)",
+        "--horizon",
+        "20",
+        "--problem",
+    ]
+    assert "DETECT(policy=DTS" in run(*given, "cyclic-4", "--replications", "1", "--workers", "1")
+    message = "policy of DETECT should be one of pairs, such as WinnerStays(), got KLUCB"
+    with pytest.raises(UsageError, match=re.escape(message)):
+        policies_of("DETECT(policy=KLUCB())", None)
 
 
 def test_refused_settings_are_refused_before_any_duel(tmp_path, capfd):

@@ -57,6 +57,8 @@ EXTRA = [
     policies.SupKLUCB(score="borda"),
     policies.UCB1(reward="pair"),
     policies.VersatileDB(shared=True),
+    policies.DETECT(policy=policies.BeatTheWinner(), window=8, threshold=2.0),
+    policies.MDB(policy=policies.DTS(), gamma=0.5, window=8, threshold=2.0),
     policies.WinnerStays(regret="strong"),
 ]
 ALL = [getattr(policies, name)() for name in policies.__all__] + EXTRA

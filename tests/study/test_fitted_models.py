@@ -33,6 +33,14 @@ def test_a_policy_keeps_its_belief_with_a_model():
 
 
 @pytest.mark.plain
+def test_a_policy_keeps_the_policy_in_it():
+    policy = bd.DETECT(policy=bd.MDB(policy=bd.DTS(alpha=0.6)), horizon=50, explore=3, window=2)
+    assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
+    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 8)
+    assert study.duels().n_duels == 8
+
+
+@pytest.mark.plain
 def test_models_that_are_refitted_serve_too():
     study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
     for outcome in ("left", "tie", "right", "left"):

@@ -1,0 +1,295 @@
+"""Problems of pairs whose preferences change: constant in segments, one preference matrix each.
+
+A changepoint is the first duel of a segment after the first one. Preferences that change with each
+duel have as many segments as duels.
+
+References
+----------
+Kolpaczki, Hüllermeier & Bengs, "Piecewise-Stationary Dueling Bandits", TMLR 2024 (the setting).
+Saha, Koren & Mansour, "Adversarial Dueling Bandits", ICML 2021: any sequence of matrices that is
+fixed before the first duel. Their adversaries of the proofs and experiments could not be read.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit
+
+from bayesduel.preference import check_preference
+from bayesduel.problems.convert import as_problem
+from bayesduel.problems.problem import Problem, checked_labels, numbered
+from bayesduel.system.arguments import check_range, listed, shown_value, whole
+from bayesduel.system.settings import Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["FromPeriods", "PiecewiseStationary", "RandomChanges", "ScoreWalk"]
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseStationary(Problem):
+    """Duels drawn from a preference matrix that changes at known times.
+
+    Parameters
+    ----------
+    P
+        What each segment is played on, in turn: matrices, shape (K, K), names of problems, problems
+        of pairs or logs, of the same arms. Kept as an array, shape (S, K, K).
+    changes
+        Changepoints: the duel, counted from 1, with which each segment after the first begins,
+        increasing, length S - 1.
+    name
+        The name in plots and traces.
+    arms
+        K labels. Default: those of the segments.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> problem = bd.problems.PiecewiseStationary(["mslr-5", "mslr-5-c3"], [501])
+    >>> trace = bd.simulate(bd.Uniform(), problem, horizon=1000, seed=0)
+    >>> trace["problem"]["P"].dims
+    ('segment', 'arm', 'opponent')
+    """
+
+    P: Any
+    changes: Any
+    name: str = "piecewise stationary"
+    arms: tuple[str, ...] = ()
+    source: str = ""
+    setting: ClassVar[str] = "pairs"
+
+    def __post_init__(self) -> None:
+        parts = [as_problem(one) for one in listed(self.P, "P")]
+        if len(parts) < 2:
+            raise ValueError(f"P should hold two preference matrices at least, got {len(parts)}")
+        for one in parts:
+            if one.setting != "pairs" or one.is_family or one.n_segments > 1:
+                raise ValueError(f"P should hold problems of one matrix each, got {one!r}")
+        if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
+            raise ValueError(f"P should be of the same arms, got {[one.arms for one in parts]}")
+        P = check_preference(np.stack([one.P for one in parts]))
+        changes = tuple(whole(one, "changes", 2) for one in listed(self.changes, "changes"))
+        if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
+            raise ValueError(
+                f"changes should be {len(P) - 1} increasing numbers, the first duels of the "
+                f"segments after the first, got {shown_value(self.changes)}"
+            )
+        P.setflags(write=False)
+        object.__setattr__(self, "P", P)
+        object.__setattr__(self, "changes", changes)
+        object.__setattr__(self, "arms", checked_labels(self.arms or parts[0].arms, P.shape[-1]))
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.arms)
+
+    @property
+    def n_segments(self) -> int:  # type: ignore[override]
+        """Number of segments."""
+        return len(self.P)
+
+    @property
+    def starts(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The first duel of each segment, from 1, length S."""
+        return (1, *self.changes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms, changes={self.changes})"
+
+
+class FromPeriods(PiecewiseStationary):
+    """The preference matrices of the periods of a fit over time, of one posterior draw.
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit` returned for a model with :class:`bayesduel.models.TimeVarying`.
+    each
+        How many duels a period lasts.
+    draw
+        Which draw, from 0, chains one after another.
+
+    Raises
+    ------
+    ValueError
+        If the fit knows no periods, or a number is out of its range.
+
+    Examples
+    --------
+    >>> model = bd.models.ThurstoneScore() + bd.models.TimeVarying(periods=3)
+    >>> fit = bd.fit(bd.datasets.load("icehockey"), model)
+    >>> bd.problems.FromPeriods(fit, each=1_000).changes
+    (1001, 2001)
+    """
+
+    def __init__(self, fit: "xr.DataTree", each: int, draw: int = 0) -> None:
+        from bayesduel.posterior.draws import draws_of
+
+        draws, arms, _ = draws_of(fit)
+        if "rating" not in fit["posterior"]:
+            model = shown_value(fit.attrs.get("model"))
+            raise ValueError(f"fit should be of a model with TimeVarying, got {model}")
+        each, draw = whole(each, "each", 1), whole(draw, "draw", 0, most=draws.n_draws - 1)
+        row = draws.rows([draw])
+        rating = fit["posterior"]["rating"].stack(sample=("chain", "draw")).isel(sample=draw)
+        scores = rating.transpose("period", "arm").to_numpy()
+        P = [draws.model.preference(row | {"score": score[None]})[0] for score in scores]
+        source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
+        changes = 1 + each * np.arange(1, len(P))
+        super().__init__(P, changes, f"periods of {fit.attrs['source']}", arms, source)
+
+
+class ChangingFamily(Settings, Problem):
+    """Defaults of a family of piecewise-stationary problems."""
+
+    n_changes: int
+    horizon: int | None
+    setting: ClassVar[str] = "pairs"
+    is_family: ClassVar[bool] = True
+    ranges: ClassVar = {"n_changes": "at least 1"}
+
+    @property
+    def n_segments(self) -> int:  # type: ignore[override]
+        """Number of segments."""
+        return self.n_changes + 1
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the family with this horizon, if it has none."""
+        return self if self.horizon is not None else replace(self, horizon=horizon)  # type: ignore[type-var]
+
+    def known_horizon(self) -> int:
+        """Return the horizon; raise ValueError if it is not known or below the segments."""
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        check_range(self.horizon, "horizon", f"at least n_segments = {self.n_segments}")
+        return self.horizon
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomChanges(ChangingFamily):
+    """A family of problems that change at random times, to matrices drawn independently.
+
+    With ``generator=fixed_gap`` and many changes it is an adversary against all but the Borda
+    winner.
+
+    Parameters
+    ----------
+    family
+        What the matrix of each segment is drawn from, such as a ``RandomProblem``.
+    n_changes
+        How many changes there are in a run, at times that are uniform among the duels.
+    horizon
+        Number of duels among which they are. Default: the simulation's.
+    name
+        The name in plots and traces.
+
+    Examples
+    --------
+    >>> family = bd.problems.RandomProblem(n_arms=4, generator=bd.problems.bradley_terry)
+    >>> problem = bd.problems.RandomChanges(family=family, n_changes=2, horizon=1_000)
+    >>> problem.draw(np.random.default_rng(0)).changes
+    (638, 850)
+    """
+
+    family: Any
+    n_changes: int = 4
+    horizon: int | None = None
+    name: str = "random changes"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one = self.family
+        if not isinstance(one, Problem) or one.setting != "pairs" or one.n_segments > 1:
+            raise TypeError(
+                "family should draw problems of one preference matrix, such as "
+                f"RandomProblem(n_arms=5, generator=uniform), got {shown_value(one)}"
+            )
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return int(self.family.n_arms)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the arms."""
+        return tuple(self.family.arms)
+
+    @property
+    def source(self) -> str:
+        """Description of how it is drawn."""
+        return f"{self.n_changes} changes of {self.family.source}; drawn for every run"
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a problem of the family."""
+        changes = 2 + rng.choice(self.known_horizon() - 1, self.n_changes, replace=False)
+        P = [self.family.draw(rng) for _ in range(self.n_segments)]
+        return PiecewiseStationary(P, np.sort(changes), self.name, self.arms, self.source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreWalk(ChangingFamily):
+    """A family of Bradley-Terry problems whose scores drift: independent normal random walks.
+
+    Parameters
+    ----------
+    n_arms
+        How many arms, at least 2.
+    n_changes
+        How many steps the walk takes in a run, at equal distances.
+    step
+        Standard deviation of a score's step.
+    sd
+        Standard deviation of the scores before the first step.
+    horizon
+        Number of duels that the steps divide. Default: the simulation's.
+    name
+        The name in plots and traces.
+
+    Examples
+    --------
+    >>> trace = bd.simulate(bd.Uniform(), bd.problems.ScoreWalk(n_arms=4, n_changes=9), 100)
+    >>> trace["problem"].sizes["segment"]
+    10
+    """
+
+    n_arms: int = 10
+    n_changes: int = 100
+    step: float = 0.1
+    sd: float = 1.0
+    horizon: int | None = None
+    name: str = "score walk"
+    ranges: ClassVar = {
+        "n_arms": "at least 2",
+        "step": "positive and finite",
+        "sd": "positive and finite",
+    }
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the arms."""
+        return numbered(self.n_arms)
+
+    @property
+    def source(self) -> str:
+        """Description of how it is drawn."""
+        return f"{self.n_changes} steps N(0, {self.step:g}^2) of scores; drawn for every run"
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a problem of the family."""
+        size = np.full((self.n_segments, 1), self.step)
+        size[0] = self.sd
+        scores = np.cumsum(size * rng.standard_normal((self.n_segments, self.n_arms)), axis=0)
+        changes = 1 + self.known_horizon() * np.arange(1, self.n_segments) // self.n_segments
+        P = expit(scores[:, :, None] - scores[:, None, :])
+        return PiecewiseStationary(P, changes, self.name, (), self.source)
