@@ -4,7 +4,7 @@ from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
-from bayesduel.problems.matrix import FromFit, Matrix
+from bayesduel.problems.matrix import FromFit, Matrix, davidson
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.random import (
     RandomProblem,
@@ -45,6 +45,7 @@ __all__ = [
     "as_margin_problem",
     "as_problem",
     "bradley_terry",
+    "davidson",
     "named",
     "noise_floor",
     "perturbed_thurstone",

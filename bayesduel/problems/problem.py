@@ -7,7 +7,8 @@ is. ``setting`` and ``shows`` are named as those of the policies
 =========  =======================================================================================
 setting    what a problem of this setting has beside what every problem has
 =========  =======================================================================================
-`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels
+`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels; ``ties``, probabilities
+           of a tie, shape (K, K), None where ``may_tie`` is false
 `margins`  ``scores``, the true scores, shape (K,); ``arms``; ``dice``, which compiled code draws
            margins with; if ``live``, ``play(i, j, nth, key)`` in its place
 `items`    ``offer``, the set of items; ``preference``; ``best`` and ``typical``, the worth of the
@@ -38,6 +39,8 @@ class Problem:
         Whether every replication draws a problem of its own.
     live
         Whether duels are played outside compiled code.
+    may_tie
+        Whether a duel of arms may end in a tie.
     name
         The name in plots and traces.
     source
@@ -56,6 +59,7 @@ class Problem:
     shows: ClassVar[int] = 2
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False
+    may_tie: Any = False
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return a problem of the family; a problem that is not a family returns itself."""

@@ -24,19 +24,27 @@ class PairRun(Run):
         self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         self.P = np.ascontiguousarray(self.problem.P[np.ix_(self.arms, self.arms)])
         self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
-        self.notes = np.zeros((int(self.times[-1]), 3), np.int32) if plan.get("duels") else None
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
-        self.limit = _due(policy.belief, 0)
+        self.batch = plan.get("batch", 1)
+        self.told = None if self.batch == 1 else policy.belief.init(n_arms)
+        self.options: dict[str, Any] = {} if self.told is None else {"told": self.told}
+        if plan.get("duels"):
+            self.options["notes"] = np.zeros((int(self.times[-1]), 3), np.int32)
+        if self.problem.may_tie:
+            self.options["ties"] = self.problem.ties[np.ix_(self.arms, self.arms)]
+        self.due = _due(policy.belief, 0)
+        self.limit = self._pause()
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
         """Return the tallies of arms and, if `pairs`, of pairs at the recorded times."""
         count = count_type(plan["horizon"])
+        wins = np.float64 if plan.get("ties") else count
         return {
             "duels": ((*RUN, "time", "arm"), count),
             "self_duels": ((*RUN, "time", "arm"), count),
-            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), count),
+            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), wins),
             "recommended": ((*RUN, "time"), np.int32),
             "answered": (RUN, np.int64),
             **({"sequence": ((*RUN, "duel", "part"), np.int32)} if plan.get("duels") else {}),
@@ -44,29 +52,47 @@ class PairRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the preference matrix, one a replication if each draws its own."""
+        """Return the preference matrix, one a replication if each draws its own, and any ties."""
+        names = ("P", "ties") if plan.get("ties") else ("P",)
         if not problem.is_family:
-            return {"P": (PAIR, np.array(problem.P))}
-        return {"P": (("replication", *PAIR), np.stack([one.P for one in drawn]))}
+            return {name: (PAIR, np.array(getattr(problem, name))) for name in names}
+        each: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        for one in drawn:
+            if one.may_tie != ("ties" in names):
+                raise ValueError("problem should draw problems that all may tie or none, got both")
+            for name, values in each.items():
+                values.append(getattr(one, name))
+        return {name: (("replication", *PAIR), np.stack(values)) for name, values in each.items()}
 
     def play(self, last: int) -> None:
         """Play until duel `last`."""
         state = (self.belief, self.memory, self.P, self.self_duels)
-        notes = () if self.notes is None else (self.notes,)
-        self.loop(*state, self.done + 1, last, self.draws, self.coins, *notes)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins, **self.options)
         self.done = last
 
     def refit(self) -> None:
-        """Refit the belief, if that is due after ``done`` duels."""
-        if self.done == self.limit:
+        """Show the outcomes at the end of a batch, and refit the belief if that is due then."""
+        if self.done < self.limit:
+            return
+        if self.told is not None:
+            for name in ("wins", "last", "n_duels"):
+                getattr(self.belief, name)[:] = getattr(self.told, name)
+        if self.done >= self.due:
             seed = int(self.fits.integers(2**31))
             self.belief = self.policy.belief.refreshed(self.belief, seed)
-            self.limit = _due(self.policy.belief, self.done)
+            self.due = _due(self.policy.belief, self.done)
+        self.limit = self._pause()
+
+    def _pause(self) -> float:
+        """Return after how many duels the policy learns something next."""
+        if self.batch == 1:
+            return self.due
+        return min(self.done + self.batch, int(self.times[-1]))
 
     def record(self, place: int) -> None:
         """Record the tallies and the arm that the policy recommends."""
         back = np.argsort(self.arms)
-        wins, alone = self.belief.wins[np.ix_(back, back)], self.self_duels[back]
+        wins, alone = (self.told or self.belief).wins[np.ix_(back, back)], self.self_duels[back]
         self.arrays["self_duels"][place] = alone
         self.arrays["duels"][place] = wins.sum(0) + wins.sum(1) + 2 * alone
         self.arrays["wins"][place if self.pairs else ...] = wins
@@ -77,9 +103,10 @@ class PairRun(Run):
         """Record when the policy identified a winner, -1 if it did not, and the duels."""
         answer = self.policy.answer(self.memory)
         self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
-        if self.notes is not None:
-            self.arrays["sequence"][..., :2] = self.arms[self.notes[:, :2]]
-            self.arrays["sequence"][..., 2] = self.notes[:, 2]
+        if "notes" in self.options:
+            notes = self.options["notes"]
+            self.arrays["sequence"][..., :2] = self.arms[notes[:, :2]]
+            self.arrays["sequence"][..., 2] = notes[:, 2]
 
 
 def recommend(policy: Any, belief: Any, memory: Any) -> int:
@@ -96,20 +123,28 @@ def _due(belief: Any, n_duels: int) -> float:
     return inf if due < 0 else due
 
 
-def play_pairs(belief, memory, P, self_duels, first, last, rng, coins, notes=None):  # type: ignore[no-untyped-def]
+def play_pairs(  # type: ignore[no-untyped-def]
+    belief, memory, P, self_duels, first, last, rng, coins, notes=None, ties=None, told=None
+):
     """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again.
 
-    In `notes`, if given, it enters the arms of each duel and whether the first won.
+    In `notes`, if given, it enters the arms of each duel and whether the first won, -1 for a tie.
+    `ties` are probabilities of a tie, 0 if not given. Outcomes are recorded in `told`, if given,
+    where the rule does not see them, in place of the belief.
     """
     t = first
     while t <= last:
         i, j = select(belief, memory, t, rng)
         n = min(repeats(belief, memory, t), last + 1 - t)
         for k in range(n):
-            outcome = 1.0 if coins.random() < P[i, j] else 0.0
-            record(belief, (i, j), outcome)
+            if ties is None:
+                outcome = 1.0 if coins.random() < P[i, j] else 0.0
+            else:
+                coin, half = coins.random(), ties[i, j] / 2
+                outcome = 1.0 if coin < P[i, j] - half else 0.5 if coin < P[i, j] + half else 0.0
+            record(belief if told is None else told, (i, j), outcome)
             if notes is not None:
-                notes[t + k - 1] = i, j, int(outcome)
+                notes[t + k - 1] = i, j, -1 if outcome == 0.5 else int(outcome)
         if i == j:
             self_duels[i] += n
         t += n
