@@ -78,6 +78,8 @@ _HOMES = {
     "MLPOCBAm": "bayesduel.policies.top_k",
     "MergeRUCB": "bayesduel.policies",
     "PBR": "bayesduel.policies",
+    "PCOMP": "bayesduel.policies",
+    "POCOWISTA": "bayesduel.policies",
     "PKG": "bayesduel.policies.top_k",
     "POCBAm": "bayesduel.policies.top_k",
     "MultiSBM": "bayesduel.policies",

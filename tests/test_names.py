@@ -19,9 +19,9 @@ PROPER = set(
     """
     aepcs am bayesduel beat bernstein beta blade blas bradley carlo ccb chest cw cwrmed davidson db
     dexp doubler dts duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved jit kl
-    klucb knockout mcmc merge mlpocb monte multi narwhals neumann newton nuts pbr pkg pocb pocbam
-    psis rcs rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup terry thompson
-    thurstone ucb versatile
+    klucb knockout mcmc merge mlpocb monte multi narwhals neumann newton nuts pbr pcomp pkg pocb
+    pocbam pocowista psis rcs rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup
+    terry thompson thurstone ucb versatile
     """.split()
 )
 PLAIN = set(

@@ -83,8 +83,9 @@ def simulate(
         With `k`: whether to record the intransitivity indices too (of pairs that met twice).
     batch
         How many duels of arms are chosen before the policy learns their outcomes (limited
-        adaptivity): its rule reads the belief of the batch's start, and what it plans by the
-        outcome of single duels it learns of the last one only. Without `k` only; 1 for items.
+        adaptivity): its rule reads the belief of the batch's start. Rules that learn from the
+        outcomes of single duels (``BeatTheMean``, ``DEXP3``, ``MultiSBM``, ``POCOWISTA``, ...)
+        learn nothing from several at once. For duels of arms without `k`.
     permute
         Whether each replication shows the arms in a random order; the trace has them in the
         problem's own.
@@ -106,10 +107,10 @@ def simulate(
     A DataTree; of several problems, one with such a tree for each, by label. Group ``trace`` has
     dims ``policy``, ``replication`` and ``time``: `duels` (..., arm), the places an arm took (a
     self-duel is two); `self_duels` (..., arm); `wins` (..., arm, opponent), times arm beat
-    opponent, of ties half; `recommended`, an arm's index; `answered`, the duel after which the policy had
-    identified a winner, -1 if never; with `detail` "duels", `sequence` (..., duel, part), the
-    indices of the two arms and whether the first won (-1: a tie). Group ``problem`` has `P`, the
-    expected score of arm against opponent, and `ties`, if there are any.
+    opponent, a tie being half a win; `recommended`, an arm's index; `answered`, the duel after
+    which the policy had identified a winner, -1 if never; with `detail` "duels", `sequence`
+    (..., duel, part), the indices of the two arms and whether the first won (-1: a tie). Group
+    ``problem`` has `P`, and `ties` if there are any.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
     true worth of what was shown (of two items shown, their mean); `paid` (..., time), rewards
