@@ -1,6 +1,7 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda answers``, or some of these. It
+Run with ``python -m benchmarks.policy_table weak condorcet borda answers ties batches``, or some
+of these. It
 prints the rows of ``docs/validation/policies.md``; duels a second are by ``benchmarks.policies``.
 """
 
@@ -91,6 +92,58 @@ def answers() -> list[list[str]]:
     return rows
 
 
+def ties() -> list[list[str]]:
+    """Return a row for each policy that finds Copeland winners: duels until it answers, and right.
+
+    Of ten arms in a cycle of three at the top, without ties and with; and of ten arms that differ
+    by 0.2 logits, with ties (Davidson's nu = 1).
+    """
+    import bayesduel as bd
+    from bayesduel.problems import Matrix, davidson, named
+
+    P = np.array(named("sushi-16").P)
+    cyclic = 0.5 + 0.2 * np.sign(np.subtract.outer(np.arange(10.0), np.arange(10.0)).T)
+    cyclic[0, 2], cyclic[2, 0] = 0.3, 0.7
+    cases = [
+        Matrix(cyclic, "cyclic"),
+        Matrix(cyclic, "cyclic with ties", ties=0.3 * ~np.eye(10, dtype=bool)),
+        davidson(0.2 * np.arange(10)[::-1], nu=1.0),
+    ]
+    rows = []
+    for policy in (bd.POCOWISTA(delta=DELTA), bd.SAVAGE(delta=DELTA)):
+        cells = []
+        for problem in cases:
+            trace = bd.simulate(policy, problem, 10**6, replications=ANSWERS, seed=1,
+                                record_at=[10**6], workers=1)  # fmt: skip
+            answered = trace["trace"]["answered"].values.ravel()
+            right = [
+                int((bd.success_rate(trace, criterion=name)["success"].values.ravel() &
+                     (answered >= 0)).sum())
+                for name in ("copeland", "copeland_indifference")
+            ]  # fmt: skip
+            cells.append(f"{mean_of(answered[answered >= 0])}; {right[0]} and {right[1]} right")
+        rows.append([f"`{type(policy).__name__}`", *cells, f"{rate(policy, P, 10_000):,.0f}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def batches() -> list[list[str]]:
+    """Return a row for each policy: Condorcet regret on mslr-5 and sushi-16 by size of a batch."""
+    import bayesduel as bd
+    from bayesduel.simulation.replication import label
+
+    policies = [bd.RUCB(), bd.DTS(), bd.PCOMP(n_batches=4), bd.PCOMP(n_batches=8), bd.PCOMP()]
+    rows = [[f"`{label(policy)}`"] for policy in policies]
+    for problem in ("mslr-5", "sushi-16"):
+        for batch in (1, 10, 100, 1000, 10_000):
+            trace = bd.simulate(policies, problem, HORIZON, replications=RUNS, seed=1,
+                                record_at=[HORIZON], batch=batch, workers=1)  # fmt: skip
+            for row, runs in zip(rows, bd.regret(trace, "condorcet").values[..., -1], strict=True):
+                row.append(mean_of(runs))
+            print(problem, batch, [row[-1] for row in rows], file=sys.stderr, flush=True)
+    return rows
+
+
 def mean_of(values: np.ndarray) -> str:
     """Return a mean and its standard error."""
     if len(values) == 0:
@@ -99,6 +152,7 @@ def mean_of(values: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["weak", "condorcet", "borda", "answers"]:
-        for row in answers() if part == "answers" else regrets(part):
+    makers = {"answers": answers, "ties": ties, "batches": batches}
+    for part in sys.argv[1:] or ["weak", "condorcet", "borda", *makers]:
+        for row in makers[part]() if part in makers else regrets(part):
             print(f"| {' | '.join(row)} |", flush=True)

@@ -27,6 +27,7 @@ from bayesduel.policies.policy import HorizonPolicy
 __all__ = ["PCOMP"]
 
 FIRST, SECOND, UNTIL, ROUND = range(4)
+ROUNDING = 1e-12  # 64 ** (1 / 3) is less than 4
 
 
 class Memory(NamedTuple):
@@ -60,7 +61,7 @@ def select(belief, memory, t, rng):
             memory.current[a, a + 1 :] = memory.left[a] & memory.left[a + 1 :]
         i, j = take_pair(memory.current)
     place[FIRST], place[SECOND] = i, j
-    place[UNTIL] = t + int(memory.ratio ** place[ROUND])
+    place[UNTIL] = t + int(memory.ratio ** place[ROUND] * (1 + ROUNDING))
     return i, j
 
 

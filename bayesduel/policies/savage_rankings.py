@@ -42,16 +42,16 @@ def keep_rankings(memory, slater):
         for b in range(n_arms):
             low = max(memory.lower[b, a], 0.0)
             worth[a, b] = (-1.0 if low > 0.5 else 1.0) if slater else 1 - 2 * low
-    for r in np.flatnonzero(possible):
-        possible[r] = is_cheapest(orders[r], worth)
+    for r in range(len(orders)):
+        possible[r] = possible[r] and is_cheapest(orders[r], worth)
     if not possible.any():  # the intervals were widened since
         for r in range(len(orders)):
             possible[r] = is_cheapest(orders[r], worth)
     above = np.zeros((n_arms, n_arms), np.bool_)
-    for r in np.flatnonzero(possible):
+    for r in range(len(orders)):
         for x in range(n_arms):
             for y in range(x + 1, n_arms):
-                above[orders[r, x], orders[r, y]] = True
+                above[orders[r, x], orders[r, y]] |= possible[r]
     active[:] = above & above.T
 
 
