@@ -9,8 +9,9 @@ References
 Bengs, Haddenhorst & Hüllermeier, "Identifying Copeland Winners in Dueling Bandits with
 Indifferences", AISTATS 2024, POCOWISTA; the likeliest outcome by PPR-1v1 of Jain, Shah, Gandhi &
 Mehta, "PAC Mode Estimation using PPR Martingale Confidence Sequences", AISTATS 2022. Read second
-hand: from the abstract and from the authors' program, which this rule follows. Deviations: none
-from that; its version for transitive preferences is left out.
+hand: from the abstract and from the authors' program, which this rule follows. Deviations from
+that: equal arms are chosen among at random, where it takes the first; it stops as soon as any arm
+has as many points as all others may get; its version for transitive preferences is left out.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
 from bayesduel.policies.last_duel import ask, no_duel, outcome
@@ -54,11 +55,15 @@ def select(belief, memory, t, rng):
     if pair[0] < 0:
         n_arms = len(memory.points)
         potential = memory.points + n_arms - memory.met.sum(axis=1)
-        leader, pair[0] = np.argmax(memory.points), np.argmax(potential)
-        potential[leader] = 0
-        if memory.points[leader] >= potential.max():
-            return conclude(memory.answer, leader, t)
-        pair[1] = np.argmax(np.where(memory.met[pair[0]], -1.0, memory.points))
+        most = np.sort(potential)
+        # The largest of the others: the second largest for an arm that has the largest.
+        others = np.where(potential == most[-1], most[-2], most[-1])
+        sure = memory.points >= others
+        if sure.any():
+            return conclude(memory.answer, pick(sure, rng), t)
+        pair[0] = pick(potential == most[-1], rng)
+        points = np.where(memory.met[pair[0]], -1.0, memory.points)
+        pair[1] = pick(points == points.max(), rng)
     return ask(memory.asked, belief, pair[0], pair[1])
 
 

@@ -13,23 +13,28 @@ DELTA = 0.1
 
 
 def plain(n_arms):
-    """Yield the pair that is duelled and get its first arm's score; return the answer."""
+    """Yield the pairs that may be duelled and get one and its score; return possible answers."""
     points, met = [0.0] * n_arms, [{i} for i in range(n_arms)]
     while True:
         most = [points[i] + n_arms - len(met[i]) for i in range(n_arms)]
-        leader = points.index(max(points))
-        if points[leader] >= max(most[i] for i in range(n_arms) if i != leader):
-            return leader
-        i = most.index(max(most))
-        j = max((k for k in range(n_arms) if k not in met[i]), key=lambda k: (points[k], -k))
+        others = [max(most[:i] + most[i + 1 :]) for i in range(n_arms)]
+        sure = {i for i in range(n_arms) if points[i] >= others[i]}
+        if sure:
+            return sure
+        allowed = set()
+        for i in (k for k in range(n_arms) if most[k] == max(most)):
+            new = set(range(n_arms)) - met[i]
+            allowed |= {(i, j) for j in new if points[j] == max(points[k] for k in new)}
         seen = {0.0: 0, 0.5: 0, 1.0: 0}
         while True:
-            seen[(yield i, j)] += 1
+            pair, score = yield allowed
+            allowed = {pair}
+            seen[score] += 1
             first, second, _ = sorted(seen.values(), reverse=True)
             share = DELTA / (n_arms * (n_arms - 1) / 2)
             if stats.beta.pdf(0.5, first + 1, second + 1) <= share / 2:
                 break
-        score = max(seen, key=seen.get)
+        (i, j), score = pair, max(seen, key=seen.get)
         points[i], points[j] = points[i] + score, points[j] + 1 - score
         met[i].add(j)
         met[j].add(i)
@@ -52,17 +57,18 @@ def test_lockstep_until_the_answer(seed):
     policy = bd.POCOWISTA(delta=DELTA)
     belief, memory, steps = policy.belief.init(4), policy.init(4), plain(4)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    expected = next(steps)
+    allowed = next(steps)
     for t in range(1, 100_000):
         pair = tuple(int(k) for k in policy.select(belief, memory, t, rng))
-        assert pair == expected
+        assert pair in allowed
         outcome = problem.duel(pair, coins.random())
         record(belief, pair, outcome)
         try:
-            expected = steps.send(outcome)
+            allowed = steps.send((pair, outcome))
         except StopIteration as end:
             policy.select(belief, memory, t + 1, rng)
-            assert (memory.answer.arm[0], memory.answer.time[0]) == (end.value, t)
+            assert memory.answer.arm[0] in end.value
+            assert memory.answer.time[0] == t
             return
     raise AssertionError("no answer")
 

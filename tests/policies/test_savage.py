@@ -423,7 +423,7 @@ def test_the_top_of_the_ranking_is_found_where_it_is_no_copeland_winner(criterio
 def test_rankings_of_many_arms_are_refused():
     with pytest.raises(ValueError, match="n_arms should be at most 6 under criterion 'kemeny'"):
         SAVAGE(criterion="kemeny", horizon=100).init(7)
-    with pytest.raises(ValueError, match="epsilon should be 0 under criterion 'slater', got 0.1"):
+    with pytest.raises(ValueError, match=r"epsilon should be 0 under criterion 'slater', got 0\.1"):
         SAVAGE(criterion="slater", epsilon=0.1)
     with pytest.raises(ValueError, match="'formal' under criterion 'slater', got 'sampled'"):
         SAVAGE(criterion="slater", independence="sampled")
