@@ -27,8 +27,8 @@ class PairRun(Run):
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.batch = plan.get("batch", 1)
-        self.told = None if self.batch == 1 else policy.belief.init(n_arms)
-        self.options: dict[str, Any] = {} if self.told is None else {"told": self.told}
+        self.later = None if self.batch == 1 else policy.belief.init(n_arms)
+        self.options: dict[str, Any] = {} if self.later is None else {"later": self.later}
         if plan.get("duels"):
             self.options["notes"] = np.zeros((int(self.times[-1]), 3), np.int32)
         if self.problem.may_tie:
@@ -74,9 +74,9 @@ class PairRun(Run):
         """Show the outcomes at the end of a batch, and refit the belief if that is due then."""
         if self.done < self.limit:
             return
-        if self.told is not None:
+        if self.later is not None:
             for name in ("wins", "last", "n_duels"):
-                getattr(self.belief, name)[:] = getattr(self.told, name)
+                getattr(self.belief, name)[:] = getattr(self.later, name)
         if self.done >= self.due:
             seed = int(self.fits.integers(2**31))
             self.belief = self.policy.belief.refreshed(self.belief, seed)
@@ -92,7 +92,7 @@ class PairRun(Run):
     def record(self, place: int) -> None:
         """Record the tallies and the arm that the policy recommends."""
         back = np.argsort(self.arms)
-        wins, alone = (self.told or self.belief).wins[np.ix_(back, back)], self.self_duels[back]
+        wins, alone = (self.later or self.belief).wins[np.ix_(back, back)], self.self_duels[back]
         self.arrays["self_duels"][place] = alone
         self.arrays["duels"][place] = wins.sum(0) + wins.sum(1) + 2 * alone
         self.arrays["wins"][place if self.pairs else ...] = wins
@@ -124,12 +124,12 @@ def _due(belief: Any, n_duels: int) -> float:
 
 
 def play_pairs(  # type: ignore[no-untyped-def]
-    belief, memory, P, self_duels, first, last, rng, coins, notes=None, ties=None, told=None
+    belief, memory, P, self_duels, first, last, rng, coins, notes=None, ties=None, later=None
 ):
     """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again.
 
     In `notes`, if given, it enters the arms of each duel and whether the first won, -1 for a tie.
-    `ties` are probabilities of a tie, 0 if not given. Outcomes are recorded in `told`, if given,
+    `ties` are probabilities of a tie, 0 if not given. Outcomes are recorded in `later`, if given,
     where the rule does not see them, in place of the belief.
     """
     t = first
@@ -142,7 +142,7 @@ def play_pairs(  # type: ignore[no-untyped-def]
             else:
                 coin, half = coins.random(), ties[i, j] / 2
                 outcome = 1.0 if coin < P[i, j] - half else 0.5 if coin < P[i, j] + half else 0.0
-            record(belief if told is None else told, (i, j), outcome)
+            record(belief if later is None else later, (i, j), outcome)
             if notes is not None:
                 notes[t + k - 1] = i, j, -1 if outcome == 0.5 else int(outcome)
         if i == j:
