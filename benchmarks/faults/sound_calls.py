@@ -318,6 +318,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "preference.winner_mask": lambda w: {"P": w.P, "criterion": "borda"},
     "problems.BinaryDuels": lambda w: {"problem": bd.problems.Matrix(w.P)},
     "problems.FromFit": _fit,
+    "problems.davidson": lambda w: {"scores": [0.0, 1.0], "nu": 1.0},
     "problems.ItemDuels": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.ItemPulls": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.MarginReplay": lambda w: {"duels": w.margins},
