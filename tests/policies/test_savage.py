@@ -409,8 +409,8 @@ def test_rankings_that_may_be_best_by_enumeration(criterion):
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["kemeny", "slater"])
 def test_the_top_of_the_ranking_is_found_where_it_is_no_copeland_winner(criterion):
-    """Arm 1 beats three arms; arm 0, which it beats, beats the other four."""
-    beats = [{2, 3, 4, 5}, {0, 3, 5}, {1, 3, 4}, {4}, {1}, {2, 3}]
+    """Arm 1 beats three arms; arm 0, which loses to it alone, beats the other four."""
+    beats = [{2, 3, 4, 5}, {0, 3, 5}, {1, 3, 4}, {4}, {1}, {2, 3, 4}]
     P = [[0.5 if i == j else 0.1 + 0.8 * (j in beats[i]) for j in range(6)] for i in range(6)]
     policy = SAVAGE(criterion=criterion, delta=0.1)
     trace = bd.simulate(policy, P, 4000, replications=3, seed=2, record_at=[4000])
