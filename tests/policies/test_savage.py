@@ -413,7 +413,7 @@ def test_the_top_of_the_ranking_is_found_where_it_is_no_copeland_winner(criterio
     beats = [{2, 3, 4, 5}, {0, 3, 5}, {1, 3, 4}, {4}, {1}, {2, 3, 4}]
     P = [[0.5 if i == j else 0.1 + 0.8 * (j in beats[i]) for j in range(6)] for i in range(6)]
     policy = SAVAGE(criterion=criterion, delta=0.1)
-    trace = bd.simulate(policy, P, 4000, replications=3, seed=2, record_at=[4000])
+    trace = bd.simulate(policy, P, 30_000, replications=3, seed=2, record_at=[30_000])
     assert (trace["trace"]["recommended"] == 1).all()
     assert (trace["trace"]["answered"] > 0).all()
     rates = {c: bd.success_rate(trace, criterion=c)["rate"].item() for c in (criterion, "copeland")}
