@@ -84,6 +84,8 @@ _HOMES = {
     "MergeRUCB": "bayesduel.policies",
     "MDB": "bayesduel.policies",
     "PBR": "bayesduel.policies",
+    "PCOMP": "bayesduel.policies",
+    "POCOWISTA": "bayesduel.policies",
     "PKG": "bayesduel.policies.top_k",
     "POCBAm": "bayesduel.policies.top_k",
     "MultiSBM": "bayesduel.policies",

@@ -1,8 +1,8 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers contexts``, or
-some of these. It prints the rows of ``docs/validation/policies.md``; duels a second are by
-``benchmarks.policies``.
+Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers contexts ties
+batches``, or some of these. It prints the rows of ``docs/validation/policies.md``; duels a second
+are by ``benchmarks.policies``.
 """
 
 import math
@@ -98,7 +98,7 @@ def answers() -> list[list[str]]:
     for policy in (
         *(bd.Knockout(**given), bd.SequentialElimination(**given), bd.SEEBS(**given)),
         *(bd.ExploreThenVerify(**given), bd.SAVAGE(criterion="condorcet", **given)),
-        bd.SAVAGE(**given),
+        *(bd.SAVAGE(**given), bd.POCOWISTA(**given)),
     ):
         cells = []
         for problem in (named("flat"), named("linear")):
@@ -139,6 +139,58 @@ def contexts() -> list[list[str]]:
     return rows
 
 
+def ties() -> list[list[str]]:
+    """Return a row for each policy that finds Copeland winners: duels until it answers, and right.
+
+    Of five arms with a cycle of three at the top, without ties and with; and of five arms that
+    differ by 0.6 logits, with ties (Davidson's nu = 1).
+    """
+    import bayesduel as bd
+    from bayesduel.problems import Matrix, davidson, named
+
+    P = np.array(named("sushi-16").P)
+    cyclic = 0.5 + 0.2 * np.sign(np.arange(5.0) - np.arange(5.0)[:, None])
+    cyclic[0, 2], cyclic[2, 0] = 0.3, 0.7
+    cases = [
+        Matrix(cyclic, "cyclic"),
+        Matrix(cyclic, "cyclic with ties", ties=0.3 * ~np.eye(5, dtype=bool)),
+        davidson(0.6 * np.arange(5)[::-1], nu=1.0),
+    ]
+    rows, last = [], 40_000
+    for policy in (bd.POCOWISTA(delta=DELTA), bd.SAVAGE(delta=DELTA)):
+        cells = []
+        for problem in cases:
+            trace = bd.simulate(policy, problem, last, replications=100, seed=1,
+                                record_at=[last], workers=1)  # fmt: skip
+            answered = trace["trace"]["answered"].values.ravel()
+            right = [
+                int((bd.success_rate(trace, criterion=name)["success"].values.ravel() &
+                     (answered >= 0)).sum())
+                for name in ("copeland", "copeland_indifference")
+            ]  # fmt: skip
+            cells.append(f"{mean_of(answered[answered >= 0])}; {right[0]} and {right[1]} right")
+        rows.append([f"`{type(policy).__name__}`", *cells, f"{rate(policy, P, 10_000):,.0f}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def batches() -> list[list[str]]:
+    """Return a row for each policy: Condorcet regret on mslr-5 and sushi-16 by size of a batch."""
+    import bayesduel as bd
+    from bayesduel.simulation.replication import label
+
+    policies = [bd.RUCB(), bd.DTS(), bd.PCOMP(n_batches=4), bd.PCOMP()]
+    rows = [[f"`{label(policy)}`"] for policy in policies]
+    for problem in ("mslr-5", "sushi-16"):
+        for batch in (1, 10, 100, 1000):
+            trace = bd.simulate(policies, problem, 20_000, replications=RUNS, seed=1,
+                                record_at=[20_000], batch=batch, workers=1)  # fmt: skip
+            for row, runs in zip(rows, bd.regret(trace, "condorcet").values[..., -1], strict=True):
+                row.append(mean_of(runs))
+            print(problem, batch, [row[-1] for row in rows], file=sys.stderr, flush=True)
+    return rows
+
+
 def mean_of(values: np.ndarray) -> str:
     """Return a mean and its standard error."""
     if len(values) == 0:
@@ -148,6 +200,7 @@ def mean_of(values: np.ndarray) -> str:
 
 if __name__ == "__main__":
     tables = {"changing": changing, "answers": answers, "contexts": contexts}
+    tables |= {"ties": ties, "batches": batches}
     for part in sys.argv[1:] or ["weak", "condorcet", "borda", *tables]:
         for row in tables[part]() if part in tables else regrets(part):
             print(f"| {' | '.join(row)} |", flush=True)

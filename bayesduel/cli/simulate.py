@@ -62,6 +62,13 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     help="For a log: what pairs that never met give; half: a fair coin.  [default: error]",
 )
 @click.option("--index", is_flag=True, help="With --k: record the intransitivity indices too.")
+@click.option(
+    "--batch",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Duels of arms that are chosen before their outcomes are known.",
+)
 @click.option("--workers", type=int, help="Processes.  [default: one per processor]")
 @click.option(
     "--backend",

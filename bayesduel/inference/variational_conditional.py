@@ -74,7 +74,7 @@ def conditional_at(
     phi: np.ndarray,
     x: np.ndarray,
     variance: np.ndarray,
-    arrow: Arrow | None = None,
+    near: Arrow | None = None,
     *,
     sloped: bool = False,
 ) -> Conditional:
@@ -87,7 +87,7 @@ def conditional_at(
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        arrow = layout.factor(found, prior, arrow)
+        arrow = near = layout.factor(found, prior, near)
         step = layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):

@@ -9,11 +9,12 @@ setting from ``policy.py``.
 =====================  ==========================================================================
 Copeland regret        ``CCB``, ``ConfirmedSupKLUCB``, ``CWRMED``, ``DTS``, ``DTSPlus``,
                        ``ECWRMED``, ``PivotIndex``, ``SCB``, ``SupKLUCB``
-Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``RCS``, ``RMED1``,
-                       ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
+Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``PCOMP`` (batches),
+                       ``RCS``, ``RMED1``, ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 weak regret            ``BeatTheWinner``, ``WinnerStays``
 identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout``, ``PBR``,
-                       ``RankEl``, ``SAVAGE``, ``SEEBS``, ``SequentialElimination``
+                       ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
+                       ``SequentialElimination``
 posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
                        ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
 changing preferences   ``BeatTheWinnerReset``, ``DETECT``, ``DEXP3``, ``MDB``, ``VersatileDB``
@@ -75,7 +76,9 @@ from bayesduel.policies.knockout import Knockout
 from bayesduel.policies.mdb import MDB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
+from bayesduel.policies.pcomp import PCOMP
 from bayesduel.policies.pivot_index import PivotIndex
+from bayesduel.policies.pocowista import POCOWISTA
 from bayesduel.policies.rank_el import RankEl
 from bayesduel.policies.rcs import RCS
 from bayesduel.policies.rmed import RMED1, RMED2, RMED2FH
@@ -104,6 +107,8 @@ __all__ = [
     "KLUCB",
     "MDB",
     "PBR",
+    "PCOMP",
+    "POCOWISTA",
     "RCS",
     "RMED1",
     "RMED2",

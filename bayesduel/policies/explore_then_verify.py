@@ -76,7 +76,10 @@ def bound(belief, memory, delta):
     for i in range(n_arms):
         for j in range(n_arms):
             if memory.needed[i, j]:
+                memory.lower[i, j], memory.upper[i, j] = 0.0, 1.0
                 n = wins[i, j] + wins[j, i]
+                if n == 0:  # its outcomes come at the end of a batch
+                    continue
                 radius = sqrt(log(2 * (n * n_arms) ** 2 / delta) / (2 * n))
                 memory.lower[i, j] = wins[i, j] / n - radius
                 memory.upper[i, j] = wins[i, j] / n + radius

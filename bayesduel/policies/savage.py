@@ -11,7 +11,8 @@ one decision is possible; Algorithm 3 measures decisions by the difference of th
 with ``verify`` (default) the last arm not known to lose is duelled against the others before it
 is accepted as the Condorcet winner, where the paper assumes that a Condorcet winner exists. The
 set of the k best and the margin `epsilon` of Borda scores are our reading of the paper's
-predicate for the best arm.
+predicate for the best arm; the test for the top of Kemeny and Slater rankings is ours, at the end
+of each round of duels.
 """
 
 from dataclasses import dataclass
@@ -20,16 +21,33 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
-from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, depends, learn
+from bayesduel.policies.savage_elimination import (
+    BORDA,
+    CONDORCET,
+    COPELAND,
+    KEMENY,
+    SLATER,
+    depends,
+    learn,
+)
+from bayesduel.policies.savage_rankings import MOST_ARMS, orders_of, top_of_all
+from bayesduel.preference import kemeny, slater
 
 __all__ = ["SAVAGE"]
 
-CRITERIA = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
+CRITERIA = {
+    "copeland": COPELAND,
+    "condorcet": CONDORCET,
+    "borda": BORDA,
+    "kemeny": KEMENY,
+    "slater": SLATER,
+}
+RANKINGS = {"kemeny": kemeny, "slater": slater}
 
 
 class Memory(NamedTuple):
@@ -50,6 +68,8 @@ class Memory(NamedTuple):
     # Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda arms, in
     # the first column.
     active: np.ndarray
+    orders: np.ndarray  # for Kemeny and Slater: all rankings, shape (K!, K)
+    possible: np.ndarray  # and which of them may be the best, shape (K!,)
     rewards: Rewards  # for Borda: what each arm won against random opponents
     seen: np.ndarray  # the belief's `n_duels` at the last look, shape (1,)
     # Whether every arm was found to lose to some other, so that there is no Condorcet winner and
@@ -83,6 +103,8 @@ def decision(memory, rng):
         if memory.active[:, 0].any() and not apart(below, above, memory.k, memory.epsilon):
             return -1
         return pick(below == below.max(), rng)
+    if memory.criterion >= KEMENY:
+        return top_of_all(memory)
     if memory.criterion == CONDORCET and not memory.refuted[0]:
         accepted = np.zeros(n_arms, np.bool_)
         beaten = np.zeros(n_arms, np.bool_)
@@ -174,7 +196,8 @@ class SAVAGE(HorizonPolicy):
         "borda" it bounds the mean result of an arm against random opponents, which a model of
         pairs does not.
     criterion
-        The winner to identify: "copeland", "condorcet" or "borda" (which duels random opponents).
+        The winner to identify: "copeland", "condorcet" or "borda" (which duels random opponents);
+        or, of at most 6 arms, the top of the "kemeny" or "slater" ranking.
     k
         How many arms to identify by their Borda scores; the best of them is exploited. 1 under
         the other criteria.
@@ -183,7 +206,8 @@ class SAVAGE(HorizonPolicy):
         for every horizon.
     epsilon
         Accept a winner by this much: under "condorcet" an arm that loses to none by more;
-        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
+        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more. 0
+        under "kemeny" and "slater".
     verify
         Under "condorcet": duel the last arm not known to lose against the others until it is
         known to beat them all, or to lose. If every arm is known to lose there is no Condorcet
@@ -211,7 +235,7 @@ class SAVAGE(HorizonPolicy):
     """
 
     belief: BeliefSpec = Hoeffding()
-    criterion: Literal["copeland", "condorcet", "borda"] = "copeland"
+    criterion: Literal["copeland", "condorcet", "borda", "kemeny", "slater"] = "copeland"
     k: int = 1
     horizon: float | None = None
     delta: float | None = None
@@ -241,9 +265,13 @@ class SAVAGE(HorizonPolicy):
                 "belief of SAVAGE under criterion 'borda' should be one that bounds a mean by its "
                 f"counts, such as Hoeffding(), got {self.belief!r}"
             )
-        if self.independence == "sampled" and self.criterion == "borda":
+        if self.independence == "sampled" and self.criterion not in ("copeland", "condorcet"):
             raise ValueError(
-                "independence should be 'formal' under criterion 'borda', got 'sampled'"
+                f"independence should be 'formal' under criterion {self.criterion!r}, got 'sampled'"
+            )
+        if self.criterion in RANKINGS and self.epsilon != 0:
+            raise ValueError(
+                f"epsilon should be 0 under criterion {self.criterion!r}, got {self.epsilon}"
             )
         if not (self.restarts >= 1 and self.steps >= 1):
             raise ValueError(
@@ -254,6 +282,13 @@ class SAVAGE(HorizonPolicy):
         """Return the memory before the first duel."""
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
+        ranked = self.criterion in RANKINGS
+        if ranked and n_arms > MOST_ARMS:
+            raise ValueError(
+                f"n_arms should be at most {MOST_ARMS} under criterion {self.criterion!r}, "
+                f"got {n_arms}"
+            )
+        orders = orders_of(n_arms) if ranked else np.zeros((0, n_arms), np.int64)
         horizon = self.known_horizon()
         lower = np.full((n_arms, n_arms), -inf)
         np.fill_diagonal(lower, 0.5)
@@ -273,6 +308,8 @@ class SAVAGE(HorizonPolicy):
             steps=self.steps,
             lower=lower,
             active=active,
+            orders=orders,
+            possible=np.ones(len(orders), np.bool_),
             rewards=no_rewards(n_arms),
             seen=np.zeros(1, np.int64),
             refuted=np.zeros(1, np.bool_),
@@ -281,6 +318,8 @@ class SAVAGE(HorizonPolicy):
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the winner by the observed shares; under "borda" by the mean rewards."""
+        if self.criterion in RANKINGS:
+            return int(RANKINGS[self.criterion](shares(belief))[0])
         if self.criterion == "borda":
             return best_by(mean_rewards(memory.rewards), belief)
         return best_by_shares(belief)

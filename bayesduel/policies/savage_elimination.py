@@ -10,7 +10,7 @@ Urvoy et al., ICML 2013. Intervals by Algorithm 1: ``c(n) = sqrt(ln(eta(n) / del
 with ``eta = 2 N T`` for a finite horizon T, ``eta = pi^2 N n^2 / 3`` for an infinite one.
 Independence: Copeland by equation 11, Condorcet by equation 10, Borda by the predicate of the
 best arm, here of the k best and with a margin, and Algorithm 2 for a decision known only as a
-function.
+function; Kemeny and Slater by the test of :mod:`bayesduel.policies.savage_rankings`.
 """
 
 from math import inf, log, pi
@@ -20,10 +20,13 @@ import numpy as np
 from bayesduel.beliefs import upper_bound, upper_from_counts
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
+from bayesduel.policies.savage_rankings import is_level, keep_rankings
 
-__all__ = ["BORDA", "CONDORCET", "COPELAND", "depends", "learn", "sampled_depends"]
+__all__ = [
+    "BORDA", "CONDORCET", "COPELAND", "KEMENY", "SLATER", "depends", "learn", "sampled_depends"
+]  # fmt: skip
 
-COPELAND, CONDORCET, BORDA = range(3)
+COPELAND, CONDORCET, BORDA, KEMENY, SLATER = range(5)
 
 
 @compiled
@@ -47,7 +50,7 @@ def learn(belief, memory, rng):
         if new == 1 and memory.active[i, j]:
             matters = sampled_depends(memory, i, j, rng)
             memory.active[i, j] = memory.active[j, i] = matters
-    elif new > 0:
+    elif new > 0 and (memory.criterion < KEMENY or is_level(belief, memory.active, i, j)):
         depends(memory)
 
 
@@ -91,7 +94,9 @@ def depends(memory):
     """Drop from `active` the unknowns that the decision provably does not depend on."""
     lower, active = memory.lower, memory.active
     n_arms = len(lower)
-    if memory.criterion == BORDA:
+    if memory.criterion >= KEMENY:
+        keep_rankings(memory, memory.criterion == SLATER)
+    elif memory.criterion == BORDA:
         # Surely of the k best, or within epsilon of k others at best.
         below, above = lower[:, 0], lower[:, 1]
         for i in range(n_arms):

@@ -4,14 +4,14 @@
 moves single arms until no move improves the ranking, for any number of arms.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.preference.copeland import beats, check_preference, opposite
 
-__all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "reordered", "slater"]
+__all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "least_costs", "reordered", "slater"]
 
 MAX_ARMS = 16  # 2^K subsets, K of them a step: 16 takes hundredths of a second, 20 seconds
 SWEEPS = 50
@@ -52,6 +52,35 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
     are numbered, as any single answer must).
 
     Indices, shape (K,).
+    """
+    n_arms = len(cost)
+    above, least = _tables(cost)
+    order, left = [], 2**n_arms - 1
+    while left:
+        total = _by_first(above, least, left)
+        order.append(int(np.argmax(total <= total.min() + 1e-9)))
+        left ^= 1 << order[-1]
+    return np.array(order)
+
+
+def least_costs(P: Any, ranking: Literal["kemeny", "slater"]) -> np.ndarray:
+    """Return the least cost of a ranking that begins with each arm, shape (..., K).
+
+    Its minimum is the cost of the Kemeny or Slater ranking.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 16 arms.
+    """
+    cost = opposite(check_preference(P) if ranking == "kemeny" else beats(P).astype(float))
+    flat = cost.reshape(-1, *cost.shape[-2:])
+    found = [_by_first(*_tables(c), 2 ** len(c) - 1) for c in flat]
+    return np.stack(found).reshape(cost.shape[:-1])
+
+
+def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what each arm costs above each set of arms, and the least cost of each set.
 
     Held-Karp style recursion ``f(S) = min_a [sum_{b in S - a} cost[a, b] + f(S - a)]``, a the
     highest of the arms S. O(2^K K) here, the sums being tabulated.
@@ -75,13 +104,15 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
         for a in range(n_arms):
             rest = layer[layer >> a & 1 == 1] ^ (1 << a)
             least[rest | 1 << a] = np.minimum(least[rest | 1 << a], above[a, rest] + least[rest])
-    order, left = [], 2**n_arms - 1
-    while left:
-        rest = np.array([left ^ (1 << a) if left >> a & 1 else -1 for a in range(n_arms)])
-        total = np.where(rest >= 0, above[np.arange(n_arms), rest] + least[rest], np.inf)
-        order.append(int(np.argmax(total <= total.min() + 1e-9)))
-        left ^= 1 << order[-1]
-    return np.array(order)
+    return above, least
+
+
+def _by_first(above: np.ndarray, least: np.ndarray, arms: int) -> np.ndarray:
+    """Return the least cost of an order of a set by its first arm, infinity for other arms."""
+    each = np.arange(len(above))
+    inside = arms >> each & 1 == 1
+    rest = np.where(inside, arms ^ (1 << each), 0)
+    return np.where(inside, above[each, rest] + least[rest], np.inf)
 
 
 @compiled

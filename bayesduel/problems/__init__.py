@@ -5,7 +5,7 @@ from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
-from bayesduel.problems.matrix import FromFit, Matrix
+from bayesduel.problems.matrix import FromFit, Matrix, davidson
 from bayesduel.problems.piecewise_stationary import (
     FromPeriods,
     PiecewiseStationary,
@@ -58,6 +58,7 @@ __all__ = [
     "as_margin_problem",
     "as_problem",
     "bradley_terry",
+    "davidson",
     "fixed_gap",
     "named",
     "noise_floor",

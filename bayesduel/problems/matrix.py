@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
+from bayesduel.preference.copeland import ROUNDING
 from bayesduel.problems.problem import Problem, checked_labels
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range, numbers, real, shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["FromFit", "Matrix"]
+__all__ = ["FromFit", "Matrix", "davidson"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,18 +24,23 @@ class Matrix(Problem):
     Parameters
     ----------
     P
-        Probability that i beats j, shape (K, K), K >= 2, ``P + P.T = 1``.
+        Probability that i beats j, shape (K, K), K >= 2, ``P + P.T = 1``. With `ties`: the
+        expected score, ``Pr(win) + Pr(tie) / 2``.
     name
         The name in plots and traces.
     arms
         K labels. Default: "1", "2", ... as the literature numbers them.
     source
         Where it comes from.
+    ties
+        Probability that i and j tie, shape (K, K), symmetric, at most ``2 min(P, P.T)``, diagonal
+        0. A tie is the outcome 1/2, half a win each. Default, and None where all are 0: no ties.
 
     Raises
     ------
     ValueError
-        If P is not one preference matrix, or the labels are not K distinct ones.
+        If P is not one preference matrix, the labels are not K distinct ones, or `ties` are not
+        probabilities that P leaves room for.
 
     Examples
     --------
@@ -47,6 +53,7 @@ class Matrix(Problem):
     name: str = "matrix"
     arms: tuple[str, ...] = ()
     source: str = ""
+    ties: np.ndarray | None = None
     setting: ClassVar[str] = "pairs"
 
     def __post_init__(self) -> None:
@@ -56,6 +63,12 @@ class Matrix(Problem):
         P.setflags(write=False)
         object.__setattr__(self, "P", P)
         object.__setattr__(self, "arms", checked_labels(self.arms, len(P)))
+        object.__setattr__(self, "ties", _checked_ties(self.ties, P))
+
+    @property
+    def may_tie(self) -> bool:
+        """Whether a duel may end in a tie."""
+        return self.ties is not None
 
     @property
     def n_arms(self) -> int:
@@ -71,15 +84,73 @@ class Matrix(Problem):
         }
 
     def duel(self, pair: tuple[int, int], coin: float) -> float:
-        """Return 1 if the first arm of `pair` wins, else 0; `coin` is a uniform draw of [0, 1)."""
-        return float(coin < self.P[pair])
+        """Return 1 if the first arm of `pair` wins, 0 if the second does, and 1/2 for a tie.
+
+        `coin` is a uniform draw of [0, 1).
+        """
+        half = 0.0 if self.ties is None else self.ties[pair] / 2
+        return (float(coin < self.P[pair] - half) + float(coin < self.P[pair] + half)) / 2
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
 
 
+def _checked_ties(ties: Any, P: np.ndarray) -> np.ndarray | None:
+    """Return probabilities of ties that P leaves room for; None where all are 0."""
+    if ties is None:
+        return None
+    found = numbers(ties, "ties")
+    if found.shape != P.shape:
+        raise ValueError(f"ties should have the shape of P, {P.shape}, got {found.shape}")
+    room = 2 * np.minimum(P, P.T) * ~np.eye(len(P), dtype=bool)
+    wrong = ~((found >= 0) & (found <= room + ROUNDING) & (abs(found - found.T) <= ROUNDING))
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(
+            "ties should be symmetric, in [0, 2 min(P, P.T)] and 0 on the diagonal, "
+            f"got {found[i, j]} at [{i}, {j}]"
+        )
+    found = np.minimum(found, room)
+    found.setflags(write=False)
+    return found if found.any() else None
+
+
+def davidson(scores: Any, nu: float, *, name: str = "davidson", arms: Any = ()) -> Matrix:
+    """Return Davidson's problem: Bradley-Terry scores, and ties the likelier the closer two arms.
+
+    Parameters
+    ----------
+    scores
+        In logits, shape (K,).
+    nu
+        Tendency to tie, at least 0: equal arms tie with probability ``nu / (2 + nu)``.
+    name, arms
+        As for :class:`Matrix`.
+
+    References
+    ----------
+    Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison
+    experiments", JASA 1970.
+
+    Examples
+    --------
+    >>> problem = bd.problems.davidson([1.0, 0.0], nu=1.0)
+    >>> problem.P.round(2)[0], problem.ties.round(2)[0]
+    (array([0.5 , 0.66]), array([0.  , 0.31]))
+    """
+    check_range(nu, "nu", ">= 0 and finite")
+    score = numbers(scores, "scores")
+    if score.ndim != 1 or not np.isfinite(score).all():
+        raise ValueError(f"scores should be finite, shape (K,), got {shown_value(scores)}")
+    behind = score - score[:, None]
+    tie = nu / (nu + 2 * np.cosh(behind / 2))
+    P = (1 - tie) / (1 + np.exp(behind)) + tie / 2
+    np.fill_diagonal(tie, 0.0)
+    return Matrix(P, name, arms, f"scores, nu = {nu:g}" if nu else "scores", tie)
+
+
 class FromFit(Matrix):
-    """The preference matrix of one posterior draw of a fit.
+    """The preference matrix of one posterior draw of a fit, with its ties where the model has some.
 
     Parameters
     ----------
@@ -101,17 +172,17 @@ class FromFit(Matrix):
     """
 
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
-        from bayesduel.posterior.draws import check_fit, preference_draws
+        from bayesduel.posterior.draws import check_fit, draws_of
 
         check_fit(fit)
         real(draw, "draw")
         if not 0 <= draw < fit.duel.n_draws:
             raise ValueError(f"draw should be in [0, {fit.duel.n_draws}), got {draw}")
-        before = 0
-        for chunk in preference_draws(fit):
-            if draw < before + len(chunk):
-                break
-            before += len(chunk)
-        arms = tuple(str(a) for a in np.asarray(fit["constant_data"]["arm"]))
+        draws, arms, _ = draws_of(fit)
+        which = slice(draw, draw + 1)
+        P = draws.model.preference(draws.rows(which))[0]
+        first, second = np.triu_indices(len(P), 1)
+        tie = np.zeros_like(P)
+        tie[first, second] = draws.chances(which, first, second).get("tie", 0.0)
         source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
-        super().__init__(chunk[draw - before], f"fit of {fit.attrs['source']}", arms, source)
+        super().__init__(P, f"fit of {fit.attrs['source']}", arms, source, tie + tie.T)

@@ -72,8 +72,10 @@ class PiecewiseStationary(Problem):
         if len(parts) < 2:
             raise ValueError(f"P should hold two preference matrices at least, got {len(parts)}")
         for one in parts:
-            if one.setting != "pairs" or one.is_family or one.n_segments > 1:
-                raise ValueError(f"P should hold problems of one matrix each, got {one!r}")
+            if one.setting != "pairs" or one.is_family or one.n_segments > 1 or one.may_tie:
+                raise ValueError(
+                    f"P should hold problems of one matrix each, without ties, got {one!r}"
+                )
         if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
             raise ValueError(f"P should be of the same arms, got {[one.arms for one in parts]}")
         P = check_preference(np.stack([one.P for one in parts]))
@@ -209,9 +211,10 @@ class RandomChanges(ChangingFamily):
     def __post_init__(self) -> None:
         super().__post_init__()
         one = self.family
-        if not isinstance(one, Problem) or one.setting != "pairs" or one.n_segments > 1:
+        sound = isinstance(one, Problem) and one.setting == "pairs" and one.n_segments == 1
+        if not sound or one.may_tie:
             raise TypeError(
-                "family should draw problems of one preference matrix, such as "
+                "family should draw problems of one preference matrix, without ties, such as "
                 f"RandomProblem(n_arms=5, generator=uniform), got {shown_value(one)}"
             )
 

@@ -7,8 +7,9 @@ is. ``setting`` and ``shows`` are named as those of the policies
 =========  =======================================================================================
 setting    what a problem of this setting has beside what every problem has
 =========  =======================================================================================
-`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels; with more segments than
-           one, P has shape (n_segments, K, K), beginning with the duels ``starts``
+`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels; ``ties``, probabilities
+           of a tie, shape (K, K), None where ``may_tie`` is false; with more segments than one, P
+           has shape (n_segments, K, K), beginning with the duels ``starts``
 `margins`  ``scores``, the true scores, shape (K,); ``arms``; ``dice``, which compiled code draws
            margins with; if ``live``, ``play(i, j, nth, key)`` in its place
 `items`    ``offer``, the set of items; ``preference``; ``best`` and ``typical``, the worth of the
@@ -39,6 +40,8 @@ class Problem:
         Whether every replication draws a problem of its own.
     live
         Whether duels are played outside compiled code.
+    may_tie
+        Whether a duel of arms may end in a tie.
     name
         The name in plots and traces.
     source
@@ -61,6 +64,7 @@ class Problem:
     shows: ClassVar[int] = 2
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False
+    may_tie: Any = False
     n_segments: int = 1
     starts: tuple[int, ...] = (1,)
 

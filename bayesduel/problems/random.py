@@ -1,7 +1,7 @@
 """Random problems: every replication draws a new preference matrix, the same for all policies."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems.margins import checked_arms, score_duels
-from bayesduel.problems.matrix import Matrix
+from bayesduel.problems.matrix import Matrix, davidson
 from bayesduel.problems.problem import Problem, numbered
 from bayesduel.system.arguments import check_flag, check_range, check_rng, shown_value
 from bayesduel.system.memory import check_square
@@ -55,9 +55,18 @@ class RandomProblem(Problem):
     is_family: ClassVar[bool] = True
 
     @cached_property
+    def _example(self) -> Any:
+        return self.draw(np.random.default_rng(0))
+
+    @property
     def setting(self) -> str:
         """The setting of its problems, taken from one that is drawn for the purpose."""
-        return str(self.draw(np.random.default_rng(0)).setting)
+        return str(self._example.setting)
+
+    @property
+    def may_tie(self) -> bool:
+        """Whether duels may end in a tie, by the same one."""
+        return bool(self._example.may_tie)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -181,7 +190,9 @@ def perturbed_thurstone(
     return Matrix(P, "thurstone", source=duels.source)
 
 
-def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:
+def bradley_terry(
+    n_arms: int, *, sd: float = 1.0, nu: float = 0.0, rng: np.random.Generator
+) -> Matrix:
     """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``.
 
     Parameters
@@ -190,6 +201,8 @@ def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> 
         At least 2.
     sd
         Standard deviation of the log strengths.
+    nu
+        Davidson's tendency to tie: see :func:`davidson`. 0: no ties.
     rng
         The generator.
 
@@ -203,9 +216,8 @@ def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> 
     n_arms = checked_arms(n_arms)
     check_rng(rng)
     check_range(sd, "sd", "positive and finite")
-    score = sd * rng.standard_normal(n_arms)
-    P = 1 / (1 + np.exp(score - score[:, None]))
-    return Matrix(P, "bradley-terry", source=f"log strengths N(0, {sd:g}^2)")
+    made = davidson(sd * rng.standard_normal(n_arms), nu, name="bradley-terry")
+    return replace(made, source=f"log strengths N(0, {sd:g}^2)" + (f", nu {nu:g}" if nu else ""))
 
 
 def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Matrix:
@@ -265,6 +277,8 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     if not isinstance(problem, Matrix):
         raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
     check_range(gap, "gap", "in (0, 0.5]")
+    if problem.may_tie:
+        raise ValueError(f"problem should have no ties, got {problem}")
     away = problem.P - 0.5
     P = 0.5 + np.sign(away) * np.maximum(np.abs(away), gap)
     return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)

@@ -20,7 +20,7 @@ class Replay(Matrix):
     Parameters
     ----------
     duels
-        The log; a tie counts half a win for each.
+        The log; its ties are outcomes of 1/2, half a win each.
     never_met
         What to do with pairs that never met: "error", or "half" for P = 1/2.
     name
@@ -56,11 +56,12 @@ class Replay(Matrix):
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.read_summary.source
-        super().__init__(P, name or f"replay of {source}", duels.arms, source)
+        ties = tally.ties / np.maximum(n, 1)
+        super().__init__(P, name or f"replay of {source}", duels.arms, source, ties)
 
 
 class BinaryDuels(ScoreDuels):
-    """Wins and losses as margins of 1/2 and -1/2.
+    """Wins and losses as margins of 1/2 and -1/2; a tie is one of these, by a fair coin.
 
     An arm's score is the sum over the others of its win probability less 1/2: the k best are
     those of largest Borda score.

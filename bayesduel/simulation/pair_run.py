@@ -27,25 +27,33 @@ class PairRun(Run):
         self.ends = [*(start - 1 for start in self.problem.starts[1:]), inf]
         self.segment = 0
         self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
-        self.notes = np.zeros((int(self.times[-1]), 3), np.int32) if plan.get("duels") else None
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
+        self.batch = plan.get("batch", 1)
+        self.later = None if self.batch == 1 else policy.belief.init(n_arms)
+        self.options: dict[str, Any] = {} if self.later is None else {"later": self.later}
+        if plan.get("duels"):
+            self.options["notes"] = np.zeros((int(self.times[-1]), 3), np.int32)
+        if self.problem.may_tie:
+            self.options["ties"] = self.problem.ties[np.ix_(self.arms, self.arms)]
         self.due = _due(policy.belief, 0)
-        self.limit = min(self.due, self.ends[0])
+        self.learns = self._learning()
+        self.limit = min(self.learns, self.ends[0])
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
         """Return the tallies of arms and, if `pairs`, of pairs: at the times, before segments."""
         count = count_type(plan["horizon"])
+        wins = np.float64 if plan.get("ties") else count
         before: Layout = {
             "duels_before": ((*RUN, "segment", "arm"), count),
             "self_duels_before": ((*RUN, "segment", "arm"), count),
-            **({"wins_before": ((*RUN, "segment", *PAIR), count)} if plan["pairs"] else {}),
+            **({"wins_before": ((*RUN, "segment", *PAIR), wins)} if plan["pairs"] else {}),
         }
         return {
             "duels": ((*RUN, "time", "arm"), count),
             "self_duels": ((*RUN, "time", "arm"), count),
-            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), count),
+            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), wins),
             **(before if "segments" in plan else {}),
             "recommended": ((*RUN, "time"), np.int32),
             "answered": (RUN, np.int64),
@@ -54,36 +62,55 @@ class PairRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the preference matrix, one a replication if each draws its own.
+        """Return the preference matrix, one a replication if each draws its own, and any ties.
 
         Of several segments, all of them, and the first duel of each.
         """
-        dims = (("replication",) if problem.is_family else ()) + ("segment",)
+        dims = ("replication",) if problem.is_family else ()
         ones = list(drawn) if problem.is_family else [problem]
-        P, starts = np.stack([one.P for one in ones]), np.stack([one.starts for one in ones])
+        if any(one.may_tie != bool(plan.get("ties")) for one in ones):
+            raise ValueError("problem should draw problems that all may tie or none, got both")
+        names = ("P", "ties") if plan.get("ties") else ("P",)
+        found = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
+        starts = np.stack([one.starts for one in ones])
         if not problem.is_family:
-            P, starts = P[0], starts[0]
+            found, starts = {name: values[0] for name, values in found.items()}, starts[0]
         if problem.n_segments == 1:
-            return {"P": ((*dims[:-1], *PAIR), P)}
-        return {"P": ((*dims, *PAIR), P), "start": (dims, starts)}
+            return {name: ((*dims, *PAIR), values) for name, values in found.items()}
+        by = (*dims, "segment")
+        return {"P": ((*by, *PAIR), found["P"]), "start": (by, starts)}
 
     def play(self, last: int) -> None:
         """Play until duel `last`."""
         state = (self.belief, self.memory, self.truths[self.segment], self.self_duels)
-        notes = () if self.notes is None else (self.notes,)
-        self.loop(*state, self.done + 1, last, self.draws, self.coins, *notes)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins, **self.options)
         self.done = last
 
     def refit(self) -> None:
-        """Refit the belief, and begin the next segment, if that is due after ``done`` duels."""
-        if self.done == self.due:
-            seed = int(self.fits.integers(2**31))
-            self.belief = self.policy.belief.refreshed(self.belief, seed)
-            self.due = _due(self.policy.belief, self.done)
+        """Show the outcomes of a batch, refit the belief and begin a segment, as each is due."""
+        if self.done >= self.learns:
+            self._learn()
+            self.learns = self._learning()
         if self.done == self.ends[self.segment]:
             self.segment += 1
             self._tally("_before", self.segment)
-        self.limit = min(self.due, self.ends[self.segment])
+        self.limit = min(self.learns, self.ends[self.segment])
+
+    def _learn(self) -> None:
+        """Show the outcomes at the end of a batch, and refit the belief if that is due then."""
+        if self.later is not None:
+            for name in ("wins", "last", "n_duels"):
+                getattr(self.belief, name)[:] = getattr(self.later, name)
+        if self.done >= self.due:
+            seed = int(self.fits.integers(2**31))
+            self.belief = self.policy.belief.refreshed(self.belief, seed)
+            self.due = _due(self.policy.belief, self.done)
+
+    def _learning(self) -> float:
+        """Return after how many duels the policy learns something next."""
+        if self.batch == 1:
+            return self.due
+        return min(self.done + self.batch, int(self.times[-1]))
 
     def record(self, place: int) -> None:
         """Record the tallies and the arm that the policy recommends."""
@@ -94,7 +121,7 @@ class PairRun(Run):
     def _tally(self, name: str, place: int) -> None:
         """Enter the tallies so far in the arrays whose names end so."""
         back = np.argsort(self.arms)
-        wins, alone = self.belief.wins[np.ix_(back, back)], self.self_duels[back]
+        wins, alone = (self.later or self.belief).wins[np.ix_(back, back)], self.self_duels[back]
         self.arrays["self_duels" + name][place] = alone
         self.arrays["duels" + name][place] = wins.sum(0) + wins.sum(1) + 2 * alone
         if self.pairs:
@@ -106,9 +133,10 @@ class PairRun(Run):
         """Record when the policy identified a winner, -1 if it did not, and the duels."""
         answer = self.policy.answer(self.memory)
         self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
-        if self.notes is not None:
-            self.arrays["sequence"][..., :2] = self.arms[self.notes[:, :2]]
-            self.arrays["sequence"][..., 2] = self.notes[:, 2]
+        if "notes" in self.options:
+            notes = self.options["notes"]
+            self.arrays["sequence"][..., :2] = self.arms[notes[:, :2]]
+            self.arrays["sequence"][..., 2] = notes[:, 2]
 
 
 def recommend(policy: Any, belief: Any, memory: Any) -> int:
@@ -125,20 +153,28 @@ def _due(belief: Any, n_duels: int) -> float:
     return inf if due < 0 else due
 
 
-def play_pairs(belief, memory, P, self_duels, first, last, rng, coins, notes=None):  # type: ignore[no-untyped-def]
+def play_pairs(  # type: ignore[no-untyped-def]
+    belief, memory, P, self_duels, first, last, rng, coins, notes=None, ties=None, later=None
+):
     """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again.
 
-    In `notes`, if given, it enters the arms of each duel and whether the first won.
+    In `notes`, if given, it enters the arms of each duel and whether the first won, -1 for a tie.
+    `ties` are probabilities of a tie, 0 if not given. Outcomes are recorded in `later`, if given,
+    where the rule does not see them, in place of the belief.
     """
     t = first
     while t <= last:
         i, j = select(belief, memory, t, rng)
         n = min(repeats(belief, memory, t), last + 1 - t)
         for k in range(n):
-            outcome = 1.0 if coins.random() < P[i, j] else 0.0
-            record(belief, (i, j), outcome)
+            if ties is None:
+                outcome = 1.0 if coins.random() < P[i, j] else 0.0
+            else:
+                coin, half = coins.random(), ties[i, j] / 2
+                outcome = 1.0 if coin < P[i, j] - half else 0.5 if coin < P[i, j] + half else 0.0
+            record(belief if later is None else later, (i, j), outcome)
             if notes is not None:
-                notes[t + k - 1] = i, j, int(outcome)
+                notes[t + k - 1] = i, j, -1 if outcome == 0.5 else int(outcome)
         if i == j:
             self_duels[i] += n
         t += n

@@ -32,6 +32,7 @@ def simulate(
     record_at: Literal["log", "linear"] | Iterable[int] = "log",
     detail: Literal["auto", "pairs", "arms", "duels"] = "auto",
     index: bool = False,
+    batch: int = 1,
     permute: bool = True,
     workers: int | None = None,
     backend: Literal["processes", "dask"] = "processes",
@@ -80,6 +81,11 @@ def simulate(
         the sequence of all duels, 12 bytes each in memory (compressed on disk). Without `k` only.
     index
         With `k`: whether to record the intransitivity indices too (of pairs that met twice).
+    batch
+        How many duels of arms are chosen before the policy learns their outcomes (limited
+        adaptivity): its rule reads the belief of the batch's start. Rules that learn from the
+        outcomes of single duels (``BeatTheMean``, ``DEXP3``, ``MultiSBM``, ``POCOWISTA``, ...)
+        learn nothing from several at once. For duels of arms without `k`.
     permute
         Whether each replication shows the arms in a random order; the trace has them in the
         problem's own.
@@ -101,11 +107,12 @@ def simulate(
     A DataTree; of several problems, one with such a tree for each, by label. Group ``trace`` has
     dims ``policy``, ``replication`` and ``time``: `duels` (..., arm), the places an arm took (a
     self-duel is two); `self_duels` (..., arm); `wins` (..., arm, opponent), times arm beat
-    opponent; `recommended`, an arm's index; `answered`, the duel after which the policy had
-    identified a winner, -1 if never; with `detail` "duels", `sequence` (..., duel, part), the
-    indices of the two arms and whether the first won. Group ``problem`` has `P`; where
-    preferences change it has `P` and `start`, the first duel, by ``segment``, and the trace the
-    tallies `duels_before`, `self_duels_before` and (with those of pairs) `wins_before` each.
+    opponent, a tie being half a win; `recommended`, an arm's index; `answered`, the duel after
+    which the policy had identified a winner, -1 if never; with `detail` "duels", `sequence`
+    (..., duel, part), the indices of the two arms and whether the first won (-1: a tie). Group
+    ``problem`` has `P`, and `ties` if there are any; where preferences change it has `P` and
+    `start`, the first duel, by ``segment``, and the trace the tallies `duels_before`,
+    `self_duels_before` and (with those of pairs) `wins_before` each.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
     true worth of what was shown (of two items shown, their mean); of two, `better_worth` (...,
@@ -149,6 +156,7 @@ def simulate(
             "record_at": record_at,
             "detail": detail,
             "index": index,
+            "batch": batch,
             "permute": permute,
             "workers": workers,
             "backend": backend,
@@ -168,6 +176,7 @@ def simulate(
     runs = whole(replications, "replications", 1, most=REPLICATIONS)
     check_flag(index, "index")
     check_flag(permute, "permute")
+    batch = whole(batch, "batch", 1)
     if progress is not None:
         check_flag(progress, "progress")
     out = None if out is None else path_of(out, "out")
@@ -176,9 +185,14 @@ def simulate(
             raise ValueError("index should be given with k only, got True without")
         problem = as_problem(problem).for_horizon(horizon)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
+        if batch != 1 and problem.setting != "pairs":
+            raise ValueError(f"batch should be 1 for {problem.setting}, got {batch}")
+        plan[-1].update({"batch": batch} if batch > 1 else {})
     else:
         if not isinstance(detail, str) or detail != "auto":
             raise ValueError(f"detail should be 'auto' with k, got {shown_value(detail)}")
+        if batch != 1:
+            raise ValueError(f"batch should be 1 with k, got {batch}")
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan
@@ -226,7 +240,7 @@ def _plan_of_regret(
     # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
     tallies = len(times) + problem.n_segments - 1
     cells = problem.n_arms if items else tallies * problem.n_arms**2
-    room = len(named) * replications * cells * (4 if horizon < 2**30 else 8)
+    room = len(named) * replications * cells * (4 if horizon < 2**30 and not problem.may_tie else 8)
     if detail in ("auto", "duels"):
         pairs = room <= PAIRS_UP_TO
     else:
@@ -238,6 +252,7 @@ def _plan_of_regret(
         "pairs": pairs,
         **({"segments": problem.n_segments} if problem.n_segments > 1 else {}),
         **({"duels": True} if detail == "duels" else {}),
+        **({"ties": True} if problem.may_tie else {}),
     }
     return named, times, settings
 

@@ -8,24 +8,30 @@ trace of   score of a choice
 =========  =======================================================================================
 pairs      by `criterion`: "copeland", the share of the other arms that the recommended arm beats;
            "borda", its mean probability to win; "condorcet", its probability to win against the
-           Condorcet winner
+           Condorcet winner; "kemeny" and "slater", the least cost of a ranking that begins with it
+           (:func:`bayesduel.preference.kemeny`), negative, up to 16 arms;
+           "copeland_indifference", the share of the others that it beats more often than it ties
+           or loses, plus half that of those with which a tie is likeliest (Bengs et al. 2024)
 items      the recommended item's worth: its probability of success times its value
 margins    the sum of the true scores of the selected set
 =========  =======================================================================================
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import check_ci_prob
+from bayesduel.preference.copeland import opposite
+from bayesduel.preference.kemeny import least_costs
 from bayesduel.simulation.regret import arm_costs, segment_at
 from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import check_one_of, shown_value
 
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
+CRITERIA = ("copeland", "borda", "condorcet", "kemeny", "slater", "copeland_indifference")
 SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 
@@ -177,8 +183,8 @@ def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.Dat
     trace
         What :func:`bayesduel.simulate` returned.
     criterion
-        Of a trace of pairs: "copeland" (default), "borda" or "condorcet". Other traces have one
-        score, and take None.
+        Of a trace of pairs: "copeland" (default), "borda", "condorcet", "kemeny", "slater" or
+        "copeland_indifference". Other traces have one score, and take None.
 
     Returns
     -------
@@ -208,14 +214,28 @@ def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.Dat
 
 def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended arms lack of the best score."""
-    criterion = criterion or "copeland"
-    check_one_of(criterion, "criterion", ("copeland", "borda", "condorcet"))
-    named, P = trace["trace"].dataset["recommended"].load(), trace["problem"].dataset["P"]
-    cost = P.isel(opponent=0, drop=True).copy(data=2 * arm_costs(P.values, criterion))
-    at = segment_at(trace)
+    named, problem = trace["trace"].dataset["recommended"].load(), trace["problem"].dataset
+    lacks = _arm_lacks(problem, criterion or "copeland")
+    cost, at = problem["P"].isel(opponent=0, drop=True).copy(data=lacks), segment_at(trace)
     cost = cost if at is None else cost.isel(segment=at)
     lost = cost.isel(arm=named).drop_vars(("arm", "segment"), errors="ignore")
     return lost.rename(named.name)
+
+
+def _arm_lacks(problem: xr.Dataset, criterion: str) -> np.ndarray:
+    """Return what each arm lacks of the best score, shape (..., K)."""
+    check_one_of(criterion, "criterion", CRITERIA)
+    P = problem["P"].values
+    if criterion in ("kemeny", "slater"):
+        cost = least_costs(P, cast(Any, criterion))
+        return np.asarray(cost - cost.min(-1, keepdims=True))
+    if criterion == "copeland_indifference":
+        tie = problem["ties"].values if "ties" in problem else np.zeros_like(P)
+        win = P - tie / 2
+        likeliest = np.where(tie > np.maximum(win, opposite(win)), 0.5, win > opposite(win))
+        points = likeliest.sum(-1)  # half a point against itself is the same for all
+        return np.asarray((points.max(-1, keepdims=True) - points) / (P.shape[-1] - 1))
+    return 2 * arm_costs(P, criterion)
 
 
 def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:

@@ -319,6 +319,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "problems.BinaryDuels": lambda w: {"problem": bd.problems.Matrix(w.P)},
     "problems.FromFit": _fit,
     "problems.FromPeriods": lambda w: {"fit": w.season_fit, "each": 10},
+    "problems.davidson": lambda w: {"scores": [0.0, 1.0], "nu": 1.0},
     "problems.ItemDuels": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.ItemPulls": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
     "problems.MarginReplay": lambda w: {"duels": w.margins},

@@ -29,7 +29,7 @@ BY_SETTING = {
         *("ContrastAllocation", "ExpectedPCS", "InformationGain", "KnowledgeGradient"),
         *("TopTwoThompson", "BeatTheWinner", "WinnerStays", "Doubler", "MultiSBM", "Sparring"),
         *("DEXP3", "VersatileDB", "ExploreThenVerify", "Knockout", "SEEBS"),
-        *("SequentialElimination", "BeatTheWinnerReset", "DETECT", "MDB"),
+        *("SequentialElimination", "BeatTheWinnerReset", "DETECT", "MDB", "PCOMP", "POCOWISTA"),
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),

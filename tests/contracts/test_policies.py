@@ -51,6 +51,8 @@ EXTRA = [
     policies.SAVAGE(criterion="borda", k=2, epsilon=0.1),
     policies.SAVAGE(criterion="condorcet"),
     policies.SAVAGE(criterion="condorcet", verify=False),
+    policies.SAVAGE(criterion="kemeny"),
+    policies.SAVAGE(criterion="slater"),
     policies.SAVAGE(independence="sampled"),
     policies.RankEl(criterion="borda", distance="rank"),
     policies.SCB(cache=False, sign_test="epochs"),

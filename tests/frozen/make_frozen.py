@@ -81,6 +81,8 @@ PAIR_VARIANTS = {
     "PBR-random-walk": lambda: policies.PBR(criterion="random_walk"),
     "SAVAGE-borda": lambda: policies.SAVAGE(criterion="borda"),
     "SAVAGE-condorcet": lambda: policies.SAVAGE(criterion="condorcet"),
+    "SAVAGE-kemeny": lambda: policies.SAVAGE(criterion="kemeny"),
+    "SAVAGE-slater": lambda: policies.SAVAGE(criterion="slater"),
     "SAVAGE-sampled": lambda: policies.SAVAGE(independence="sampled"),
     "SCB-epochs": lambda: policies.SCB(cache=False, sign_test="epochs"),
     "SupKLUCB-borda": lambda: policies.SupKLUCB(score="borda"),

@@ -26,6 +26,8 @@ ANSWERING = [
     bd.MergeRUCB(),
     bd.PBR(),
     bd.PBR(criterion="borda"),
+    bd.PCOMP(),
+    bd.POCOWISTA(),
     bd.RankEl(),
     bd.SAVAGE(),
     bd.SAVAGE(criterion="borda"),

@@ -1,6 +1,7 @@
 """SAVAGE: its intervals, its predicates by hand, its errors."""
 
 from dataclasses import replace
+from itertools import combinations, permutations
 from math import inf, log, pi, sqrt
 
 import numpy as np
@@ -11,6 +12,7 @@ import bayesduel as bd
 from bayesduel.policies import SAVAGE
 from bayesduel.policies.savage import alike, ask_last_arm
 from bayesduel.policies.savage_elimination import depends, learn_pair, sampled_depends
+from bayesduel.preference import kemeny, slater
 from bayesduel.problems import named
 from bayesduel.simulation.pair_run import play_pairs
 from bayesduel.simulation.replication import label
@@ -362,3 +364,66 @@ def test_an_unknown_horizon_is_refused():
         SAVAGE().init(3)
     with pytest.raises(ValueError, match="delta should be given where horizon is infinite"):
         SAVAGE(horizon=inf).init(3)
+
+
+@pytest.mark.parametrize("criterion", ["kemeny", "slater"])
+def test_rankings_that_may_be_best_by_enumeration(criterion):
+    """Beside all pairs of rankings; and the best one of any P in the box is among them."""
+    rank = {"kemeny": kemeny, "slater": slater}[criterion]
+    rng, dropped = np.random.default_rng(3), 0
+    for _ in range(12):
+        P = bd.problems.uniform(4, rng=rng).P
+        lower = np.clip(P - rng.uniform(0.0, 0.4) * rng.random((4, 4)), 0, 1)
+        np.fill_diagonal(lower, 0.5)
+        memory = memory_of(lower, criterion)
+        depends(memory)
+        low = lower if criterion == "kemeny" else (lower > 0.5).astype(float)
+        high = 1 - low.T
+
+        def most(s, r, low=low, high=high):
+            """The largest cost of s less that of r, over the box."""
+            places = [{arm: k for k, arm in enumerate(order)} for order in (s, r)]
+            return sum(
+                high[a, b] - low[b, a]
+                for a, b in permutations(range(4), 2)
+                if places[0][b] < places[0][a] and places[1][a] < places[1][b]
+            )
+
+        orders = [tuple(order) for order in memory.orders.tolist()]
+        known = [all(most(s, r) >= -1e-9 for s in orders) for r in orders]
+        assert memory.possible.tolist() == known
+        kept = [order for order, stays in zip(orders, known, strict=True) if stays]
+        dropped += len(orders) - len(kept)
+        assert pairs(memory.active) == {
+            (a, b)
+            for a, b in combinations(range(4), 2)
+            if len({order.index(a) < order.index(b) for order in kept}) == 2
+        }
+        for _ in range(20):
+            X = lower + (1 - lower.T - lower) * rng.random((4, 4))
+            X = np.triu(X, 1) + np.tril(1 - X.T, -1) + np.eye(4) / 2
+            assert tuple(rank(X).tolist()) in kept
+    assert dropped > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["kemeny", "slater"])
+def test_the_top_of_the_ranking_is_found_where_it_is_no_copeland_winner(criterion):
+    """Arm 1 beats three arms; arm 0, which loses to it alone, beats the other four."""
+    beats = [{2, 3, 4, 5}, {0, 3, 5}, {1, 3, 4}, {4}, {1}, {2, 3, 4}]
+    P = [[0.5 if i == j else 0.1 + 0.8 * (j in beats[i]) for j in range(6)] for i in range(6)]
+    policy = SAVAGE(criterion=criterion, delta=0.1)
+    trace = bd.simulate(policy, P, 30_000, replications=3, seed=2, record_at=[30_000])
+    assert (trace["trace"]["recommended"] == 1).all()
+    assert (trace["trace"]["answered"] > 0).all()
+    rates = {c: bd.success_rate(trace, criterion=c)["rate"].item() for c in (criterion, "copeland")}
+    assert rates == {criterion: 1, "copeland": 0}
+
+
+def test_rankings_of_many_arms_are_refused():
+    with pytest.raises(ValueError, match="n_arms should be at most 6 under criterion 'kemeny'"):
+        SAVAGE(criterion="kemeny", horizon=100).init(7)
+    with pytest.raises(ValueError, match=r"epsilon should be 0 under criterion 'slater', got 0\.1"):
+        SAVAGE(criterion="slater", epsilon=0.1)
+    with pytest.raises(ValueError, match="'formal' under criterion 'slater', got 'sampled'"):
+        SAVAGE(criterion="slater", independence="sampled")

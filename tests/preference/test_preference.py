@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from bayesduel import preference as pf
+from bayesduel.preference.kemeny import least_costs
 from bayesduel.preference.von_neumann import linear_programme
 
 MIXTURE = 1e-7  # how far two routes to one maximin mixture may differ
@@ -276,6 +277,8 @@ def test_kemeny_and_slater_are_cheapest(P):
         best = min(total.values())
         first = next(o for o in total if total[o] <= best + 1e-9)  # permutations come in order
         assert tuple(getattr(pf, name)(P)) == first, name
+        least = [min(c for o, c in total.items() if o[0] == a) for a in range(len(P))]
+        np.testing.assert_allclose(least_costs(P, name), least, atol=1e-9)
 
 
 @checked

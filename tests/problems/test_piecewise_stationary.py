@@ -1,5 +1,7 @@
 """Problems whose preferences change: how they are made, drawn and refused."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -13,6 +15,7 @@ from bayesduel.problems import (
     RandomProblem,
     ScoreWalk,
     bradley_terry,
+    davidson,
     fixed_gap,
     score_duels,
 )
@@ -44,8 +47,9 @@ def test_segments_are_matrices_names_problems_or_logs():
         ([P, P, P], [9, 9], "changes should be 2 increasing"),
         ([P, "mslr-5"], [9], "P should be of the same arms, got "),
         ([P, COFFEE], [9], "P should be of the same arms, got "),
-        ([P, FAMILY], [9], "P should hold problems of one matrix each, got RandomProblem"),
+        ([P, FAMILY], [9], "P should hold problems of one matrix each, without ties, got Rand"),
         ([P, P - 0.1], [9], "P should have "),
+        ([P, davidson([1.0, 0.0, -1.0], nu=1.0)], [9], "of one matrix each, without ties, got Mat"),
     ],
 )
 def test_refused(matrices, changes, message):
@@ -57,7 +61,8 @@ def test_families_refuse_what_they_cannot_draw():
     with pytest.raises(TypeError, match="family should draw problems of one preference matrix"):
         RandomChanges(family="uniform")
     margins = RandomProblem(n_arms=3, generator=score_duels)
-    for wrong in (margins, ScoreWalk(horizon=200)):
+    ties = RandomProblem(n_arms=3, generator=partial(bradley_terry, nu=0.5))
+    for wrong in (margins, ties, ScoreWalk(horizon=200)):
         with pytest.raises(TypeError, match="family should draw problems of one"):
             RandomChanges(family=wrong)
     with pytest.raises(ValueError, match="horizon should be given where no simulation gives it"):

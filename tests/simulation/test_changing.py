@@ -203,3 +203,16 @@ def test_resets_pay_where_the_winner_changes():
     )  # fmt: skip
     first, second = bd.regret(trace, "weak").mean("replication").values[:, -1]
     assert first < second / 3
+
+
+@pytest.mark.parametrize("batch", [7, 50, 1000])
+def test_a_change_within_a_batch_shows_no_outcome_and_moves_no_batch(batch):
+    """Equal segments in batches are the stationary problem in these batches, tallies too."""
+    P = bd.problems.named("cyclic-4").P
+    asked = {"replications": 2, "seed": 3, "batch": batch, "workers": 1, "detail": "pairs"}
+    changing = PiecewiseStationary([P, P, P], [20, 33])
+    whole, parts = (bd.simulate([bd.RUCB(), bd.DTS()], one, 120, **asked) for one in (P, changing))
+    for name in ("wins", "duels", "recommended"):
+        np.testing.assert_array_equal(whole["trace"][name], parts["trace"][name])
+    before = parts["trace"]["duels_before"].sum("arm")
+    np.testing.assert_array_equal(before, np.broadcast_to([0, 2 * 19, 2 * 32], before.shape))

@@ -168,7 +168,7 @@ def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
     np.testing.assert_array_equal(bd.success_rate(trace)["success"], cost <= 1e-9)
     with pytest.raises(ValueError, match="criterion should be None for a trace of items"):
         bd.success_rate(trace, criterion="borda")
-    with pytest.raises(ValueError, match="criterion should be 'copeland', 'borda' or 'condorcet'"):
+    with pytest.raises(ValueError, match="criterion should be 'copeland', 'borda', 'condorcet'"):
         bd.opportunity_cost(bd.simulate(bd.DTS(), P, 5), "elo")
 
     selection = bd.simulate(bd.Uniform(), P, 60, k=2, seed=2)
