@@ -184,8 +184,7 @@ def held_out(
         rows, _ = votes_of(duels)
         code, _ = levels_by(duels, unit)
         rows[5] = np.where(code >= 0, code, code.max() + 1 + np.arange(len(code)))
-    by_unit = unit != "duel"
-    n_units = np.count_nonzero(np.bincount(rows[5])) if by_unit else int(rows[2:5].sum())
+    n_units = int((np.bincount(rows[5]) > 0 if unit != "duel" else rows[2:5]).sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
