@@ -306,7 +306,8 @@ class Check:
                 f"controls for the same, needs NUTS, which takes hours for {n_cells:,} rows of "
                 f"{self.duels.n_arms:,} arms; a preference matrix does not control for them."
             )
-        return fit(self.duels, cyclic, seed=self.seed, log_likelihood=False), ""
+        draws = DRAWN_AT_ONCE[1]  # no more than the preference matrix has: NUTS takes the time
+        return fit(self.duels, cyclic, draws=draws, seed=self.seed, log_likelihood=False), ""
 
     @cached_property
     def data(self) -> "xr.DataTree":

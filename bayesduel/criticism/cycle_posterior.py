@@ -13,14 +13,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import betaln
 
-from bayesduel.criticism.transitivity.triads import Triads
+from bayesduel.criticism.transitivity.triads import AT_ONCE, Triads
 from bayesduel.data.votes import Pairs
-from bayesduel.jit import compiled, interpreted
 
 __all__ = ["Cycle", "CyclePosterior", "curl_share", "cycle_posterior", "draw_pairs"]
 
 NAMED = 10  # cycles named
-FEW_STEPS = 120_000  # draws times triads that plain Python counts sooner than Numba is imported
 LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Normal(log 4, 1)
 
 
@@ -97,8 +95,7 @@ def cycle_posterior(
 ) -> CyclePosterior:
     """Return the posterior probabilities of cycles from draws of the pairs' probabilities."""
     n_arms, n_draws = len(labels), len(theta)
-    with interpreted(theta.shape[0] * len(triads.edges) <= FEW_STEPS):
-        per_draw, per_triad = _count(theta, triads.edges)
+    per_draw, per_triad = _count(theta, triads.edges)
     cyclic = per_draw[:, 0] / triads.share
     share = per_triad / n_draws
     error = 0.0
@@ -171,37 +168,27 @@ def curl_share(
 # -- in calling order ----------------------------------------------------------------------
 
 
-@compiled
-def _count(theta, edges):
+def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Count by draw the triads that break each form of transitivity, by triad its cycles.
 
     By draw: cyclic, not moderately, not strongly transitive; by triad: round either way.
     """
-    per_draw = np.zeros((theta.shape[0], 3), dtype=np.int64)
-    per_triad = np.zeros((edges.shape[0], 2), dtype=np.int64)
-    for r in range(theta.shape[0]):
-        for t in range(edges.shape[0]):
-            a = theta[r, edges[t, 0]] - 0.5
-            b = theta[r, edges[t, 1]] - 0.5
-            c = 0.5 - theta[r, edges[t, 2]]  # k beats i
-            if (a > 0) == (b > 0) and (b > 0) == (c > 0):
-                per_triad[t, 0 if a > 0 else 1] += 1
-                per_draw[r, 0] += 1
-                per_draw[r, 1] += 1
-                per_draw[r, 2] += 1
-                continue
-            # One of the three points the other way round: it joins best and worst.
-            a, b, c = abs(a), abs(b), abs(c)
-            signs = (theta[r, edges[t, 0]] > 0.5, theta[r, edges[t, 1]] > 0.5)
-            third = theta[r, edges[t, 2]] < 0.5
-            if signs[0] == signs[1]:
-                longest, one, other = c, a, b
-            elif signs[0] == third:
-                longest, one, other = b, a, c
-            else:
-                longest, one, other = a, b, c
-            per_draw[r, 1] += longest < min(one, other)
-            per_draw[r, 2] += longest < max(one, other)
+    margin = np.ascontiguousarray(theta.T) - 0.5
+    per_draw = np.zeros((len(theta), 3), dtype=np.int64)
+    per_triad = np.zeros((len(edges), 2), dtype=np.int64)
+    for start in range(0, len(edges), AT_ONCE):
+        i, j, k = edges[start : start + AT_ONCE].T
+        a, b, c = margin[i], margin[j], -margin[k]  # of each arm against the next, around
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        middle = np.maximum(low, np.minimum(high, c))
+        low, high = np.minimum(low, c), np.maximum(high, c)
+        ways = low > 0, high <= 0
+        per_triad[start : start + AT_ONCE] = np.stack([way.sum(1) for way in ways], axis=1)
+        # One of the three points the other way round: it joins best and worst.
+        two_ahead = middle > 0
+        longest = np.where(two_ahead, -low, high)
+        broken = longest < np.abs(middle), longest < np.where(two_ahead, high, -low)
+        per_draw += np.stack([(ways[0] | ways[1]).sum(0), *(one.sum(0) for one in broken)], axis=1)
     return per_draw, per_triad
 
 

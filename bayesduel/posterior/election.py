@@ -24,6 +24,7 @@ from bayesduel.preference import (
     winner_mask,
 )
 from bayesduel.preference.scores import EQUAL
+from bayesduel.system.blas_threads import one_thread_if_small
 
 __all__ = ["ElectionResult", "PairSummary", "Ties", "chunks", "hold_elections", "pair_summary"]
 
@@ -57,11 +58,11 @@ class ElectionResult:
 
 def hold_elections(draws: Draws, rope: float, ties: Ties = "strict") -> ElectionResult:
     """Hold the elections."""
-    if draws.score is None:
-        return _by_matrix(draws, rope, ties)
-    if not draws.model.criteria_agree:
-        return replace(_by_matrix(draws, rope, ties), rank=ranks(draws.score))
-    return _by_score(draws, draws.score, rope)
+    if draws.score is not None and draws.model.criteria_agree:
+        return _by_score(draws, draws.score, rope)
+    with one_thread_if_small(draws.n_arms):
+        found = _by_matrix(draws, rope, ties)
+    return found if draws.score is None else replace(found, rank=ranks(draws.score))
 
 
 def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:

@@ -12,6 +12,7 @@ from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
 from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
+from bayesduel.system.blas_threads import one_thread_if_small
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
@@ -173,7 +174,7 @@ def analyse(
     check_noun(noun)
     log, ranked = duels, isinstance(duels, Rankings)
     duels = log.duels if isinstance(log, Rankings) else log
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, one_thread_if_small(duels.n_arms):
         warnings.simplefilter("always", UserWarning)
         step("checking the log")
         health = health_of(duels)
@@ -195,7 +196,8 @@ def analyse(
     model = fit.duel.model
     covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
     by_score, many = model.criteria_agree, duels.n_arms > TABLE_ARMS
-    with warnings.catch_warnings():  # the log's warnings have been given once
+    with warnings.catch_warnings(), one_thread_if_small(duels.n_arms):
+        # The log's warnings have been given once.
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
         if by_score and "covariate_effect" in covariates:

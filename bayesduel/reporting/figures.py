@@ -22,6 +22,7 @@ SETTINGS: Any = {  # of Matplotlib
     "svg.hashsalt": "bayesduel",
     "svg.fonttype": "none",
     "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],  # texts have the widths of these
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
 }
@@ -58,12 +59,14 @@ def draw(plot: Callable[..., Any], size: tuple[float, float]) -> Picture:
         Width and height in inches; empty margins are cut off.
     """
     from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     file = BytesIO()
     with rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure = Figure(figsize=size, layout="compressed", dpi=PIXELS)
+        FigureCanvasAgg(figure)  # one renderer measures its texts
         axes = figure.add_subplot()
         plot(ax=axes)
         figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]

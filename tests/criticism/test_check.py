@@ -173,6 +173,9 @@ def test_forms_of_transitivity_are_those_of_their_definitions():
             broken = [P[first, third] < limit for limit in (min(near), max(near))]
             assert found.tolist() == [0, *broken]
     np.testing.assert_array_equal(per_triad[0], cycles)
+    by_draw, by_triad = _count(theta, np.tile([[0, 2, 1]], (300, 1)))  # more than at once
+    np.testing.assert_array_equal(by_draw, 300 * per_draw)
+    np.testing.assert_array_equal(by_triad, np.tile(per_triad, (300, 1)))
 
 
 def test_cycles_are_alike_up_to_two_standard_errors():

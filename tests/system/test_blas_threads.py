@@ -5,6 +5,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bayesduel as bd
 from bayesduel.criticism.transitivity import evidence
 from bayesduel.inference import fit
+from bayesduel.posterior import election, information_gain
+from bayesduel.reporting.analysis import analyse
 from bayesduel.system.blas_threads import SMALL, one_thread_if_small
 
 
@@ -22,7 +24,7 @@ def test_one_thread_where_matrices_are_small():
         assert threads() == {2}
 
 
-def test_fits_and_tests_of_transitivity_use_one_thread(monkeypatch):
+def test_fits_tests_elections_and_reports_use_one_thread(monkeypatch):
     used = {}
 
     def watched(module, name):
@@ -34,12 +36,17 @@ def test_fits_and_tests_of_transitivity_use_one_thread(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    for name in ("_sample", "robust_covariance"):
-        watched(fit, name)
-    watched(evidence, "_test")
+    places = {fit: ("_sample", "robust_covariance"), evidence: ("_test",)}
+    places |= {election: ("_by_matrix",), information_gain: ("next_pairs",)}
+    for module, names in places.items():
+        for name in names:
+            watched(module, name)
     log = bd.datasets.load("tversky1969")
     with threadpool_limits(2, user_api="blas"):
-        bd.fit(log, draws=100)
+        bd.winners(bd.fit(log, "preference-matrix", draws=100), covariance="model")
         evidence.transitivity_test(log, 19, power=False)
         assert threads() == {2}
-    assert used == {name: {1} for name in ("_sample", "robust_covariance", "_test")}
+        assert used.keys() == {"_sample", "robust_covariance", "_test", "_by_matrix"}
+        analyse(log, draws=100)
+        assert threads() == {2}
+    assert used == {name: {1} for names in places.values() for name in names}

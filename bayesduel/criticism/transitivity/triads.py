@@ -18,6 +18,7 @@ __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", 
 
 
 AT_ONCE = 255  # triads looked at together, whose number fits in a byte
+WORDS_AT_ONCE = 64 * AT_ONCE  # the same, of 64 logs each
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
@@ -105,15 +106,16 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """
     z = np.ascontiguousarray(z_scores.T)
     n = z.shape[1]
-    above, below = z > 0, z < 0
-    decided = above | below
+    above, below = _words(z > 0), _words(z < 0)
     number, rows, weakest = np.zeros(n, dtype=np.int64), [], []
-    for start in range(0, len(edges), AT_ONCE):
-        part = edges[start : start + AT_ONCE]
-        i, j, k = part.T
-        number += (decided[i] & decided[j] & decided[k]).sum(0, dtype=np.uint8)
-        one_way, other_way = above[i] & above[j] & below[k], below[i] & below[j] & above[k]
-        triad, row = np.divmod(np.flatnonzero(one_way | other_way), n)
+    for start in range(0, len(edges), WORDS_AT_ONCE):
+        part = edges[start : start + WORDS_AT_ONCE]
+        (ij, jk, ik), (ji, kj, ki) = above[part.T], below[part.T]
+        decided = _bits((ij | ji) & (jk | kj) & (ik | ki), n)
+        for few in range(0, len(part), AT_ONCE):
+            number += decided[few : few + AT_ONCE].sum(0, dtype=np.uint8)
+        cyclic = _bits((ij & jk & ki) | (ji & kj & ik), n)
+        triad, row = np.divmod(np.flatnonzero(cyclic.view(bool)), n)
         least = np.abs(z[part[triad].T, row]).argmin(0)
         rows.append(row)
         weakest.append(part[triad, least])
@@ -123,3 +125,14 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     np.maximum.at(top, row, half)
     total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
     return np.stack([top + np.log(total), np.bincount(row, minlength=n), number], axis=1)
+
+
+def _words(rows: np.ndarray) -> np.ndarray:
+    """Return rows of truth values as bits, 64 in a word."""
+    packed = np.packbits(rows, axis=1)
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
+
+
+def _bits(words: np.ndarray, n: int) -> np.ndarray:
+    """Return the first `n` bits of rows of words, each as 0 or 1."""
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n)
