@@ -65,13 +65,18 @@ def leaderboard(done: Done, horizon: int, problems: Sequence[str] = PROBLEMS) ->
     ]
     left, right, outcome, group = zip(*votes, strict=True)
     fit = bd.fit(bd.Duels.from_votes(left, right, outcome, group=group), BradleyTerry(), seed=0)
-    best = bd.winners(fit)["winner_probability"].sel(criterion="condorcet").to_series()
+    covariance = "auto" if len(regrets) > 2 else "model"  # two clusters tell no error
+    best = (
+        bd.winners(fit, covariance=covariance)["winner_probability"]
+        .sel(criterion="condorcet")
+        .to_series()
+    )
     logs: dict[str, list[float]] = {policy: [] for policy in us}
     for own in regrets.values():
         means = {policy: np.mean([*runs.values()]) for policy, runs in own.items()}
         for policy, mean in means.items():
             logs[policy].append(np.log(mean / min(means.values())))
-    table = bd.scores(fit)
+    table = bd.scores(fit, covariance=covariance)
     columns = (round(table[f"rating{end}"]).astype(int) for end in ("", "_lower", "_upper"))
     return [
         {
