@@ -40,7 +40,7 @@ def small(monkeypatch, tmp_path):
 
     monkeypatch.chdir(tmp_path)
     few = {"DTS", "SelfSparring", "Uniform"}
-    monkeypatch.setattr(arena, "OTHER_NOTIONS", known_policies("pairs").keys() - few)
+    monkeypatch.setattr(arena, "ABSENT", known_policies("pairs").keys() - few)
     monkeypatch.setattr(arena, "BLOCKS", {40: 1, 80: 2})
     monkeypatch.setattr(arena, "RULE", {})
 

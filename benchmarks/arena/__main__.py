@@ -21,11 +21,13 @@ from rich.progress import track
 from bayesduel.system.atomic_write import write_text
 from benchmarks.arena.page import leaderboard, write_page
 from benchmarks.arena.suite import PROBLEMS, problem_named
+from benchmarks.pivot_index import POSTERIOR
 from benchmarks.tables import show
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
 from benchmarks.validation.records import FOLDER, append, key_of, read_records
 
-OTHER_NOTIONS = ("BeatTheWinner", "DEXP3", "UCB1")  # aim at weak or Borda regret: do not play
+# Do not play: those that aim at weak or Borda regret, and those that take milliseconds a duel.
+ABSENT = {"BeatTheWinner", "DEXP3", "UCB1", *POSTERIOR}
 SETTINGS = {"WinnerStays": {"regret": "strong"}}  # all others play with their defaults
 RUNS = 2  # of a block
 BLOCKS = {1_000: 1, 10_000: 4, 100_000: 2}  # by horizon; that of 1,000 is for speeds alone
@@ -45,7 +47,7 @@ def experiment(name: str, problems: list[str], horizons: list[int]) -> Experimen
         for horizon in horizons
         for problem in sorted(problems, key=lambda problem: problem_named(problem).n_arms)
         for policy in known_policies("pairs")
-        if policy not in OTHER_NOTIONS
+        if policy not in ABSENT
     )
     return Experiment(
         name=name, title="", question="", target="", cells=cells, run=play,
