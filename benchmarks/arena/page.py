@@ -22,6 +22,7 @@ __all__ = ["leaderboard", "write_page"]
 
 Done = Sequence[tuple[dict[str, Any], dict[int, dict[str, Any]]]]  # cells, their records by block
 Rows = list[dict[str, Any]]  # best first
+Tables = dict[int, dict[str, Rows]]  # by horizon and family
 HORIZONS = (10_000, 100_000)
 SHOWN = 10  # rows of a family's table
 ALL = "all problems"
@@ -97,53 +98,54 @@ def leaderboard(done: Done, horizon: int, problems: Sequence[str] = PROBLEMS) ->
 def write_page(path: Path, done: Done) -> None:
     """Write what is computed between its marks of the page, and the picture."""
     families = {ALL: PROBLEMS, **FAMILIES}
-    tables = {
-        horizon: {family: leaderboard(done, horizon, own) for family, own in families.items()}
-        for horizon in HORIZONS
-    }
+    tables: Tables = {}
+    for horizon in HORIZONS:  # of problems that every policy has played; errors need three
+        waiting = {c["problem"] for c, records in done if c["horizon"] == horizon and not records}
+        for family, names in families.items():
+            if len(own := [name for name in names if name not in waiting]) > 2:
+                tables.setdefault(horizon, {})[family] = leaderboard(done, horizon, own)
     draw(tables, path.with_suffix(".png"))
     page = path.read_text(encoding="utf-8")
     for name, text in (
         ("findings", findings(tables)),
         ("claims", claims(tables)),
         ("runs", runs_of(done)),
-        ("tables", "\n\n".join(part for family in families for part in section(tables, family))),
+        ("tables", "\n\n".join(section(tables, family) for family in families)),
     ):
         page = written(page, name, text)
     write_text(path, page)
 
 
-def findings(tables: dict[int, dict[str, Rows]]) -> str:
+def findings(tables: Tables) -> str:
     """Return who is first, overall and by family, in sentences."""
     lines = []
     for horizon, by_family in tables.items():
-        first, second = by_family[ALL][:2]
-        heads = {family: by_family[family][0] for family in FAMILIES}
-        named = ", ".join(
-            f"{r['policy']} ({family}, {r['P(best)']})" for family, r in heads.items()
-        )
+        first, second = (f"{r['policy']} ({span(r)}; {r['P(best)']})" for r in by_family[ALL][:2])
+        heads = ((f, by_family[f][0]) for f in FAMILIES if f in by_family)
+        named = ", ".join(f"{row['policy']} ({f}; {row['P(best)']})" for f, row in heads)
+        most = max(row["problems"] for row in by_family[ALL])
         lines.append(
-            f"- After {horizon:,} duels {first['policy']} has the highest rating of "
-            f"{len(by_family[ALL])} policies, {first['rating']} ({first['lower']} to "
-            f"{first['upper']}), the best with probability {first['P(best)']}; second is "
-            f"{second['policy']}, {second['rating']} ({second['lower']} to {second['upper']}). Its "
-            f"regret is {first['ratio']} times the lowest of a problem. The first of each family "
-            f"and the probability that it is the best there: {named}."
+            f"- After {horizon:,} duels, on {most} problems, the highest rating of "
+            f"{len(by_family[ALL])} policies, with its interval and the probability of being the "
+            f"best, is that of {first}, the second that of {second}. The first by family, with "
+            f"this probability: {named}."
         )
     return "\n".join(lines)
 
 
-def claims(tables: dict[int, dict[str, Rows]]) -> str:
+def claims(tables: Tables) -> str:
     """Return which claims hold."""
     orders = {
-        horizon: {family: [row["policy"] for row in rows] for family, rows in own.items()}
+        f"T = {horizon:,}": {
+            family: [row["policy"] for row in rows] for family, rows in own.items()
+        }
         for horizon, own in tables.items()
+        if len(own) == 1 + len(FAMILIES)
     }
     return table_of(
         [
-            {"claim": text}
-            | {f"T = {T:,}": "holds" if holds(order) else "fails" for T, order in orders.items()}
-            for text, holds in CLAIMS.items()
+            {"claim": claim} | {T: "holds" if holds(o) else "fails" for T, o in orders.items()}
+            for claim, holds in CLAIMS.items()
         ]
     )
 
@@ -153,50 +155,56 @@ def runs_of(done: Done) -> str:
     lines = []
     policies = sorted({cell["policy"] for cell, _ in done}, key=str.lower)
     for horizon in HORIZONS:
-        own = [(c["policy"], len(r) * len(r[0]["regret"])) for c, r in done
-               if c["horizon"] == horizon and r]  # fmt: skip
-        played = Counter(policy for policy, _ in own)
-        few = [f"{p} ({played[p]})" for p in policies if played[p] < len(PROBLEMS)]
-        runs = [f"{n} on {k:,} cells" for n, k in sorted(Counter(n for _, n in own).items())]
+        own = [(cell["policy"], r) for cell, r in done if cell["horizon"] == horizon]
+        runs = Counter(len(r) * len(r[0]["regret"]) if r else 0 for _, r in own)
+        plays = Counter(policy for policy, _ in own)
+        few = (f"{p} (plays {plays[p]})" for p in policies if plays[p] < len(PROBLEMS))
         lines.append(
-            f"- T = {horizon:,}: {' and '.join(runs)} (runs on pairs of a problem and a policy). "
-            f"Too slow for some of the {len(PROBLEMS)} problems, with how many each played: "
+            f"- T = {horizon:,}: {' and '.join(f'{n} in {k:,}' for n, k in sorted(runs.items()))} "
+            f"pairs of a problem and a policy. Too slow for some of the {len(PROBLEMS)} problems: "
             f"{', '.join(few) or 'none'}."
         )
     records = [(cell["horizon"], r) for cell, own in done for r in own.values()]
     hours = sum(T * len(r["regret"]) * r["us"] for T, r in records) / 3.6e9
-    dates, machines = ({r[key] for _, r in records} for key in ("date", "machine"))
+    dates, machines = (sorted({r[key] for _, r in records}) for key in ("date", "machine"))
     lines.append(
-        f"- {len(records):,} cells, {hours:.1f} hours of processor time without compiling, on "
-        f"{', '.join(sorted(machines))} ({' to '.join(sorted({min(dates), max(dates)}))})."
+        f"- {hours:.2f} hours of processor time, without compiling, on {', '.join(machines)} "
+        f"({' to '.join(dict.fromkeys((dates[0], dates[-1])))}), shared with other work."
     )
     return "\n".join(lines)
 
 
-def section(tables: dict[int, dict[str, Rows]], family: str) -> list[str]:
+def section(tables: Tables, family: str) -> str:
     """Return the heading and the tables of a family."""
-    named = "" if family == ALL else f"{', '.join(FAMILIES[family])}. The first {SHOWN}."
-    parts = [f"### {family[0].upper()}{family[1:]}", *([named] if named else [])]
+    part = family in FAMILIES
+    parts = [f"### {family[0].upper()}{family[1:]}"]
+    parts += [f"{', '.join(FAMILIES[family])}. The first {SHOWN}."] if part else []
     for horizon, own in tables.items():
         rows = [
-            {k: v for k, v in row.items() if k not in ("lower", "upper")}
-            | {"rating": f"{row['rating']} ({row['lower']} to {row['upper']})"}
-            for row in own[family][: SHOWN if named else None]
+            {k: v for k, v in row.items() if k not in ("lower", "upper")} | {"rating": span(row)}
+            for row in own.get(family, [])[: SHOWN if part else None]
         ]
-        parts += [f"T = {horizon:,}:", table_of(rows)]
-    return parts
+        most = max((row["problems"] for row in rows), default=0)
+        parts += [f"T = {horizon:,}, {most} problems:", table_of(rows)] if rows else []
+    return "\n\n".join(parts)
 
 
-def draw(tables: dict[int, dict[str, Rows]], path: Path) -> None:
+def span(row: dict[str, Any]) -> str:
+    """Return a rating with its interval."""
+    return f"{row['rating']} ({row['lower']} to {row['upper']})"
+
+
+def draw(tables: Tables, path: Path) -> None:
     """Save the picture: ratings at both horizons, and those by family at the longer one."""
     import matplotlib.pyplot as plt
 
-    order = list(dict.fromkeys(r["policy"] for T in HORIZONS[::-1] for r in tables[T][ALL]))
+    last = max(tables)
+    order = list(dict.fromkeys(r["policy"] for T in (last, *tables) for r in tables[T][ALL]))
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(12, 0.27 * len(order) + 1.6), sharey=True, layout="constrained"
     )
-    for horizon, shift in zip(HORIZONS, (0.15, -0.15), strict=True):
-        rows = tables[horizon][ALL]
+    for (horizon, own), shift in zip(tables.items(), (0.15, -0.15), strict=False):
+        rows = own[ALL]
         y = [order.index(row["policy"]) + shift for row in rows]
         x, low, high = (np.array([r[k] for r in rows]) for k in ("rating", "lower", "upper"))
         left.errorbar(x, y, xerr=(x - low, high - x), fmt="o", ms=4, label=f"T = {horizon:,}")
@@ -205,13 +213,13 @@ def draw(tables: dict[int, dict[str, Rows]], path: Path) -> None:
     left.legend(frameon=False)
     values = np.full((len(order), len(FAMILIES)), np.nan)
     for column, family in enumerate(FAMILIES):
-        for row in tables[HORIZONS[-1]][family]:
+        for row in tables[last].get(family, []):
             place = order.index(row["policy"])
             values[place, column] = row["rating"]
             right.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
     image = right.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
     right.set_xticks(range(len(FAMILIES)), [f.replace(" ", "\n", 1) for f in FAMILIES], fontsize=8)
-    right.set_title(f"rank and rating by family, T = {HORIZONS[-1]:,}", fontsize=10)
+    right.set_title(f"rank and rating by family, T = {last:,}", fontsize=10)
     figure.colorbar(image, label="rating")
     figure.savefig(path, dpi=100)
     plt.close(figure)
