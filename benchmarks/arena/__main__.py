@@ -32,7 +32,7 @@ SETTINGS = {"WinnerStays": {"regret": "strong"}}  # all others play with their d
 RUNS = 2  # of a block
 BLOCKS = {1_000: 1, 10_000: 4, 100_000: 2}  # by horizon; that of 1,000 is for speeds alone
 # Where a policy is left out: by horizon, the runs that tell, and the most microseconds a duel.
-RULE = {1_000: (1_000, 50.0), 10_000: (1_000, 50.0), 100_000: (10_000, 5.0)}
+RULE = {1_000: (1_000, 100.0), 10_000: (1_000, 100.0), 100_000: (10_000, 5.0)}
 KEPT = Path("benchmarks/validation/measured/arena-0.jsonl.gz")
 PAGE = Path("docs/validation/arena.md")
 QUICK = ["mslr-5", "thurstone_cyclic-6"]
