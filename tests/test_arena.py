@@ -41,8 +41,8 @@ def small(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     few = {"DTS", "SelfSparring", "Uniform"}
     monkeypatch.setattr(arena, "ABSENT", known_policies("pairs").keys() - few)
-    monkeypatch.setattr(arena, "BLOCKS", {40: 1, 80: 2})
-    monkeypatch.setattr(arena, "RULE", {})
+    monkeypatch.setattr(arena, "BLOCKS", {40: 1, 80: 2, 160: 1})
+    monkeypatch.setattr(arena, "MOST", {80: 1e9, 160: 1e9})
 
 
 def test_a_killed_run_loses_one_cell_and_ends_with_the_same_table(small, monkeypatch):
@@ -67,18 +67,19 @@ def table_in(output: str) -> str:
 
 
 def test_a_slow_policy_is_left_out_where_there_are_as_many_arms_or_more():
-    own = arena.experiment("arena", ["mslr-5", "tennis-8", "sushi-16"], [1_000, 10_000])
-    us = {"mslr-5": 1.0, "tennis-8": 1e3}
+    problems = ["mslr-5", "arxiv-6", "tennis-8", "sushi-16"]
+    own = arena.experiment("arena", problems, list(arena.BLOCKS))
+    us = {("mslr-5", 1_000): 1.0, ("tennis-8", 1_000): 1e3, ("mslr-5", 10_000): 30.0}
     found = {
-        key_of(cell): {0: {"us": us[cell["problem"]]}}
-        if cell["horizon"] == 1_000 and cell["problem"] in us and cell["policy"] == "DTS"
-        else {}
+        key_of(cell): {0: {"us": us[key]}} if key in us and cell["policy"] == "DTS" else {}
         for cell in own.cells
+        for key in [(cell["problem"], cell["horizon"])]
     }
     cells = [c for c in arena.playing(own, found) if c["policy"] == "DTS"]
     assert [(c["problem"], c["horizon"]) for c in cells] == [
-        ("mslr-5", 1_000), ("tennis-8", 1_000), ("mslr-5", 10_000)
-    ]  # fmt: skip
+        *(("mslr-5", 1_000), ("arxiv-6", 1_000), ("tennis-8", 1_000)),
+        *(("mslr-5", 10_000), ("arxiv-6", 10_000), ("arxiv-6", 100_000)),
+    ]
 
 
 def test_the_policy_with_less_regret_is_first():

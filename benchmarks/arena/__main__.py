@@ -31,8 +31,7 @@ ABSENT = {"BeatTheWinner", "DEXP3", "UCB1", *POSTERIOR}
 SETTINGS = {"WinnerStays": {"regret": "strong"}}  # all others play with their defaults
 RUNS = 2  # of a block
 BLOCKS = {1_000: 1, 10_000: 4, 100_000: 2}  # by horizon; that of 1,000 is for speeds alone
-# Where a policy is left out: by horizon, the runs that tell, and the most microseconds a duel.
-RULE = {1_000: (1_000, 100.0), 10_000: (1_000, 100.0), 100_000: (10_000, 5.0)}
+MOST = {10_000: 100.0, 100_000: 20.0}  # microseconds a duel before, for a policy to play at T
 KEPT = Path("benchmarks/validation/measured/arena-0.jsonl.gz")
 PAGE = Path("docs/validation/arena.md")
 QUICK = ["mslr-5", "thurstone_cyclic-6"]
@@ -76,24 +75,26 @@ def play(cell: Cell, seed: int) -> Record:
 
 def playing(own: Experiment, found: dict[str, dict[int, Record]]) -> list[Cell]:
     """Return the cells that are played, by the speeds in the first blocks."""
-    us: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    us: dict[tuple[str, int], dict[str, float]] = {}
     for cell in own.cells:
         if 0 in (records := found[key_of(cell)]):
-            speed = (problem_named(cell["problem"]).n_arms, records[0]["us"])
-            us.setdefault((cell["policy"], cell["horizon"]), []).append(speed)
+            told = us.setdefault((cell["policy"], cell["horizon"]), {})
+            told[cell["problem"]] = records[0]["us"]
     return [cell for cell in own.cells if _plays(cell, us)]
 
 
-def _plays(cell: Cell, us: dict[tuple[str, int], list[tuple[int, float]]]) -> bool:
-    """Return whether the speeds, (arms, us a duel) by policy and horizon, let a policy play."""
-    n_arms = problem_named(cell["problem"]).n_arms
-    return not any(
-        taken > most and (arms < n_arms or (arms == n_arms and told < horizon))
-        for horizon, (shorter, most) in RULE.items()
-        if horizon <= cell["horizon"]
-        for told in {shorter, horizon}
-        for arms, taken in us.get((cell["policy"], told), [])
+def _plays(cell: Cell, us: dict[tuple[str, int], dict[str, float]]) -> bool:
+    """Return whether the speeds, us a duel by policy and horizon and problem, let a policy play."""
+    probe, short, long = BLOCKS
+    own, horizon = problem_named(cell["problem"]).n_arms, min(cell["horizon"], short)
+    slow = (
+        taken > MOST[short] and (arms < own or (arms == own and told < horizon))
+        for told in (probe, short)
+        for name, taken in us.get((cell["policy"], told), {}).items()
+        for arms in [problem_named(name).n_arms]
     )
+    before = us.get((cell["policy"], short), {}).get(cell["problem"], 0.0)
+    return not any(slow) and (cell["horizon"] < long or before <= MOST[long])
 
 
 def complete(own: Experiment, blocks: int, seed: int, workers: int) -> list[tuple[Cell, Any]]:
