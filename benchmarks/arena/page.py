@@ -77,7 +77,7 @@ def leaderboard(done: Done, horizon: int, problems: Sequence[str] = PROBLEMS) ->
         means = {policy: np.mean([*runs.values()]) for policy, runs in own.items()}
         for policy, mean in means.items():
             logs[policy].append(np.log(mean / min(means.values())))
-    table = bd.scores(fit, covariance=covariance)
+    table = bd.scores(fit, covariance=covariance).sort_values("rating", ascending=False)
     columns = (round(table[f"rating{end}"]).astype(int) for end in ("", "_lower", "_upper"))
     return [
         {
@@ -140,7 +140,7 @@ def claims(tables: Tables) -> str:
             family: [row["policy"] for row in rows] for family, rows in own.items()
         }
         for horizon, own in tables.items()
-        if len(own) == 1 + len(FAMILIES)
+        if len(own) > len(FAMILIES)
     }
     return table_of(
         [
@@ -156,13 +156,15 @@ def runs_of(done: Done) -> str:
     policies = sorted({cell["policy"] for cell, _ in done}, key=str.lower)
     for horizon in HORIZONS:
         own = [(cell["policy"], r) for cell, r in done if cell["horizon"] == horizon]
+        waiting = {c["problem"] for c, r in done if c["horizon"] == horizon and not r}
         runs = Counter(len(r) * len(r[0]["regret"]) if r else 0 for _, r in own)
         plays = Counter(policy for policy, _ in own)
         few = (f"{p} (plays {plays[p]})" for p in policies if plays[p] < len(PROBLEMS))
         lines.append(
             f"- T = {horizon:,}: {' and '.join(f'{n} in {k:,}' for n, k in sorted(runs.items()))} "
-            f"pairs of a problem and a policy. Too slow for some of the {len(PROBLEMS)} problems: "
-            f"{', '.join(few) or 'none'}."
+            f"cells. Too slow for some of the {len(PROBLEMS)} problems: "
+            f"{', '.join(few) or 'none'}. Problems that not all have played yet, which are not "
+            f"rated: {', '.join(sorted(waiting)) or 'none'}."
         )
     records = [(cell["horizon"], r) for cell, own in done for r in own.values()]
     hours = sum(T * len(r["regret"]) * r["us"] for T, r in records) / 3.6e9
@@ -195,10 +197,10 @@ def span(row: dict[str, Any]) -> str:
 
 
 def draw(tables: Tables, path: Path) -> None:
-    """Save the picture: ratings at both horizons, and those by family at the longer one."""
+    """Save the picture: ratings, and those by family at the longest horizon that has all."""
     import matplotlib.pyplot as plt
 
-    last = max(tables)
+    last = max([T for T, own in tables.items() if len(own) > len(FAMILIES)] or tables)
     order = list(dict.fromkeys(r["policy"] for T in (last, *tables) for r in tables[T][ALL]))
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(12, 0.27 * len(order) + 1.6), sharey=True, layout="constrained"
@@ -218,7 +220,7 @@ def draw(tables: Tables, path: Path) -> None:
             values[place, column] = row["rating"]
             right.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
     image = right.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
-    right.set_xticks(range(len(FAMILIES)), [f.replace(" ", "\n", 1) for f in FAMILIES], fontsize=8)
+    right.set_xticks(range(len(FAMILIES)), [f.replace(" ", "\n") for f in FAMILIES], fontsize=8)
     right.set_title(f"rank and rating by family, T = {last:,}", fontsize=10)
     figure.colorbar(image, label="rating")
     figure.savefig(path, dpi=100)
