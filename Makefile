@@ -8,7 +8,7 @@ PARALLEL := -n 2 --dist worksteal -q
 # The tests start many processes, and each would compile every file anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate docs metadata dist release installs clean help
+.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations arena bench reference reproduce validate docs metadata dist release installs clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -32,7 +32,7 @@ test: $(STAMP)  ## ruff, mypy and the fast test suite
 	exit $$status
 
 # Two processes on two cores: threads of BLAS would only wait for one another.
-plain-tests compiled-tests test-all nightly: export OMP_NUM_THREADS := 1
+plain-tests compiled-tests test-all nightly arena: export OMP_NUM_THREADS := 1
 
 # Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
 # kernels as plain Python. make test-all compiles them.
@@ -73,6 +73,9 @@ faults: $(STAMP)  ## docs/validation/faults.md: bad inputs, and kills at random 
 
 mutations: $(STAMP)  ## docs/validation/mutations.md: 300 small faults in the package (goes on after a stop)
 	$(BIN)/python -m benchmarks.mutations
+
+arena: $(STAMP)  ## docs/validation/arena.md: policies ranked (90 minutes; goes on after a stop); QUICK=1 prints a table
+	$(BIN)/python -m benchmarks.arena $(if $(QUICK),--quick)
 
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -1,0 +1,1 @@
+"""A leaderboard of the policies of pairs: ``python -m benchmarks.arena``."""
