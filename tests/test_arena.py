@@ -17,9 +17,13 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.plain
 
 
-def test_the_suite_has_forty_distinct_problems_in_six_families():
-    matrices = {np.asarray(problem_named(name).P).tobytes() for name in PROBLEMS}
-    assert (len(FAMILIES), len(PROBLEMS), len(matrices)) == (6, 40, 40)
+def test_the_suite_has_forty_six_distinct_problems_in_seven_families():
+    fixed = [name for name in PROBLEMS if name not in FAMILIES["changing"]]
+    matrices = {np.asarray(problem_named(name).P).tobytes() for name in fixed}
+    assert (len(FAMILIES), len(PROBLEMS), len(matrices)) == (7, 46, 40)
+    changing = {problem_named(name) for name in FAMILIES["changing"]}
+    assert len(changing) == 6
+    assert all(problem.n_segments > 1 for problem in changing)
 
 
 def test_the_problems_of_a_family_are_what_its_name_says():

@@ -61,7 +61,7 @@ def play(cell: Cell, seed: int) -> Record:
     rule = getattr(bd, cell["policy"])(**SETTINGS.get(cell["policy"], {}))
     problem, horizon = problem_named(cell["problem"]), cell["horizon"]
     given: dict[str, Any] = {"seed": seed, "workers": 1, "progress": False, "detail": "arms"}
-    bd.simulate(rule, problem, 2, **given)  # compile
+    bd.simulate(rule, problem, 2 * problem.n_segments, **given)  # compile
     start = time.process_time()
     trace = bd.simulate(rule, problem, horizon, replications=RUNS, record_at=[horizon], **given)
     seconds = time.process_time() - start

@@ -43,6 +43,9 @@ CLAIMS: dict[str, Callable[[dict[str, list[str]]], bool]] = {
         order[ALL].index("RMED1") < order[ALL].index("RUCB")
     ),
     "overall Uniform is last": lambda order: order[ALL][-1] == "Uniform",
+    "where preferences change the first is WinnerStays": lambda order: (
+        order["changing"][0] == "WinnerStays"
+    ),
 }
 
 

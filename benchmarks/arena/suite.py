@@ -1,4 +1,4 @@
-"""The suite of the arena: 40 problems in six families, fixed before the first run."""
+"""The suite of the arena: 46 problems in seven families, fixed before the first run of each."""
 
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ FAMILIES = {
         "many arms or winners": "winners_3-9 winners_5-15 strengths-24 uniform_cyclic-32 "
         "thurstone_won-40 strengths-64",
         "real": "mslr-5 mslr-5-c1 mslr-5-c3 arxiv-6 tennis-8 sushi-16 mslr-32",
+        "changing": "changes_2-5 changes_4-5 changes_4-10 walk_100-5 walk_100-10 adversary_99-5",
     }.items()
 }
 PROBLEMS = [name for names in FAMILIES.values() for name in names]
@@ -46,6 +47,12 @@ def problem_named(name: str) -> Any:
     generator, _, arms = name.partition("-")
     kind, _, detail = generator.partition("_")
     n_arms, seed = int(arms), FIRST + PROBLEMS.index(name)
+    if kind == "walk":
+        return ScoreWalk(n_arms=n_arms, n_changes=int(detail))
+    if kind in ("changes", "adversary"):
+        drawn = bradley_terry if kind == "changes" else fixed_gap
+        family = RandomProblem(n_arms=n_arms, generator=drawn)
+        return RandomChanges(family=family, n_changes=int(detail))
     if kind == "flat":
         return named("flat", n_arms=n_arms, e=float(detail))
     if kind in ("uniform", "thurstone"):
