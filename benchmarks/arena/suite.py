@@ -39,8 +39,19 @@ def problem_named(name: str) -> Any:
     Bradley-Terry, log strengths N(0, 1); "close": N(0, 0.1^2). "close_cyclic": "uniform_cyclic"
     with every P - 1/2 divided by 5. "winners": as many arms as the detail says, each of which beats
     the next half in their circle and all other arms with 0.7; the others are as in "strengths".
+    "changes": Bradley-Terry preferences drawn anew so many times; "walk": scores that take so many
+    steps; "adversary": matrices that keep the Borda winner alone. These are drawn in every run.
     """
-    from bayesduel.problems import NAMES, Matrix, bradley_terry, named
+    from bayesduel.problems import (
+        NAMES,
+        Matrix,
+        RandomChanges,
+        RandomProblem,
+        ScoreWalk,
+        bradley_terry,
+        fixed_gap,
+        named,
+    )
 
     if name in NAMES:
         return named(name)
