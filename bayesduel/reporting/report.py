@@ -93,6 +93,7 @@ UNEVEN = (
     "--model preference-matrix has a probability of its own for each, which needs many duels of "
     "a pair."
 )
+MISSTATED = "Ratings may misstate single pairs: the log has more cycles than they predict."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
@@ -327,16 +328,16 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     caution = caution_words(a.check, assumed=a.ranked_by_score and ranked)
     rejected = REJECTED if a.rejected else ""
     pairs, uneven = a.by_pair, ""
-    power: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
-        power = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
+        further = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
         uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
     elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
-        uneven = UNEVEN
+        uneven, further = UNEVEN, (MISSTATED,)
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and a.left_advantage is None
     note, scores = rejected, a.scores
@@ -355,7 +356,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             a.duels,
             a.warnings + doubts,
             caution,
-            advantage_words(a) + power,
+            advantage_words(a) + further,
             pairs,
             a.noun,
         ),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix
+from bayesduel.reporting.ranking import advantage_words
 from bayesduel.reporting.verdict_text import check_noun, headline
 from bayesduel.text import plural
 from tests.support.parsing import Page
@@ -128,6 +130,25 @@ def test_an_advantage_of_a_side_is_in_the_verdict_and_the_ranking_free_of_it(sid
                      "is free of that", said)  # fmt: skip
     left_out = sided("home", "away", model=bd.DefaultModel(order_effect=False)).text["verdict"]
     assert "ranking is free" not in left_out
+
+
+def test_an_advantage_that_may_be_none_is_left_to_the_details():
+    """Of 45 bots: "The left side wins 50 % [47, 52] of duels; the ranking is free of that"."""
+    a = SimpleNamespace(left_advantage=(0.5, 0.47, 0.52), duels=bd.datasets.load("springall"))
+    assert advantage_words(a) == ()
+    a.left_advantage = (0.46, 0.43, 0.49)
+    assert "side" in advantage_words(a)[0]
+
+
+def test_uneven_margins_are_on_the_first_screen(tmp_path):
+    """A ladder whose neighbours are further apart than the ends: weak transitivity alone holds."""
+    gaps = np.abs(np.subtract.outer(range(8), range(8)))
+    P = np.triu(np.where(gaps <= 3, 0.95, 0.55), 1)
+    log = bd.Duels.from_wins(np.rint(40 * (P + np.tril(1 - P.T, -1))), NAMES[:8])
+    check = bd.check(log, seed=0)
+    assert check.evidence.strength == "weak"
+    page = Page(bd.report(log, tmp_path / "r.html", draws=400).read_text())
+    assert "Ratings may misstate single pairs" in page.text["verdict"]
 
 
 def test_sides_that_are_an_artefact_stay_out_and_the_page_says_why(sided):
