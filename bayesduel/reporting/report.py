@@ -47,7 +47,7 @@ from bayesduel.reporting.html import page
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.leaderboard import leaderboard_section, period_views
 from bayesduel.reporting.log import log_section
-from bayesduel.reporting.margins import margins_section
+from bayesduel.reporting.margins import margin_words, margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.partial_report import IndexRow, PartialReport, all_parts, index_section
 from bayesduel.reporting.ranking import (
@@ -344,6 +344,9 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     if pairs is not a.winners:
         note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
         scores = None
+    if a.by_margins and a.margins is not None:
+        first = str(pairs["arm"].values[pairs["order"].values[0]])
+        further = (margin_words(a.margins, a.duels, first), *further)
     views = period_views(a.fit, a.duels, scores)
     board = leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
     neutral = controlled_words(a, "this ranking is that")

@@ -1,9 +1,13 @@
 """Addresses: the log of a table is that of the same rows in a file, and what they say is data."""
 
 import hashlib
+import re
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -163,6 +167,43 @@ def test_a_name_of_a_file_is_a_name(name, tmp_path, monkeypatch):
     log = bd.read_duels(f"duckdb:///{tmp_path}/{name}::votes")
     assert log.read_summary.files == (str(tmp_path / name),)
     assert str(tmp_path) not in log.read_summary.public_source
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """Return a folder that a server on this machine serves over HTTP and, by a secret, as S3."""
+    if not installed("httpfs"):
+        pytest.skip("DuckDB's extension httpfs is not installed")
+    home, bucket = tmp_path / "home", tmp_path / "bucket"
+    (home / ".duckdb").mkdir(parents=True)
+    bucket.mkdir()
+    (home / ".duckdb" / "extensions").symlink_to(Path.home() / ".duckdb" / "extensions")
+    monkeypatch.setenv("HOME", str(home))
+    call = (sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "0")
+    with subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+        place = "127.0.0.1:" + re.search(r"port (\d+)", server.stdout.readline())[1]
+        with duckdb.connect() as con:
+            con.execute(
+                "LOAD httpfs; CREATE PERSISTENT SECRET store (TYPE s3, KEY_ID 'id', SECRET 'key', "
+                f"ENDPOINT '{place}', URL_STYLE 'path', USE_SSL false)"
+            )
+        yield bucket, (f"http://{place}/bucket", "s3://bucket")
+        server.kill()
+
+
+def test_files_on_the_web_are_read_as_files_of_a_folder(served):
+    bucket, places = served
+    frame = rows("sides", "all", True, False)
+    frame.to_parquet(bucket / "log.parquet")
+    for name in ("log.csv", "log.csv.gz", "log.tsv"):
+        frame.to_csv(bucket / name, index=False, sep=",\t"["tsv" in name])
+    for name, place in product(("log.csv", "log.csv.gz", "log.tsv", "log.parquet"), places):
+        of_file = bd.read_duels(bucket / name, covariates=["length"])
+        assert same(bd.read_duels(f"{place}/{name}", covariates=["length"]), of_file)
+    for place in places:
+        line = said("health", f"{place}/gone.parquet")
+        assert line.startswith(f"bayesduel: {place}/gone.parquet: cannot be read:")
+        assert "404" in line and line.count("gone.parquet") == 1
 
 
 VIEWS = {
