@@ -93,7 +93,7 @@ def analyse_margins(
     return MarginAnalysis(fit=fit, check=check, perturbed=perturbed), ""
 
 
-def margin_words(a: MarginAnalysis, duels: "Duels", first: str) -> str:
+def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
     """Return what a reader of a ranking by margins, on which `first` leads, should know of wins.
 
     Wins are counted where all pairs met: elsewhere they depend on who met whom.
@@ -104,7 +104,7 @@ def margin_words(a: MarginAnalysis, duels: "Duels", first: str) -> str:
     words = "This ranking is by margins, not by who won."
     if raw["pairs_met"] == raw["pairs"] and first not in raw["borda"]:
         words += f" By wins alone {join(raw['borda'])} is first (see Raw counts)."
-    if a.check.failed:
+    if a is not None and a.check.failed:
         words += " The margins deviate from the model (see Margins): win rates may be off."
     return words
 

@@ -344,7 +344,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     if pairs is not a.winners:
         note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
         scores = None
-    if a.by_margins and a.margins is not None:
+    if a.by_margins:
         first = str(pairs["arm"].values[pairs["order"].values[0]])
         further = (margin_words(a.margins, a.duels, first), *further)
     views = period_views(a.fit, a.duels, scores)
