@@ -14,6 +14,7 @@ from bayesduel.cli import main
 from bayesduel.models import BradleyTerry
 from bayesduel.reporting.html import page as page_of
 from bayesduel.reporting.partial_report import IndexRow, index_section
+from bayesduel.reporting.section import Matrix, Section
 from tests.support.browser import browser, seen, title_of
 from tests.support.parsing import Page
 
@@ -119,6 +120,18 @@ def test_a_verdict_in_the_table_of_logs_has_room_on_a_phone(tmp_path):
     """
     width, whole = title_of(seen(path, tmp_path, script, "--window-size=500,900")).split()
     assert int(width) > 180 and int(whole) <= 330
+
+
+def test_a_matrix_of_many_arms_is_printed_small_and_with_its_dots(tmp_path):
+    """Of 58 arms a page took 190 MB and minutes: each dot was a gradient."""
+    mean = np.full((30, 30), 0.7)
+    matrix = Matrix(arms=[f"arm {k}" for k in range(30)], mean=mean, clear=mean > 0.5)
+    section = Section(id="preferences", title="Pairs", body=(matrix,))
+    path = tmp_path / "matrix.html"
+    path.write_text(page_of("Pairs", {"": (section,)}, subject="duels"), "utf-8")
+    printed = tmp_path / "matrix.pdf"
+    seen(path, tmp_path, "", f"--print-to-pdf={printed}")
+    assert 10_000 < printed.stat().st_size < 2_000_000
 
 
 def test_every_head_sorts_its_column(path, tmp_path):
