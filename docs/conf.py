@@ -38,6 +38,7 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
+nb_execution_in_temp = True  # pages write files
 nb_merge_streams = True
 nb_output_stderr = "remove"  # which file was read, by its path on the machine that made the site
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -120,7 +120,15 @@ def _table(
     ranks = f"rank interval\n({level})"
     return Table(
         columns="nlnbnn" + "n" * len(further),
-        heads=("rank", noun, name, f"{level} interval", ranks, "duels", *further),
+        heads=(
+            "rank",
+            noun,
+            name.replace("expected ", "expected\n"),
+            f"{level} interval",
+            ranks,
+            "duels",
+            *further,
+        ),
         rows=_rows(frame.reset_index(names="arm"), further, page_names(map(str, frame.index))),
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(frame["tier"]))),
         full=True,

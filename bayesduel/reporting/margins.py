@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.intervals import eti
 from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
-from bayesduel.text import number_with_interval, significant
+from bayesduel.text import join, number_with_interval, significant
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.posterior_predictive import MarginCheck
     from bayesduel.data.duels import Duels
 
-__all__ = ["MarginAnalysis", "analyse_margins", "margins_section"]
+__all__ = ["MarginAnalysis", "analyse_margins", "margin_words", "margins_section"]
 
 MOST_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
 RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own
@@ -91,6 +91,22 @@ def analyse_margins(
         except ValueError as error:
             return None, f"Not available for this log: {error}."
     return MarginAnalysis(fit=fit, check=check, perturbed=perturbed), ""
+
+
+def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
+    """Return what a reader of a ranking by margins, on which `first` leads, should know of wins.
+
+    Wins are counted where all pairs met: elsewhere they depend on who met whom.
+    """
+    from bayesduel.data.head_to_head import raw_winners
+
+    raw = raw_winners(duels).attrs
+    words = "This ranking is by margins, not by who won."
+    if raw["pairs_met"] == raw["pairs"] and first not in raw["borda"]:
+        words += f" By wins alone {join(raw['borda'])} is first (see Raw counts)."
+    if a is not None and a.check.failed:
+        words += " The margins deviate from the model (see Margins): win rates may be off."
+    return words
 
 
 def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:

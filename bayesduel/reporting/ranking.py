@@ -132,8 +132,8 @@ def controlled_words(a: "Analysis", subject: str) -> str:
 
 
 def advantage_words(a: "Analysis") -> tuple[str, ...]:
-    """Return the advantage of the left side that the ranking is free of, if the model has one."""
-    if a.left_advantage is None:
+    """Return the advantage of a side that the ranking is free of, where its interval shows one."""
+    if a.left_advantage is None or a.left_advantage[1] <= 0.5 <= a.left_advantage[2]:
         return ()
     middle, low, high = (percent(value) for value in a.left_advantage)
     halves = ", a tie counting half" if a.duels.n_ties else ""

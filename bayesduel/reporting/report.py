@@ -47,7 +47,7 @@ from bayesduel.reporting.html import page
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.leaderboard import leaderboard_section, period_views
 from bayesduel.reporting.log import log_section
-from bayesduel.reporting.margins import margins_section
+from bayesduel.reporting.margins import margin_words, margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.partial_report import IndexRow, PartialReport, all_parts, index_section
 from bayesduel.reporting.ranking import (
@@ -93,6 +93,7 @@ UNEVEN = (
     "--model preference-matrix has a probability of its own for each, which needs many duels of "
     "a pair."
 )
+MISSTATED = "Ratings may misstate single pairs: the log has more cycles than they predict."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
@@ -327,22 +328,25 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     caution = caution_words(a.check, assumed=a.ranked_by_score and ranked)
     rejected = REJECTED if a.rejected else ""
     pairs, uneven = a.by_pair, ""
-    power: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
-        power = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
+        further = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
         uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
     elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
-        uneven = UNEVEN
+        uneven, further = UNEVEN, (MISSTATED,)
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and a.left_advantage is None
     note, scores = rejected, a.scores
     if pairs is not a.winners:
         note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
         scores = None
+    if a.by_margins:
+        first = str(pairs["arm"].values[pairs["order"].values[0]])
+        further = (margin_words(a.margins, a.duels, first), *further)
     views = period_views(a.fit, a.duels, scores)
     board = leaderboard_section(pairs, a.duels, scores, note, a.noun, views, "latest")
     neutral = controlled_words(a, "this ranking is that")
@@ -355,7 +359,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             a.duels,
             a.warnings + doubts,
             caution,
-            advantage_words(a) + power,
+            advantage_words(a) + further,
             pairs,
             a.noun,
         ),

@@ -12,6 +12,9 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry
+from bayesduel.reporting.html import page as page_of
+from bayesduel.reporting.partial_report import IndexRow, index_section
+from bayesduel.reporting.section import Matrix, Section
 from tests.support.browser import browser, seen, title_of
 from tests.support.parsing import Page
 
@@ -100,6 +103,35 @@ def test_heads_sort_both_ways_and_the_filter_hides(path, tmp_path):
     assert [cells[0] for _, cells in rows] == ["3", "2", "1"]
     assert [cells[1] for own, cells in rows if "hidden" not in own] == ["Bee"]
     assert re.search(r"<output[^>]*>1 of 3</output>", dom)
+
+
+def test_a_verdict_in_the_table_of_logs_has_room_on_a_phone(tmp_path):
+    """It stood in a column of one or two words, eleven lines high."""
+    words = (
+        "Not enough data yet: the best animal is x38 or x255 (> 99 % sure), probably x38 (57 %)."
+    )
+    index = index_section(["Alados_1992a"], [IndexRow("298", "7", words)])
+    path = tmp_path / "logs.html"
+    path.write_text(page_of("Logs", {"Alados_1992a": ()}, subject="duels", index=index), "utf-8")
+    script = """
+    document.body.style.width = "330px";
+    const cell = document.querySelector("td:last-child");
+    document.title = [cell.clientWidth, document.body.scrollWidth].join(" ");
+    """
+    width, whole = title_of(seen(path, tmp_path, script, "--window-size=500,900")).split()
+    assert int(width) > 180 and int(whole) <= 330
+
+
+def test_a_matrix_of_many_arms_is_printed_small_and_with_its_dots(tmp_path):
+    """Of 58 arms a page took 190 MB and minutes: each dot was a gradient."""
+    mean = np.full((30, 30), 0.7)
+    matrix = Matrix(arms=[f"arm {k}" for k in range(30)], mean=mean, clear=mean > 0.5)
+    section = Section(id="preferences", title="Pairs", body=(matrix,))
+    path = tmp_path / "matrix.html"
+    path.write_text(page_of("Pairs", {"": (section,)}, subject="duels"), "utf-8")
+    printed = tmp_path / "matrix.pdf"
+    seen(path, tmp_path, "", f"--print-to-pdf={printed}")
+    assert 10_000 < printed.stat().st_size < 2_000_000
 
 
 def test_every_head_sorts_its_column(path, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,10 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix
+from bayesduel.reporting.analysis import analyse
+from bayesduel.reporting.margins import margin_words
+from bayesduel.reporting.ranking import advantage_words
+from bayesduel.reporting.report import sections
 from bayesduel.reporting.verdict_text import check_noun, headline
 from bayesduel.text import plural
 from tests.support.parsing import Page
@@ -128,6 +133,35 @@ def test_an_advantage_of_a_side_is_in_the_verdict_and_the_ranking_free_of_it(sid
                      "is free of that", said)  # fmt: skip
     left_out = sided("home", "away", model=bd.DefaultModel(order_effect=False)).text["verdict"]
     assert "ranking is free" not in left_out
+
+
+def test_an_advantage_that_may_be_none_is_left_to_the_details():
+    """Of 45 bots: "The left side wins 50 % [47, 52] of duels; the ranking is free of that"."""
+    a = SimpleNamespace(left_advantage=(0.5, 0.47, 0.52), duels=bd.datasets.load("springall"))
+    assert advantage_words(a) == ()
+    a.left_advantage = (0.46, 0.43, 0.49)
+    assert "side" in advantage_words(a)[0]
+
+
+def test_a_ranking_by_margins_says_so_and_who_leads_by_wins():
+    """Castles: r1s146 was "the best", with 154 of 199 wins, and r1s134 had 169."""
+    log = bd.Duels.from_wins([[0, 1, 1], [0, 0, 1], [0, 0, 0]], NAMES[:3])
+    fine = SimpleNamespace(check=SimpleNamespace(failed=[]))
+    assert margin_words(fine, log, "a") == "This ranking is by margins, not by who won."
+    assert "By wins alone a is first" in margin_words(None, log, "b")  # of very many arms
+    off = SimpleNamespace(check=SimpleNamespace(failed=["kurtosis"]))
+    assert "win rates may be off" in margin_words(off, log, "a")
+    apart = bd.Duels.from_wins([[0, 1, 0], [0, 0, 1], [0, 0, 0]], NAMES[:3])
+    assert "By wins" not in margin_words(fine, apart, "b")  # a and c never met
+
+
+def test_uneven_margins_are_on_the_first_screen(monkeypatch):
+    log = bd.datasets.load("baseball1987")
+    a = analyse(log, bd.fit(log, draws=400, seed=0))
+    assert "misstate" not in str(sections(a)[0])
+    monkeypatch.setattr(type(a.check.evidence), "strength", "weak")
+    said = sections(a)[0].body[0].text
+    assert "Ratings may misstate single pairs: the log has more cycles than they predict." in said
 
 
 def test_sides_that_are_an_artefact_stay_out_and_the_page_says_why(sided):

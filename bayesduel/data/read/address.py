@@ -75,7 +75,8 @@ def opened_address(con: duckdb.DuckDBPyConnection, address: str) -> Iterator[Any
     try:
         yield con.sql(f"FROM {_source(con, address)}")
     except duckdb.Error as error:
-        said = str(error).splitlines()[0].replace(address.rpartition("::")[0] or address, "it")
+        shown = re.escape(address.rpartition("::")[0] or address)
+        said = re.sub(f"(['\"]?){shown}\\1", "it", str(error).splitlines()[0])
         raise ValueError(
             f"{shown_address(address)}: cannot be read: {PASSWORD.sub(r'\1@', said)}"
         ) from None

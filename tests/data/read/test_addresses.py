@@ -2,8 +2,11 @@
 
 import hashlib
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -163,6 +166,76 @@ def test_a_name_of_a_file_is_a_name(name, tmp_path, monkeypatch):
     log = bd.read_duels(f"duckdb:///{tmp_path}/{name}::votes")
     assert log.read_summary.files == (str(tmp_path / name),)
     assert str(tmp_path) not in log.read_summary.public_source
+
+
+STORE = r"""
+import re
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+class Store(SimpleHTTPRequestHandler):  # sends parts of files, as object stores do
+    def do_GET(self):
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            return self.send_error(404)
+        data = path.read_bytes()
+        part = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        first, last = (int(end or len(data) - 1) for end in part.groups()) if part else (0, None)
+        sent = data[first:] if last is None else data[first:last + 1]
+        self.send_response(206 if part else 200)
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(len(sent)))
+        if part:
+            self.send_header("Content-Range", f"bytes {first}-{first + len(sent) - 1}/{len(data)}")
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(sent)
+
+    do_HEAD = do_GET
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Store)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """Return a folder that a server on this machine serves over HTTP and, by a secret, as S3."""
+    if not installed("httpfs"):
+        pytest.skip("DuckDB's extension httpfs is not installed")
+    home, bucket = tmp_path / "home", tmp_path / "bucket"
+    (home / ".duckdb").mkdir(parents=True)
+    bucket.mkdir()
+    (home / ".duckdb" / "extensions").symlink_to(Path.home() / ".duckdb" / "extensions")
+    monkeypatch.setenv("HOME", str(home))
+    call = (sys.executable, "-c", STORE)  # a process of its own: DuckDB holds the interpreter
+    with subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+        place = f"127.0.0.1:{server.stdout.readline().strip()}"
+        with duckdb.connect() as con:
+            con.execute(
+                "LOAD httpfs; CREATE PERSISTENT SECRET store (TYPE s3, KEY_ID 'id', SECRET 'key', "
+                f"ENDPOINT '{place}', URL_STYLE 'path', USE_SSL false)"
+            )
+        yield bucket, (f"http://{place}/bucket", "s3://bucket")
+        server.kill()
+
+
+def test_files_on_the_web_are_read_as_files_of_a_folder(served):
+    bucket, places = served
+    frame = rows("sides", "all", True, False)
+    frame.to_parquet(bucket / "log.parquet")
+    for name in ("log.csv", "log.csv.gz", "log.tsv"):
+        frame.to_csv(bucket / name, index=False, sep=",\t"["tsv" in name])
+    for name, place in product(("log.csv", "log.csv.gz", "log.tsv", "log.parquet"), places):
+        of_file = bd.read_duels(bucket / name, covariates=["length"])
+        assert same(bd.read_duels(f"{place}/{name}", covariates=["length"]), of_file)
+    for place in places:
+        with pytest.raises(
+            ValueError, match=f"^{place}/gone.parquet: cannot be read: .*404"
+        ) as got:
+            bd.read_duels(f"{place}/gone.parquet")
+        assert str(got.value).count("gone.parquet") == 1
 
 
 VIEWS = {
