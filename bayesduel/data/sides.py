@@ -5,6 +5,8 @@ and second, home and away, or white and black, or where a log was built without 
 none where the columns are winner and loser (or chosen and rejected) or have other names, where the
 log is a matrix or counts by pair, where one side won every decided duel (the winner was written
 there), and where every pair is listed in one order only, beyond chance (names in their order, say).
+A series at one ground keeps its order too: home and away, and white and black, have a meaning all
+the same, unless all pairs follow the order of their names or scores alone explain any advantage.
 """
 
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from bayesduel.data.read.columns import WON_SIDES, side_of
 __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
 
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
+GROUNDS = ("home", "white")  # names of sides that a pair may keep in a series
 LEFT = {"home": "the home side", "white": "white", "1": "the side listed first"}
 FIRST = "the left side (shown first)"
 
@@ -47,20 +50,43 @@ def sides_of(duels: Duels) -> Sides:
     if won[0] == 0 and won[1] >= BY_CHANCE:
         return Sides(False, left, "one side won every decided duel: the winner is written there")
     if one_order(duels):
-        return Sides(False, left, "every pair is listed in one order only, as by name")
+        if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
+            return Sides(False, left, "every pair is listed in one order only, as by name")
+        if not _told_apart(duels):
+            why = "every pair met on one side only, so that scores explain any advantage"
+            return Sides(False, left, why)
     return Sides(True, left, f"{named} say so" if found else "left was shown first")
 
 
-def one_order(duels: Duels) -> bool:
+def one_order(duels: Duels, *, series: bool = False) -> bool:
     """Return whether every pair is listed in one order only, beyond what chance would do.
 
-    Pairs that met again all kept their order, or all pairs follow one order of their names.
+    Pairs that met again all kept their order (which says nothing in a log of `series`), or all
+    pairs follow one order of their names.
     """
     cells = duels.cells
-    met = cells.left_wins + cells.right_wins + cells.ties > 0
+    met = _met(duels)
     n_met = len(duels.pairs().first)
     if int(met.sum()) != n_met:  # cells are by ordered pair
         return False
     ahead = np.sign(cells.right[met] - cells.left[met]).sum()
     sorted_ = n_met >= BY_CHANCE and abs(int(ahead)) == n_met
-    return duels.n_duels - n_met >= BY_CHANCE or sorted_
+    return sorted_ or (duels.n_duels - n_met >= BY_CHANCE and not series)
+
+
+def _told_apart(duels: Duels) -> bool:
+    """Return whether no scores have the left one arm ahead of the right by 1 in every pair."""
+    from scipy import sparse
+    from scipy.sparse.linalg import lsqr
+
+    cells, met = duels.cells, _met(duels)
+    row, one = np.arange(met.sum()), np.ones(met.sum())
+    place = (np.tile(row, 2), np.concatenate([cells.left[met], cells.right[met]]))
+    apart = sparse.csr_array((np.concatenate([one, -one]), place), (len(row), duels.n_arms))
+    return bool(lsqr(apart, one)[3] > 1e-4 * np.sqrt(len(row)))
+
+
+def _met(duels: Duels) -> np.ndarray:
+    """Return which ordered pairs met, (cells,)."""
+    cells = duels.cells
+    return np.asarray(cells.left_wins + cells.right_wins + cells.ties > 0)

@@ -52,6 +52,33 @@ def test_sides_that_are_an_artefact_stay_out_and_it_is_said():
     assert not sides_of(matrix).meaning
 
 
+@pytest.mark.parametrize(
+    ("names", "meetings", "meaning"),
+    [
+        (
+            ("home", "away"),
+            ["ba", "ac", "cb"],
+            True,
+        ),  # each pair in one order, round in a circle
+        (("white", "black"), ["ba", "ac", "cb"], True),
+        (("left", "right"), ["ba", "ac", "cb"], False),
+        (
+            ("home", "away"),
+            ["ab", "bc", "cd", "ad", "bd"],
+            True,
+        ),  # a is ahead of d by 3, by 1, by 2
+        (("home", "away"), ["ab", "bc", "cd"], False),  # scores alone explain an advantage
+        (("home", "away"), ["ac", "ad", "bc", "bd"], False),
+    ],
+)
+def test_a_series_at_one_ground_keeps_its_order_and_has_a_home_side(names, meetings, meaning):
+    rows = [tuple(one) for one in meetings] * 8
+    table = pd.DataFrame(rows, columns=list(names)).assign(
+        outcome=["left", "right"] * (len(rows) // 2)
+    )
+    assert sides_of(bd.read_duels(table)).meaning == meaning
+
+
 def test_it_is_left_out_or_put_in_as_asked():
     log = bd.read_duels(frame("home", "away"))
     model, reasons = bd.DefaultModel(order_effect=False).choose(log)
