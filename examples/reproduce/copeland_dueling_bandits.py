@@ -24,8 +24,10 @@ from bayesduel.preference import (
 )
 from bayesduel.problems import Matrix, named
 
-FULL = {"horizon": 1_000_000, "runs": 10, "subsets": 2000, "many": 500, "many_horizon": 10_000_000}
-QUICK = {"horizon": 100_000, "runs": 8, "subsets": 300, "many": 50, "many_horizon": 100_000}
+FULL = {"horizon": 1_000_000, "runs": 10, "subsets": 2000}
+FULL |= {"many": 500, "many_horizon": 10_000_000, "many_runs": 10}
+QUICK = {"horizon": 100_000, "runs": 8, "subsets": 300}
+QUICK |= {"many": 50, "many_horizon": 100_000, "many_runs": 4}
 CURVES = {"CCB": bd.CCB(), "SCB": bd.SCB(), "RUCB": bd.RUCB(), "D-TS+": bd.DTSPlus()}
 CURVES |= {"pivot index": bd.PivotIndex()}
 AT_HORIZON = {"SAVAGE": bd.SAVAGE(), "PBR": bd.PBR(), "RankEl": bd.RankEl()}
@@ -91,7 +93,7 @@ def many_arms(run, ax):
     for n_arms in dict.fromkeys((50, run.sizes["many"])):
         problem = Matrix(named("cdb-500").P[:n_arms, :n_arms], f"{n_arms} arms of cdb-500")
         horizon = int(run.sizes["many_horizon"])
-        runs = 4 if n_arms == 50 else 2
+        runs = run.sizes["many_runs"]
         policies = {k: CURVES[k] for k in ("CCB", "SCB")}
         trace = run.trace(f"many-{n_arms}", policies, problem, horizon, replications=runs)
         told = f"{n_arms} arms, gaps 0.3, T = {horizon:,}, {runs} runs"
