@@ -84,10 +84,12 @@ def test_top_k_live(tmp_path, capsys, reproduce):
 
 SMALL = {
     "ml_pocbam.py": "--budget 140 --runs 3",
+    "ml_pocbam_poker.py": "--budget 140 --populations 2 --runs 2",
     "two_phase.py": "--horizon 1000 --runs 2 --largest 1000",
     "copeland_dueling_bandits.py": "--horizon 10000 --runs 2 --many-horizon 2000 --subsets 20",
     "savage.py": "--horizon 2000 --runs 2",
     "sup_klucb.py": "--horizon 1000 --runs 2 --runs-20 2 --runs-36 2",
+    "sup_klucb_games.py": "--horizon 1000 --games 2 --runs 2",
 }
 FAST = ("ml_pocbam.py",)
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from PIL import Image
 
-HEADLINES = ("copeland_dueling_bandits", "savage", "sup_klucb", "two_phase", "ml_pocbam")
+HEADLINES = ("copeland_dueling_bandits", "savage", "sup_klucb", "sup_klucb_games", "two_phase")
+HEADLINES += ("ml_pocbam", "ml_pocbam_poker")
 ROOT = Path(__file__).parents[2]
 
 

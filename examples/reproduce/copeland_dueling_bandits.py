@@ -185,7 +185,7 @@ def show_constants(run, panels, sizes, constants):
     low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75], axis=1)
     panels[1].fill_between(sizes, low, high, alpha=0.2, linewidth=0, label="quartiles")
     panels[1].plot(sizes, middle, "o-", label="median")
-    panels[1].set(ylabel="Delta^2 / smallest gap^2", yscale="log")
+    panels[1].set(ylabel="Delta^2 / Delta_min^2", yscale="log")
     panels[1].legend(frameon=False, loc="upper left")
     shown = ", ".join(f"{k}: {value:,.0f}" for k, value in zip(sizes, middle, strict=True))
     chosen = np.random.default_rng(0).integers(0, n, (1000, n))
