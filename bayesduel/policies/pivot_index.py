@@ -147,7 +147,7 @@ def weigh(beats, strength, champion, rival, by_rival, by_champion):
         for j in range(n - i, min(n - i + 1, n) + 1):
             right += wins_1[i] * losses_1[j]
             wrong += wins_0[i] * losses_0[j]
-    more_0, more_1 = np.cumsum(losses_0[::-1]), np.cumsum(losses_1[::-1])  # than K - 1 - i losses
+    more_0, more_1 = np.cumsum(losses_0[::-1]), np.cumsum(losses_1[::-1])  # [k]: n - k or more
     for i in range(2, n + 1):
         surely += wins_1[i] * more_1[i - 2] + wins_0[i] * more_0[i - 2]
     by_rival[:], by_champion[:] = 0.0, 0.0
