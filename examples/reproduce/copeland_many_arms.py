@@ -1,14 +1,14 @@
 """Copeland dueling bandits: many arms, and the constants of the regret bounds.
 
-Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015. Left and middle above,
-Figure 2: many arms, three Copeland winners in a cycle (probabilities ours: 1/2 plus or minus 0.3).
-The other panels are of random subsets of rankers. Figure 4: how often they have a Condorcet winner.
-Figure 5: the constants of the regret bounds, the number C of Copeland winners and the number L_C of
-arms that each of them loses to. Figure 6: what the bounds divide by, the square of the gap Delta
-that decides who wins, relative to that of the smallest gap of any pair. The paper draws subsets of
-136 rankers, whose matrix is not published: the public one of 135 lacks one of them, and is not ours
-to ship. Ours are drawn from the 32 of mslr-32, so that no number is comparable with the printed
-one. Of Figures 5 and 6 we know what they show and one printed number, second hand.
+Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015. Above left, Figure 2:
+many arms, three Copeland winners in a cycle (probabilities ours: 1/2 plus or minus 0.3). The other
+panels are of random subsets of rankers. Figure 4: how often they have a Condorcet winner. Figure 5:
+the constants of the regret bounds, the number C of Copeland winners and the number L_C of arms that
+each of them loses to. Figure 6: what the bounds divide by, the square of the gap Delta that decides
+who wins, relative to that of the smallest gap of any pair. The paper draws subsets of 136 rankers,
+whose matrix is not published: the public one of 135 lacks one of them, and is not ours to ship.
+Ours are drawn from the 32 of mslr-32, so that no number is comparable with the printed one. Of
+Figures 5 and 6 we know what they show and one printed number, second hand.
 
     python examples/reproduce/copeland_many_arms.py --quick --workers 2
 """
@@ -38,18 +38,19 @@ EXPLORING = 0.9  # exponent of regret above which a policy still explores
 
 def main(arguments=None):
     run = Headline("copeland many arms", (FULL, QUICK), arguments)
-    figure, panels = plt.subplots(2, 3, figsize=(15, 8.5), layout="constrained")
-    many_arms(run, panels[0, :2])
-    subsets(run, [panels[0, 2], *panels[1, :2]])
-    for ax in panels.flat:
-        if not ax.has_data():
-            ax.remove()
+    numbers = sorted({50, run.sizes["arms"]})  # of arms
+    columns = len(numbers) + 1
+    figure, panels = plt.subplots(2, columns, figsize=(5 * columns, 8.5), layout="constrained")
+    many_arms(run, panels.flat, numbers)
+    subsets(run, panels.flat[len(numbers) : len(numbers) + 3])
+    for ax in panels.flat[len(numbers) + 3 :]:
+        ax.remove()
     run.finish(figure)
 
 
-def many_arms(run, panels):
+def many_arms(run, panels, numbers):
     """Figure 2, and smaller: the first arms of the 500, which keep the structure."""
-    for ax, n_arms in zip(panels, dict.fromkeys((50, run.sizes["arms"])), strict=False):
+    for ax, n_arms in zip(panels, numbers, strict=False):
         problem = Matrix(named("cdb-500").P[:n_arms, :n_arms], f"{n_arms} arms of cdb-500")
         horizon, runs = int(run.sizes["horizon"]), run.sizes["runs"]
         horizon = min(horizon, 1_000_000) if n_arms == 50 else horizon
