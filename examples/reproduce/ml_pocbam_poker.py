@@ -70,7 +70,7 @@ def main(arguments=None):
         error = (middle - low, high - middle)
         panels[1, 1].errorbar(x + shift, middle, error, fmt="o", ms=4, color=colour, label=name)
     panels[1, 1].set_title(f"sets that are right after {budget} duels, {runs} runs, 95 % intervals")
-    panels[1, 1].set(ylim=(0, 1))
+    panels[1, 1].set(ylim=(-0.03, 1.03))
     for ax in panels[1]:
         ax.set(xlabel="population", xticks=x)
         ax.spines[["top", "right"]].set_visible(False)
