@@ -65,7 +65,8 @@ def compiled(function: Any = None, /, **options: Any) -> Any:
 
     With `options` of ``numba.njit`` alone it is a decorator of these.
 
-    A function that was typed in (standard input, a prompt) is compiled in every process.
+    A function that was typed in (standard input, a prompt) is compiled in every process, with
+    what calls it.
 
     The functions it calls should be names of its module (or of an import at the top):
     a function received as an argument or held in a closure would be compiled again in
@@ -101,7 +102,9 @@ def interpreted(yes: bool = True) -> Iterator[None]:
 def tell_if_it_compiles(function: Any, name: str) -> None:
     """Log that the first call of a function compiles it, if no machine code is at hand."""
     if not is_compiled(function):
-        logger.warning("Compiling %s, once an installation: it may take some minutes.", name)
+        kept = getattr(getattr(function, "_cache", None), "_cache_file", None)
+        how = "once an installation" if kept else "in every process (it was typed in)"
+        logger.warning("Compiling %s, %s: it may take some minutes.", name, how)
 
 
 def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:
@@ -152,8 +155,10 @@ class _OnFirstUse:
     def _dispatcher(self) -> Any:
         from numba import njit
 
+        # What calls a function that was typed in has no stamp that would tell of a change.
+        stamped = all(hasattr(value, "_bayesduel_stamps") for value in self._named)
         try:
-            made: Any = njit(cache=True, **self._options)(self.py_func)
+            made: Any = njit(cache=stamped, **self._options)(self.py_func)
         except RuntimeError as error:  # typed in: no file beside which to keep machine code
             if "no locator available" not in str(error):
                 raise
@@ -162,7 +167,7 @@ class _OnFirstUse:
         own = getattr(index, "_source_stamp", None)
         if own is not None:  # Otherwise not compiled (NUMBA_DISABLE_JIT) or no cache folder.
             stamps = {(self.py_func.__code__.co_filename, own)}
-            stamps.update(*(getattr(value, "_bayesduel_stamps", ()) for value in self._named))
+            stamps.update(*(value._bayesduel_stamps for value in self._named))
             made._bayesduel_stamps = frozenset(stamps)
             index._source_stamp = (own, tuple(sorted(stamps)))
             index._load_index = _loader(index._load_index)

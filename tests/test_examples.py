@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -84,10 +85,13 @@ def test_top_k_live(tmp_path, capsys, reproduce):
 
 SMALL = {
     "ml_pocbam.py": "--budget 140 --runs 3",
+    "ml_pocbam_poker.py": "--budget 140 --populations 2 --runs 2",
     "two_phase.py": "--horizon 1000 --runs 2 --largest 1000",
-    "copeland_dueling_bandits.py": "--horizon 10000 --runs 2 --many-horizon 2000 --subsets 20",
+    "copeland_dueling_bandits.py": "--horizon 10000 --runs 2",
+    "copeland_many_arms.py": "--horizon 2000 --runs 2 --subsets 20",
     "savage.py": "--horizon 2000 --runs 2",
     "sup_klucb.py": "--horizon 1000 --runs 2 --runs-20 2 --runs-36 2",
+    "sup_klucb_games.py": "--horizon 1000 --games 2 --runs 2",
 }
 FAST = ("ml_pocbam.py",)
 
@@ -114,6 +118,21 @@ def test_headlines(name, tmp_path, capsys, reproduce):
     assert f"`examples/reproduce/{name}`" in page
     for row in json.loads((folder / "rows.json").read_text())["rows"]:
         assert f"| {row['claim']} | {row['source']} |" in page
+
+
+@pytest.mark.plain
+def test_constants_of_the_regret_bounds_by_hand(reproduce):
+    """Winners, their losses, and the squared ratio of the gap that decides to the smallest."""
+    hardness = reproduce("copeland_many_arms.py").__globals__["hardness"]
+    P = np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.55], [0.3, 0.45, 0.5]])
+    assert hardness(P) == pytest.approx((1, 0, (0.1 / 0.05) ** 2))
+    # A cycle of arms 0, 1 and 2 by 0.3, which beat 3 and 4 by 0.2; arm 3 beats arm 4 by 0.05.
+    P = np.full((5, 5), 0.5)
+    above = {(0, 1): 0.3, (1, 2): 0.3, (2, 0): 0.3, (3, 4): 0.05}
+    above |= {(i, j): 0.2 for i in range(3) for j in (3, 4)}
+    for (i, j), gap in above.items():
+        P[i, j], P[j, i] = 0.5 + gap, 0.5 - gap
+    assert hardness(P) == pytest.approx((3, 1, (0.2 / 0.05) ** 2))
 
 
 @pytest.mark.slow

@@ -144,12 +144,12 @@ def weigh(beats, strength, champion, rival, by_rival, by_champion):
 
     right, wrong, surely = 0.0, 0.0, 0.0
     for i in range(n + 1):
-        for j in range(max(n - i, 0), n + 1):
-            if i + j <= n + 1:
-                right += wins_1[i] * losses_1[j]
-                wrong += wins_0[i] * losses_0[j]
-            else:
-                surely += wins_1[i] * losses_1[j] + wins_0[i] * losses_0[j]
+        for j in range(n - i, min(n - i + 1, n) + 1):
+            right += wins_1[i] * losses_1[j]
+            wrong += wins_0[i] * losses_0[j]
+    more_0, more_1 = np.cumsum(losses_0[::-1]), np.cumsum(losses_1[::-1])  # [k]: n - k or more
+    for i in range(2, n + 1):
+        surely += wins_1[i] * more_1[i - 2] + wins_0[i] * more_0[i - 2]
     by_rival[:], by_champion[:] = 0.0, 0.0
     if right + surely < NO_CHANCE * total:
         return
@@ -186,9 +186,10 @@ def successes(chances):
     pmf = np.zeros((n + 1, n + 1))
     pmf[0, 0] = 1.0
     for k in range(n):
-        for s in range(k + 1):
-            pmf[k + 1, s] += (1 - chances[k]) * pmf[k, s]
-            pmf[k + 1, s + 1] += chances[k] * pmf[k, s]
+        u, before, after = chances[k], pmf[k], pmf[k + 1]
+        after[0] = (1 - u) * before[0]
+        for s in range(1, k + 2):
+            after[s] = u * before[s - 1] + (1 - u) * before[s]
     return pmf
 
 

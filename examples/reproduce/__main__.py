@@ -13,7 +13,8 @@ from pathlib import Path
 
 from PIL import Image
 
-HEADLINES = ("copeland_dueling_bandits", "savage", "sup_klucb", "two_phase", "ml_pocbam")
+HEADLINES = ("copeland_dueling_bandits", "copeland_many_arms", "savage", "sup_klucb")
+HEADLINES += ("sup_klucb_games", "two_phase", "ml_pocbam", "ml_pocbam_poker")
 ROOT = Path(__file__).parents[2]
 
 
@@ -79,8 +80,11 @@ Made by `make reproduce`. The claims are those of the papers as far as they can 
 their unpublished matrices; "ours" marks a comparison that no paper makes. Claims, seeds and sizes
 stand in the scripts and were fixed before a run, but for the rows on how often SAVAGE's sampled
 test is right: they were added after its first figure was seen. Two sizes were enlarged after a
-smaller run had been seen: many arms from T = 100,000 to 10,000,000, and Sup-KLUCB at 20 and 36 arms
-from 16 and 6 runs to 100, the number in the paper.
+smaller run had been seen: many arms from T = 100,000 and at most 4 runs to 10 runs of T = 1,000,000
+(50 arms) and 10,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
+number in the paper. Doubler, MultiSBM and Sparring are in none of the figures that we know of: the
+papers cite them, or are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows
+is lost from the text that we have.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
 interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.

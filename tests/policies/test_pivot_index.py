@@ -17,6 +17,7 @@ from bayesduel.policies.pivot_index import (
     Memory,
     choose,
     strength_prior,
+    successes,
     weigh,
 )
 from bayesduel.problems import named, uniform
@@ -109,6 +110,18 @@ def test_pivotal_chances_by_enumeration(n_arms):
         else:
             ours = by_champion[j if i == champion else i]
         assert ours == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_numbers_of_successes_to_the_bit(n):
+    """By rows as one trial after another hands on what it has: the same sums in the same order."""
+    chances = np.random.default_rng(n).random(n)
+    expected = np.zeros((n + 1, n + 1))
+    expected[0, 0] = 1.0
+    for k, s in product(range(n), range(n)):
+        expected[k + 1, s] += (1 - chances[k]) * expected[k, s]
+        expected[k + 1, s + 1] += chances[k] * expected[k, s]
+    np.testing.assert_array_equal(successes(chances), expected)
 
 
 def test_a_first_round_by_hand():
