@@ -33,10 +33,7 @@ _plain: ContextVar[bool | None] = ContextVar("plain", default=None)
 class Compiled[**P, R](Protocol):
     """A compiled function.
 
-    Attributes
-    ----------
-    py_func
-        The plain Python function.
+    py_func: the plain Python function.
     """
 
     __name__: str
@@ -110,14 +107,9 @@ def tell_if_it_compiles(function: Any, name: str) -> None:
 def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:
     """Return a compiled copy of a plain function in which some global names mean others.
 
-    Parameters
-    ----------
-    function
-        A plain Python function of some module: the pattern.
-    name
-        What to call the copy; its cache on disk is kept under this name.
-    names
-        The global names to replace, e.g. ``select=dts.select``.
+    function: a plain Python function of some module: the pattern.
+    name: what to call the copy; its cache on disk is kept under this name.
+    names: the global names to replace, e.g. ``select=dts.select``.
     """
     plain = cast(FunctionType, function)
     scope = {**plain.__globals__, **names}

@@ -600,9 +600,6 @@ def expected_seconds(duels: Duels) -> float:
     return SECONDS_A_PAIR * n_pairs + SECONDS_A_TRIAD * duels.n_arms**3
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _why_not(duels: Duels, n_pairs: int, quick: bool) -> str:
     """Return why models are not compared where none are named, or ""."""
     if quick:

@@ -165,9 +165,6 @@ def curl_share(
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Count by draw the triads that break each form of transitivity, by triad its cycles.
 

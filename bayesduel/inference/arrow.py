@@ -38,23 +38,13 @@ ROWS = 20_000  # cells whose variances are worked on at once
 
 
 class Arrow(NamedTuple):
-    """A factored arrowhead precision.
+    """A factored arrowhead precision."""
 
-    Attributes
-    ----------
-    border
-        Lower Cholesky factor of the precision of the border, the groups integrated out, (p, p).
-    roots
-        Inverses of the lower Cholesky factors of the blocks, (groups, m, m).
-    pull
-        How far the middle of each group moves with the border, (groups, m, p).
-    crossing
-        The coupling of groups that are crossed; None where there are no such.
-    """
-
+    # lower Cholesky factor of the precision of the border, the groups integrated out, (p, p)
     border: np.ndarray
-    roots: np.ndarray
-    pull: np.ndarray
+    roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
+    pull: np.ndarray  # how far the middle of each group moves with the border, (groups, m, p)
+    # the coupling of groups that are crossed; None where there are no such
     crossing: Crossing | None = None
 
     @property
@@ -89,31 +79,16 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which coefficients of a density are the border, and which are groups.
-
-    Attributes
-    ----------
-    density
-        The density.
-    border
-        Places in x of the border, the response's own numbers last, (p,).
-    groups
-        Places in x of each group, (groups, m); (0, 0) without groups.
-    to_border, to_groups
-        Design of the border, of scores where there are some, and of all groups, sparse.
-    scored
-        Whether the first of the border are the free numbers of scores.
-    families
-        Which groups are of one term.
-    """
+    """Which coefficients of a density are the border, and which are groups."""
 
     density: LinearPredictor
-    border: np.ndarray
-    groups: np.ndarray
+    border: np.ndarray  # places in x of the border, the response's own numbers last, (p,)
+    groups: np.ndarray  # places in x of each group, (groups, m); (0, 0) without groups
+    # design of the border, of scores where there are some, and of all groups, sparse
     to_border: sparse.csr_array
     to_groups: sparse.csr_array
-    scored: int
-    families: tuple[slice, ...] = ()
+    scored: int  # whether the first of the border are the free numbers of scores
+    families: tuple[slice, ...] = ()  # which groups are of one term
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
@@ -125,10 +100,7 @@ class Layout:
     def factor(self, found: Derivatives, prior: Prior, near: Arrow | None = None) -> Arrow:
         """Return the factored precision where cells bend so, from one that is `near`.
 
-        Raises
-        ------
-        FloatingPointError
-            If it is not positive definite.
+        Raises FloatingPointError if it is not positive definite.
         """
         weight = np.maximum(-found.bend, 0.0)
         if not len(self.groups):
@@ -188,10 +160,7 @@ class Layout:
     def bordered(self, bent: np.ndarray, prior: Prior) -> Arrow:
         """Return the factored precision where all coefficients are of the border.
 
-        Raises
-        ------
-        FloatingPointError
-            If it is not positive definite.
+        Raises FloatingPointError if it is not positive definite.
         """
         none = np.zeros((0, 0, 0))  # own numbers may bend upwards in some cells
         return Arrow(ascent(bent + prior.precision)[0], none, none)

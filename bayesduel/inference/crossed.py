@@ -28,21 +28,11 @@ STEPS = 10  # of Lanczos' method
 
 
 class Crossing(NamedTuple):
-    """Coupled blocks.
+    """Coupled blocks."""
 
-    Attributes
-    ----------
-    roots
-        Inverses of the lower Cholesky factors of the blocks, (groups, m, m).
-    between
-        The precision between groups, sparse, (groups m, groups m).
-    families
-        The groups of each family, slices; those of one are not coupled.
-    """
-
-    roots: np.ndarray
-    between: sparse.csr_array
-    families: tuple[slice, ...]
+    roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
+    between: sparse.csr_array  # the precision between groups, sparse, (groups m, groups m)
+    families: tuple[slice, ...]  # the groups of each family, slices; those of one are not coupled
 
     def solve(self, right: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type."""

@@ -57,14 +57,8 @@ def lacking(P, i1, i2):
 def broken_row(P, x, i1, i2, outright, row):
     """Write the most violated row of rule (B), if `outright`, else of rule (A).
 
-    Parameters
-    ----------
-    row
-        Written: the pairs (first index smaller) of the row, shape (K, K).
-
-    Returns
-    -------
-    The row's left side; infinite if the rule does not apply.
+    row: written: the pairs (first index smaller) of the row, shape (K, K).
+    Returns the row's left side; infinite if the rule does not apply.
     """
     n_arms = len(P)
     m = lacking(P, i1, i2)

@@ -64,14 +64,9 @@ def most_improving(scores, worth, memory, rng):
 def improvement(worth, pairs, strength, memory):
     """Return the expected improvement of each pair, shape (K, K).
 
-    Parameters
-    ----------
-    worth
-        What choosing each arm is worth in each draw, shape (n, K).
-    pairs, strength
-        As `possible_duels` returns them.
-    memory
-        Settings.
+    worth: what choosing each arm is worth in each draw, shape (n, K).
+    pairs, strength: as `possible_duels` returns them.
+    memory: settings.
     """
     n, n_arms = worth.shape
     k = memory.k

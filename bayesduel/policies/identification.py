@@ -38,10 +38,7 @@ def conclude(answer, arm, t):
 def take_pair(current):
     """Return the first pair that a round still lists, i <= j, and strike it off; (-1, -1) if none.
 
-    Parameters
-    ----------
-    current
-        Pairs still to duel in this round, shape (K, K); written.
+    current: pairs still to duel in this round, shape (K, K); written.
     """
     n_arms = len(current)
     for i in range(n_arms):

@@ -62,14 +62,9 @@ def possible_duels(scores, memory):
 def information(scores, pairs, strength, memory):
     """Return the expected information of a duel of each pair, in nats, shape (K, K).
 
-    Parameters
-    ----------
-    scores
-        Draws, shape (n, K).
-    pairs, strength
-        As `possible_duels` returns them; pairs that are not looked at have 0.
-    memory
-        Settings.
+    scores: draws, shape (n, K).
+    pairs, strength: as `possible_duels` returns them; pairs that are not looked at have 0.
+    memory: settings.
     """
     n_arms = scores.shape[1]
     answer, exclusive = answers(scores, memory)

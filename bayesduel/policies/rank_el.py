@@ -57,10 +57,8 @@ def select(belief, memory, t, rng):
 def end_round(belief, memory):
     """List the pairs of the next round, none if the ranking is decided.
 
-    Returns
-    -------
-    The ranking score, shape (K,): decided wins, then possible wins; under "borda" the middle of
-    the bounds on the score.
+    Returns the ranking score, shape (K,): decided wins, then possible wins; under "borda" the
+    middle of the bounds on the score.
     """
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)

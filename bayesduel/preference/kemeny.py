@@ -68,10 +68,7 @@ def least_costs(P: Any, ranking: Literal["kemeny", "slater"]) -> np.ndarray:
 
     Its minimum is the cost of the Kemeny or Slater ranking.
 
-    Raises
-    ------
-    ValueError
-        If there are more than 16 arms.
+    Raises ValueError if there are more than 16 arms.
     """
     cost = opposite(check_preference(P) if ranking == "kemeny" else beats(P).astype(float))
     flat = cost.reshape(-1, *cost.shape[-2:])
@@ -119,16 +116,9 @@ def _by_first(above: np.ndarray, least: np.ndarray, arms: int) -> np.ndarray:
 def reordered(order, gain):
     """Return an order that no move of a single arm improves, starting from `order`.
 
-    Parameters
-    ----------
-    order
-        Arms, best first, shape (K,).
-    gain
-        What placing i anywhere above j is worth, antisymmetric, shape (K, K).
-
-    Returns
-    -------
-    Arms, best first, shape (K,): a local maximum of the sum of gains.
+    order: arms, best first, shape (K,).
+    gain: what placing i anywhere above j is worth, antisymmetric, shape (K, K).
+    Returns arms, best first, shape (K,): a local maximum of the sum of gains.
     """
     order = order.copy()
     n_arms = len(order)

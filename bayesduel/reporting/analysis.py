@@ -49,77 +49,45 @@ NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of m
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Analysis:
-    """What a report says of one log.
+    """What a report says of one log."""
 
-    Attributes
-    ----------
-    duels, health, fit, winners
-        The log, its health, its fit and the winners of that.
-    ranked_by_score
-        Whether the model of `fit` has one score per arm, so that all criteria have the same
-        winner.
-    by_margins
-        Whether it is a model of margins.
-    free
-        Winners under a model that need not be transitive: a preference matrix, or, where the
-        check rejects a ranking and models were compared, the one without a ranking that
-        predicts best. None where the model of `fit` is one itself.
-    free_unit
-        What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
-        votes, since a preference matrix has no cluster-robust standard errors.
-    check
-        The check of transitivity; models are compared where that was asked for.
-    calibration
-        Held-out calibration.
-    margins
-        The analysis of margins, where the log has some.
-    free_reason, check_reason, calibration_reason, margins_reason
-        Why one of these is None though the log could have it, or "".
-    coefficients
-        What :func:`bayesduel.coefficients` returned, where the model has covariates, else None.
-    left_advantage
-        Where the model has an order effect: expected score of the left side against an equal
-        arm, its posterior mean and the ends of its interval; else None.
-    pairs
-        The most informative pairs; None where there are too many to choose from.
-    neighbours
-        How many more duels would decide neighbours in the ranking; of many arms, the first ones.
-    scores
-        Scores with intervals, or None where the model ranks by none.
-    judges
-        Agreement of the judges, or None where the log has none.
-    warnings
-        (name, words) of every warning raised on the way.
-    noun
-        What an arm is called.
-    """
-
-    duels: "Duels"
+    duels: "Duels"  # the log, its health, its fit and the winners of that
     health: "Health"
     fit: "xr.DataTree"
     winners: "Winners"
+    # whether the model of `fit` has one score per arm, so that all criteria have the same winner
     ranked_by_score: bool
-    by_margins: bool
+    by_margins: bool  # whether it is a model of margins
+    # winners under a model that need not be transitive: a preference matrix, or, where the check
+    # rejects a ranking and models were compared, the one without a ranking that predicts best. None
+    # where the model of `fit` is one itself.
     free: "Winners | None"
-    free_reason: str
+    free_reason: str  # why one of these is None though the log could have it, or ""
+    # what `free` counts as one duel: "duel", or the majority verdict of a unit of repeated votes,
+    # since a preference matrix has no cluster-robust standard errors
     free_unit: str
-    check: "Check | None"
+    check: "Check | None"  # the check of transitivity; models are compared where that was asked for
     check_reason: str
-    calibration: "Calibration | None"
+    calibration: "Calibration | None"  # held-out calibration
     calibration_reason: str
-    margins: "MarginAnalysis | None"
+    margins: "MarginAnalysis | None"  # the analysis of margins, where the log has some
     margins_reason: str
+    # what :func:`bayesduel.coefficients` returned, where the model has covariates, else None
     coefficients: "pd.DataFrame | None"
+    # where the model has an order effect: expected score of the left side against an equal arm, its
+    # posterior mean and the ends of its interval; else None
     left_advantage: tuple[float, float, float] | None
+    # the most informative pairs; None where there are too many to choose from
     pairs: "pd.DataFrame | None"
+    # how many more duels would decide neighbours in the ranking; of many arms, the first ones
     neighbours: "pd.DataFrame"
-    scores: "pd.DataFrame | None"
-    judges: "JudgeAgreement | None"
+    scores: "pd.DataFrame | None"  # scores with intervals, or None where the model ranks by none
+    judges: "JudgeAgreement | None"  # agreement of the judges, or None where the log has none
     sources: "SourceAgreement | None"
     audit: "Audit | None"
     generalizability: "Generalizability | None"
-    warnings: tuple[tuple[str, str], ...]
-    noun: str = "arm"
+    warnings: tuple[tuple[str, str], ...]  # (name, words) of every warning raised on the way
+    noun: str = "arm"  # what an arm is called
 
     @property
     def rejected(self) -> bool:

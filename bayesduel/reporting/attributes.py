@@ -32,34 +32,20 @@ FIGURES = 3  # significant figures of the width of an interval
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttributeAnalysis:
-    """What a page says of one log and the attributes of its items.
+    """What a page says of one log and the attributes of its items."""
 
-    Attributes
-    ----------
-    duels, fit
-        The log and the fit of a model of attributes.
-    table
-        What :func:`bayesduel.coefficients` returned.
-    explained
-        What :func:`bayesduel.posterior.coefficients.explained_share` returned, or None where
-        the model has no effects of items.
-    new
-        What :func:`bayesduel.predict_items` returned, or None.
-    calibration, plain
-        Held-out calibration of this model, and of Bradley-Terry on the same folds; None where
-        `reason` says why.
-    reason
-        Why there is no calibration, or "".
-    """
-
-    duels: "Duels"
+    duels: "Duels"  # the log and the fit of a model of attributes
     fit: "xr.DataTree"
-    table: "pd.DataFrame"
+    table: "pd.DataFrame"  # what :func:`bayesduel.coefficients` returned
+    # what :func:`bayesduel.posterior.coefficients.explained_share` returned, or None where the
+    # model has no effects of items
     explained: tuple[float, float, float] | None
-    new: "pd.DataFrame | None"
+    new: "pd.DataFrame | None"  # what :func:`bayesduel.predict_items` returned, or None
+    # held-out calibration of this model, and of Bradley-Terry on the same folds; None where
+    # `reason` says why
     calibration: "Calibration | None"
     plain: "Calibration | None"
-    reason: str
+    reason: str  # why there is no calibration, or ""
 
     @property
     def sentence(self) -> str:
@@ -140,18 +126,12 @@ def analyse_attributes(
 ) -> AttributeAnalysis:
     """Return everything a page says of attributes.
 
-    Parameters
-    ----------
-    duels, model, method, draws, seed
-        As in :func:`bayesduel.fit`, of a model whose predictor is ``Covariates(items)``.
-    new
-        Items to predict, as :func:`bayesduel.read_items` takes them; or None.
-    ci_prob
-        Posterior probability of the intervals, in (0, 1).
-    check
-        Whether to predict held-out duels.
-    step
-        Called with the name of each step before it begins.
+    duels, model, method, draws, seed: as in :func:`bayesduel.fit`, of a model whose predictor is
+        ``Covariates(items)``.
+    new: items to predict, as :func:`bayesduel.read_items` takes them; or None.
+    ci_prob: posterior probability of the intervals, in (0, 1).
+    check: whether to predict held-out duels.
+    step: called with the name of each step before it begins.
     """
     from bayesduel.criticism.calibration import held_out
     from bayesduel.data.read.items import read_items
@@ -267,9 +247,6 @@ def new_items_section(new: "pd.DataFrame", level: str) -> Section:
         "the log; extrapolated: number of attributes outside the range of the table of items.",
     )
     return Section(id="new", title="New items", body=(table,))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _level(table: "pd.DataFrame") -> str:

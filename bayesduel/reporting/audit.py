@@ -23,9 +23,6 @@ def audit_section(found: Audit) -> Section:
     return Section(id="audit", title="Audit", body=blocks(found.sentence, *tables))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _fragility(found: Audit) -> Table:
     rows = tuple(
         (

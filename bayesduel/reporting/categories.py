@@ -44,28 +44,15 @@ ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CategoryAnalysis:
-    """What a report says of a log whose duels come from categories.
+    """What a report says of a log whose duels come from categories."""
 
-    Attributes
-    ----------
-    duels
-        The log of all categories.
-    fit, winners
-        Of the model with category effects; the winners are those of an average category.
-    ranks
-        Scores and ranks by category.
-    warnings
-        (name, words) of every warning raised on the way.
-    noun
-        What an arm is called.
-    """
-
-    duels: "Duels"
+    duels: "Duels"  # the log of all categories
+    # of the model with category effects; the winners are those of an average category
     fit: "xr.DataTree"
     winners: "Winners"
-    ranks: "CategoryRanks"
-    warnings: tuple[tuple[str, str], ...]
-    noun: str = "arm"
+    ranks: "CategoryRanks"  # scores and ranks by category
+    warnings: tuple[tuple[str, str], ...]  # (name, words) of every warning raised on the way
+    noun: str = "arm"  # what an arm is called
 
 
 def analyse_categories(
@@ -82,18 +69,11 @@ def analyse_categories(
 ) -> CategoryAnalysis:
     """Return everything that a report says of the logs of several categories.
 
-    Parameters
-    ----------
-    logs
-        The log of each category.
-    model, method, draws, seed
-        As in :func:`bayesduel.fit`; the model gets category effects.
-    rope, confidence
-        As in :func:`bayesduel.winners`.
-    noun
-        What an arm is called.
-    step
-        Called with the name of each step before it begins.
+    logs: the log of each category.
+    model, method, draws, seed: as in :func:`bayesduel.fit`; the model gets category effects.
+    rope, confidence: as in :func:`bayesduel.winners`.
+    noun: what an arm is called.
+    step: called with the name of each step before it begins.
     """
     import warnings
 
@@ -291,9 +271,6 @@ def table_section(a: CategoryAnalysis) -> Section:
         rules=(1,) if by_category else (),
     )
     return Section(id="by-category", title="Arms by category", body=(figure, table))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _strong(words: str, sure: bool) -> "str | Cell":

@@ -167,9 +167,6 @@ def comparison_table(comparison: "Comparison") -> Table:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _cyclicity_figure(check: "Check") -> Figure | None:
     from bayesduel.plots.transitivity import CYCLICITY_SIZE, plot_cyclicity
 

@@ -32,18 +32,10 @@ PAD = 0.05  # inches left around a picture
 
 @dataclass(frozen=True)
 class Picture:
-    """An image for an HTML page.
+    """An image for an HTML page."""
 
-    Attributes
-    ----------
-    uri
-        Its data URI.
-    width, height
-        Its size in CSS pixels.
-    """
-
-    uri: str
-    width: int
+    uri: str  # its data URI
+    width: int  # its size in CSS pixels
     height: int
 
 
@@ -51,12 +43,8 @@ class Picture:
 def draw(plot: Callable[..., Any], size: tuple[float, float]) -> Picture:
     """Return ``plot(ax=...)`` as SVG, the same bytes for the same plot.
 
-    Parameters
-    ----------
-    plot
-        A function of :mod:`bayesduel.plots`, its other arguments bound.
-    size
-        Width and height in inches; empty margins are cut off.
+    plot: a function of :mod:`bayesduel.plots`, its other arguments bound.
+    size: width and height in inches; empty margins are cut off.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg

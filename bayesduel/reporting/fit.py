@@ -125,9 +125,6 @@ def reproduce_section(seed: int, versions: dict[str, str], command: str | None) 
     return Section(id="reproduce", title="Reproducibility", body=body)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return how far a short Gibbs chain is from a variational fit, whose draws are independent."""
     from bayesduel.inference.polya_gamma_gibbs import SCALE_SHIFT, SHIFT, SPREAD

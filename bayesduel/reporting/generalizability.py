@@ -26,9 +26,6 @@ def generalizability_section(found: "Generalizability") -> Section:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _components(found: "Generalizability") -> Table:
     frame = found.components
     return _table(

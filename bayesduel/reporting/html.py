@@ -25,20 +25,13 @@ def page(
 ) -> str:
     """Return a self-contained HTML page.
 
-    Parameters
-    ----------
-    title
-        Its heading.
-    parts
-        Sections (:class:`bayesduel.reporting.section.Section`), the verdict first, by the label of
-        their log; or what :func:`part` made of them. Of several parts, links in part n are
+    title: its heading.
+    parts: sections (:class:`bayesduel.reporting.section.Section`), the verdict first, by the label
+        of their log; or what :func:`part` made of them. Of several parts, links in part n are
         prefixed with "p", n and "-".
-    subject
-        What the page is about, for the title of its window.
-    index
-        A section that lists the parts, or None.
-    home
-        Of a page of a site, the address of the site's folder, such as "../", and its title: the
+    subject: what the page is about, for the title of its window.
+    index: a section that lists the parts, or None.
+    home: of a page of a site, the address of the site's folder, such as "../", and its title: the
         page links to its index.html, and has its style and script from there. Else None.
     """
     from bayesduel import __version__

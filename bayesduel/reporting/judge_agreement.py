@@ -30,9 +30,6 @@ def judge_agreement_section(found: "JudgeAgreement | None") -> Section | None:
     return Section(id="judges", title="Judges", body=blocks(found.sentence, between, _table(found)))
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _groups(groups: "pd.DataFrame", unit: str) -> Table:
     return Table(
         columns="tnnn",

@@ -94,9 +94,6 @@ def period_views(
     return views
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _table(
     winners: "Winners",
     duels: "Duels",

@@ -25,14 +25,9 @@ def log_section(
 ) -> Section:
     """Return the section on the data: main counts, warnings, and how the log was read.
 
-    Parameters
-    ----------
-    duels, health
-        The log, and its health.
-    further
-        A sentence that follows where no problems were found.
-    ordered
-        Whether the model of the report has an order effect.
+    duels, health: the log, and its health.
+    further: a sentence that follows where no problems were found.
+    ordered: whether the model of the report has an order effect.
     """
     health = replace(health, source=duels.read_summary.public_source)
     body = (_counts(duels), *_health(health, further, ordered))
@@ -46,9 +41,6 @@ def log_section(
 def health_section(health: "Health") -> Section:
     """Return the section on the health of a log."""
     return Section(id="health", body=_health(health))
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _counts(duels: "Duels") -> Table:

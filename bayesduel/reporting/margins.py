@@ -37,20 +37,11 @@ PARAMETERS = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginAnalysis:
-    """What a report says of margins.
+    """What a report says of margins."""
 
-    Attributes
-    ----------
-    fit
-        Of a model of margins.
-    check
-        Its residuals against replicated ones.
-    perturbed
-        A fit with residuals of pairs, or None where they cannot be estimated.
-    """
-
-    fit: "xr.DataTree"
-    check: "MarginCheck"
+    fit: "xr.DataTree"  # of a model of margins
+    check: "MarginCheck"  # its residuals against replicated ones
+    # a fit with residuals of pairs, or None where they cannot be estimated
     perturbed: "xr.DataTree | None"
 
 
@@ -152,9 +143,6 @@ def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool =
             folded,
         ),
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _order_words(a: MarginAnalysis) -> str:

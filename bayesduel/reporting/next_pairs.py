@@ -46,9 +46,6 @@ def duels_in_words(n: float) -> str:
     return f"{n:,.0f}"
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _words(neighbours: "pd.DataFrame") -> str:
     level = f"{100 * neighbours.attrs['confidence']:g} %"
     n, decided = len(neighbours), int(neighbours["decided"].sum())

@@ -28,39 +28,22 @@ Sections = tuple[Section, ...]
 
 
 class IndexRow(NamedTuple):
-    """One log in the table of all.
+    """One log in the table of all."""
 
-    Attributes
-    ----------
-    duels, arms
-        Their numbers as text, "" where the log could not be analysed.
-    verdict
-        The main result, or why there is none.
-    transitive
-        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
-        tell.
-    """
-
-    duels: str
+    duels: str  # their numbers as text, "" where the log could not be analysed
     arms: str
-    verdict: str
+    verdict: str  # the main result, or why there is none
+    # whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+    # tell
     transitive: bool | None = None
 
 
 @dataclass(frozen=True)
 class PartialReport:
-    """The parts of one report that are done, in a folder beside it.
+    """The parts of one report that are done, in a folder beside it."""
 
-    Attributes
-    ----------
-    folder
-        Holds a file for each part; removed when the report is written.
-    settings
-        What the parts were made with, as text: parts of other settings are not used.
-    """
-
-    folder: Path
-    settings: str
+    folder: Path  # holds a file for each part; removed when the report is written
+    settings: str  # what the parts were made with, as text: parts of other settings are not used
 
     @classmethod
     def beside(cls, path: Path, settings: Any) -> "PartialReport":
@@ -98,17 +81,11 @@ def all_parts(
 ) -> tuple[dict[str, Sections | str], list[IndexRow]]:
     """Return the part of each log by its label, and its row in the table of all.
 
-    Parameters
-    ----------
-    several
-        The logs by label.
-    kept
-        The parts that are done; those that are made are kept there. None where none are: then a log
-        that cannot be analysed raises, and has the reason in place of its part otherwise.
-    made
-        Returns sections and row of a log, given it and `step`.
-    step
-        Called with the label of the log and the name of each step before it begins.
+    several: the logs by label.
+    kept: the parts that are done; those that are made are kept there. None where none are: then a
+        log that cannot be analysed raises, and has the reason in place of its part otherwise.
+    made: returns sections and row of a log, given it and `step`.
+    step: called with the label of the log and the name of each step before it begins.
     """
     parts: dict[str, Sections | str] = {}
     rows: list[IndexRow] = []
@@ -181,9 +158,6 @@ def fingerprint(log: Any) -> str:
     for value in () if log.votes is None else vars(log.votes).values():
         found.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return found.hexdigest()
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:

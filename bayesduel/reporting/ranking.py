@@ -225,9 +225,6 @@ def preferences_section(winners: "Winners") -> Section:
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def against_words(winners: "Winners", noun: str = "arm") -> str:
     """Return what a Borda score is the probability of."""
     other = f"another {noun} drawn at random"

@@ -87,9 +87,6 @@ def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[floa
     ]
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _score(r: Mapping[str, Any]) -> str:
     mean, low, high = (percent(r[f"borda_{end}"]) for end in ("mean", "lower", "upper"))
     return f"{mean} % [{low}, {high}]"

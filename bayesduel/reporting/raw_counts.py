@@ -39,9 +39,6 @@ def raw_counts_section(
     )
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
     a = raw.attrs
     half = " A tie counts half a win." if duels.n_ties else ""

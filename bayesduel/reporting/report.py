@@ -279,10 +279,7 @@ def analysed(
 
     `options` are keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
+    Raises TypeError or ValueError if an argument is not as described.
     """
     import xarray as xr
 
@@ -302,9 +299,6 @@ def analysed(
         "log should be a Duels, a fit, a Check, an AttributeAnalysis, or a dict from labels to "
         f"these, got {type(one).__name__}"
     )
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _of_log(a: Analysis, command: str | None) -> Sections:
@@ -485,21 +479,13 @@ def _all_logs(several: Mapping[Any, Any]) -> bool:
 
 
 class Kind(NamedTuple):
-    """What a report asks of one kind of analysis.
+    """What a report asks of one kind of analysis."""
 
-    Attributes
-    ----------
-    sections
-        Its sections, given it and the command that made it.
-    verdict
-        Its main result, in the table of several logs.
-    transitive
-        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
-        tell.
-    """
-
+    # its sections, given it and the command that made it
     sections: Callable[[Any, str | None], Sections]
-    verdict: Callable[[Any], str]
+    verdict: Callable[[Any], str]  # its main result, in the table of several logs
+    # whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+    # tell
     transitive: Callable[[Any], bool | None] = lambda one: None
 
 

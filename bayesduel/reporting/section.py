@@ -70,30 +70,14 @@ class Text(Printed):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Printed):
-    """The main result: a headline and what qualifies it.
+    """The main result: a headline and what qualifies it."""
 
-    Attributes
-    ----------
-    headline
-        The result in one or two sentences.
-    text
-        Further paragraphs.
-    caution
-        A paragraph in the colour of warnings, or "".
-    note
-        A paragraph in small print, or "".
-    exact
-        Paragraphs in exact terms, which the reader of a page opens.
-    settled
-        Whether the result is definite; sets the colour of the box on a page.
-    """
-
-    headline: str
-    text: tuple[str, ...] = ()
-    caution: str = ""
-    note: str = ""
-    exact: tuple[str, ...] = ()
-    settled: bool = True
+    headline: str  # the result in one or two sentences
+    text: tuple[str, ...] = ()  # further paragraphs
+    caution: str = ""  # a paragraph in the colour of warnings, or ""
+    note: str = ""  # a paragraph in small print, or ""
+    exact: tuple[str, ...] = ()  # paragraphs in exact terms, which the reader of a page opens
+    settled: bool = True  # whether the result is definite; sets the colour of the box on a page
     kind: ClassVar[str] = "verdict"
 
     def _printed(self) -> "Iterator[RenderableType]":
@@ -123,79 +107,42 @@ class Alert(Printed):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that is more than its text.
+    """A cell that is more than its text."""
 
-    Attributes
-    ----------
-    text, small
-        The text, and a second line in small print.
-    style
-        "strong" and "alarm" are set in bold.
-    href
-        Where it links to, or "".
-    id
-        Its name in links, or ""; without `href` it links to itself.
-    bar
-        Left end, middle and width of an interval that is drawn before the text, in per cent of
-        the width of the column; or None.
-    """
-
-    text: str
+    text: str  # the text, and a second line in small print
     small: str = ""
-    style: Literal["plain", "strong", "alarm"] = "plain"
-    href: str = ""
-    id: str = ""
+    style: Literal["plain", "strong", "alarm"] = "plain"  # "strong" and "alarm" are set in bold
+    href: str = ""  # where it links to, or ""
+    id: str = ""  # its name in links, or ""; without `href` it links to itself
+    # left end, middle and width of an interval that is drawn before the text, in per cent of the
+    # width of the column; or None
     bar: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table(Printed):
-    """Rows of text under headings.
+    """Rows of text under headings."""
 
-    Attributes
-    ----------
-    columns
-        The kind of each column, one letter each: "l" label (shortened where it is long), "n"
-        number (aligned to the right), "b" number after a bar, "t" text, "h" heading of its row.
-    heads
-        One heading a column; none for a table without headings.
-    rows
-        One text or :class:`Cell` a column.
-    rules
-        Indices of the rows above which a line is drawn.
-    full
-        Whether the table takes the width of the page.
-    caption
-        A note in small print below it.
-    name
-        Its own name among the tables of a section, for its files; "" if it is the main one.
-    data
-        The columns of its files by name, numbers not rounded; they may hold more rows than are
-        shown. Default: the texts of the table.
-    search
-        Name of the column of the files in which a reader of a page can search; "" for none.
-    board
-        Whether a reader of a page can sort, filter and copy it.
-    views
-        Other rows by label, which a reader of a page can choose in place of these.
-    whole
-        Label of its own rows beside these.
-    file
-        Address of its JSON, for a page that does not hold its files; "" for one that does.
-    """
-
+    # the kind of each column, one letter each: "l" label (shortened where it is long), "n" number
+    # (aligned to the right), "b" number after a bar, "t" text, "h" heading of its row
     columns: str
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str | Cell, ...], ...]
-    rules: tuple[int, ...] = ()
-    full: bool = False
-    caption: str = ""
+    heads: tuple[str, ...] = ()  # one heading a column; none for a table without headings
+    rows: tuple[tuple[str | Cell, ...], ...]  # one text or :class:`Cell` a column
+    rules: tuple[int, ...] = ()  # indices of the rows above which a line is drawn
+    full: bool = False  # whether the table takes the width of the page
+    caption: str = ""  # a note in small print below it
+    # its own name among the tables of a section, for its files; "" if it is the main one
     name: str = ""
+    # the columns of its files by name, numbers not rounded; they may hold more rows than are shown.
+    # Default: the texts of the table.
     data: Mapping[str, Sequence[Any]] | None = None
+    # name of the column of the files in which a reader of a page can search; "" for none
     search: str = ""
-    board: bool = False
+    board: bool = False  # whether a reader of a page can sort, filter and copy it
+    # other rows by label, which a reader of a page can choose in place of these
     views: Mapping[str, tuple[tuple[str | Cell, ...], ...]] = field(default_factory=dict)
-    whole: str = "all"
+    whole: str = "all"  # label of its own rows beside these
+    # address of its JSON, for a page that does not hold its files; "" for one that does
     file: str = ""
     kind: ClassVar[str] = "table"
 
@@ -294,27 +241,14 @@ class Table(Printed):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Figure(Printed):
-    """A figure, drawn when a page asks for it.
+    """A figure, drawn when a page asks for it."""
 
-    Attributes
-    ----------
-    plot
-        Function of :mod:`bayesduel.plots` with all arguments bound but ``ax``.
-    size
-        Width and height in inches.
-    alt
-        What it shows, for those who cannot see it.
-    caption
-        Text below it.
-    wide
-        Whether it keeps its width on a small screen, where it is then scrolled.
-    """
-
+    # function of :mod:`bayesduel.plots` with all arguments bound but ``ax``
     plot: Callable[..., Any]
-    size: tuple[float, float]
-    alt: str
-    caption: str = ""
-    wide: bool = False
+    size: tuple[float, float]  # width and height in inches
+    alt: str  # what it shows, for those who cannot see it
+    caption: str = ""  # text below it
+    wide: bool = False  # whether it keeps its width on a small screen, where it is then scrolled
     kind: ClassVar[str] = "figure"
 
     @cached_property
@@ -327,38 +261,24 @@ class Figure(Printed):
 
 @dataclass(frozen=True, eq=False)
 class Compare(Printed):
-    """Two arms that the reader of a page chooses, compared in one sentence.
+    """Two arms that the reader of a page chooses, compared in one sentence."""
 
-    Attributes
-    ----------
-    data
-        What the script of the page reads: ``arms``; of each pair of the first ``paired`` of them,
-        in the order of :func:`numpy.triu_indices`, ``mean``, ``lower``, ``upper``, ``beats``,
-        ``won``, ``lost``, ``tied``, with ``rope`` and ``confidence`` of the verdict; and
-        ``rating``, by arm, where there are more.
-    """
-
+    # what the script of the page reads: ``arms``; of each pair of the first ``paired`` of them, in
+    # the order of :func:`numpy.triu_indices`, ``mean``, ``lower``, ``upper``, ``beats``, ``won``,
+    # ``lost``, ``tied``, with ``rope`` and ``confidence`` of the verdict; and ``rating``, by arm,
+    # where there are more
     data: Mapping[str, Any]
     kind: ClassVar[str] = "compare"
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Printed):
-    """Probabilities of each pair in colours; the reader of a page points at one for a sentence.
+    """Probabilities of each pair in colours; the reader of a page points at one for a sentence."""
 
-    Attributes
-    ----------
-    arms
-        Labels of rows and columns: the first arms of the page's :class:`Compare`.
-    mean
-        Probability that the arm of the row beats the arm of the column, (n_arms, n_arms).
-    clear
-        Whether its interval excludes one half, (n_arms, n_arms).
-    """
-
-    arms: Sequence[str]
+    arms: Sequence[str]  # labels of rows and columns: the first arms of the page's :class:`Compare`
+    # probability that the arm of the row beats the arm of the column, (n_arms, n_arms)
     mean: np.ndarray
-    clear: np.ndarray
+    clear: np.ndarray  # whether its interval excludes one half, (n_arms, n_arms)
     kind: ClassVar[str] = "matrix"
 
     @property
@@ -392,21 +312,12 @@ Block = Text | Verdict | Alert | Table | Figure | Compare | Matrix | Group
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Printed):
-    """One section: its heading, and blocks in reading order.
+    """One section: its heading, and blocks in reading order."""
 
-    Attributes
-    ----------
-    id
-        Its name in links.
-    title
-        Heading, or "".
-    body
-        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Table`, :class:`Figure`
-        and :class:`Group`.
-    """
-
-    id: str
-    title: str = ""
+    id: str  # its name in links
+    title: str = ""  # heading, or ""
+    # blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Table`, :class:`Figure` and
+    # :class:`Group`
     body: tuple[Block, ...] = field(default=())
 
     @property

@@ -42,21 +42,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Edition:
-    """The leaderboard of a date.
+    """The leaderboard of a date."""
 
-    Attributes
-    ----------
-    date
-        As "2026-11-25".
-    rows
-        What its file holds of each arm, by arm, the best first.
-    about
-        What else it holds: verdict, model and number of duels.
-    """
-
-    date: str
-    rows: Mapping[str, Row]
-    about: Mapping[str, Any]
+    date: str  # as "2026-11-25"
+    rows: Mapping[str, Row]  # what its file holds of each arm, by arm, the best first
+    about: Mapping[str, Any]  # what else it holds: verdict, model and number of duels
 
     def to_json(self) -> str:
         """Return it as its file holds it."""
@@ -142,9 +132,6 @@ def site(
     return folder / INDEX
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _memory(folder: Path) -> dict[str, Any]:
     """Return what ``site.json`` holds, checked: names of pages become paths."""
     path = folder / MEMORY
@@ -208,20 +195,12 @@ def _whole(row: Any) -> bool:
 class _Pages:
     """The files of a site.
 
-    Parameters
-    ----------
-    one
-        The analysis of the log.
-    title
-        Heading of the first page.
-    today
-        Date of the edition.
-    earlier
-        Editions before it, in order.
-    known
-        Names of the pages that there are, by arm.
-    parts
-        Sections of the report.
+    one: the analysis of the log.
+    title: heading of the first page.
+    today: date of the edition.
+    earlier: editions before it, in order.
+    known: names of the pages that there are, by arm.
+    parts: sections of the report.
     """
 
     def __init__(

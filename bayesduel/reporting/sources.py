@@ -32,9 +32,6 @@ def sources_section(found: "SourceAgreement") -> Section:
     return Section(id="sources", title="Sources", body=body)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _table(found: "SourceAgreement") -> Table:
     frame, level = found.table, f"{100 * found.ci_prob:g} %"
     shown = {"worth": ",.0f", "correlation": ".2f", "left": ".2f"}

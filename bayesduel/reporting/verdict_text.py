@@ -83,14 +83,9 @@ def exact_warnings(warnings: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> str:
     """Return the verdict in one or two sentences that need no statistics.
 
-    Parameters
-    ----------
-    winners
-        The winners.
-    noun
-        What an arm is called: "model", "player".
-    cyclic
-        Where the log contradicts a ranking: winners of a model that allows cycles. Default: the
+    winners: the winners.
+    noun: what an arm is called: "model", "player".
+    cyclic: where the log contradicts a ranking: winners of a model that allows cycles. Default: the
         `winners` are.
     """
     attrs = winners.attrs
@@ -120,9 +115,6 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
     if attrs["verdict"].startswith("No verdict"):
         return "No verdict: the votes come from too few judges or groups to tell how others vote."
     return f"Not enough data yet: {_open(winners, arms, noun, sure)}{_safe(attrs, noun)}"
-
-
-# -- in calling order ----------------------------------------------------------------------
 
 
 def _sentence(words: str) -> str:

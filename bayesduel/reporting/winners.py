@@ -92,9 +92,6 @@ def criterion_words(winners: "Winners") -> str:
     return f"{words} Some arm beats every other (a Condorcet winner) with probability {exists} %."
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
 def _words(a: "Analysis") -> tuple[str, ...]:
     """Return what the section is based on, and what it shows."""
     assumed = "In a model with one score per arm, all criteria have the same winner"

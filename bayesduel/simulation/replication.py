@@ -80,10 +80,7 @@ def label(policy: Any) -> str:
 class Pace:
     """How many steps to play at a stretch, so that one takes about ``STRETCH`` seconds.
 
-    Attributes
-    ----------
-    duels
-        Steps of the next stretch.
+    duels: steps of the next stretch.
     """
 
     def __init__(self) -> None:

@@ -32,17 +32,11 @@ class Run(ABC):
 
     ``prepare``, ``refit`` and ``finish`` do nothing unless a run needs them.
 
-    Attributes
-    ----------
-    times
-        When to record, increasing, shape (n_times,).
-    arrays
-        What was recorded: the variables of ``layout`` without their first two dimensions, in the
-        problem's own labels.
-    done
-        Steps played.
-    limit
-        The step after which ``refit`` has something to do.
+    times: when to record, increasing, shape (n_times,).
+    arrays: what was recorded: the variables of ``layout`` without their first two dimensions, in
+        the problem's own labels.
+    done: steps played.
+    limit: the step after which ``refit`` has something to do.
     """
 
     done: int = 0

@@ -103,18 +103,10 @@ class StoredTrace:
 
     It has one writer at a time, the one that entered it as a context.
 
-    Parameters
-    ----------
-    path
-        The folder. If it holds a trace of the same plan, that one is continued.
-    header
-        What it holds before its first run.
-
-    Raises
-    ------
-    ValueError
-        If `path` is something else, a trace of another plan (the message says what differs), or
-        one whose settings, labels or problem are not whole.
+    path: the folder. If it holds a trace of the same plan, that one is continued.
+    header: what it holds before its first run.
+    Raises ValueError if `path` is something else, a trace of another plan (the message says what
+    differs), or one whose settings, labels or problem are not whole.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -144,10 +136,7 @@ class StoredTrace:
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications).
 
-        Warns
-        -----
-        UserWarning
-            If some were finished and are not whole.
+        Warns UserWarning if some were finished and are not whole.
         """
         whole, faults = runs_of(self.path, self.group)
         if faults:

@@ -18,10 +18,7 @@ def provide_cache_folder() -> None:
 
     Variables that the user has set are kept. Processes that are started inherit the choice.
 
-    Warns
-    -----
-    UserWarning
-        If a temporary folder is used.
+    Warns UserWarning if a temporary folder is used.
     """
     home = os.path.expanduser("~")
     if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):

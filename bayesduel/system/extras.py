@@ -9,17 +9,9 @@ __all__ = ["load_extra", "missing_extra"]
 def load_extra(module: str, extra: str) -> ModuleType:
     """Return an optional module.
 
-    Parameters
-    ----------
-    module
-        Its name.
-    extra
-        The extra of bayesduel that installs it.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed.
+    module: its name.
+    extra: the extra of bayesduel that installs it.
+    Raises ModuleNotFoundError if it is not installed.
     """
     try:
         return import_module(module)

@@ -25,10 +25,7 @@ STEP = 2**20  # bytes read at a time
 def open_datatree(path: Path) -> "xr.DataTree":
     """Return the tree in a NetCDF file or a Zarr folder; its arrays stay on disk.
 
-    Raises
-    ------
-    Exception
-        Of any kind, where it is damaged or something else.
+    Raises Exception: of any kind, where it is damaged or something else.
     """
     import h5py
     import xarray as xr

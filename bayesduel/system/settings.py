@@ -19,14 +19,10 @@ class Settings:
 
     A docstring describes the settings that are the own of its class. Those described in a base
     class, what is refused, and a base's example if there is no own, are added to it.
-
-    Attributes
-    ----------
-    ranges
-        What numbers among the settings should be, as for ``check_range``: "> 0.5", "at least 1",
-        "in [0, 0.5)" or "positive and finite".
     """
 
+    # what numbers among the settings should be, as for ``check_range``: "> 0.5", "at least 1", "in
+    # [0, 0.5)" or "positive and finite"
     ranges: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -36,17 +36,10 @@ def log_normal_cdf(z):
 def distances(mu, spread, k):
     """Return the distance of each arm from the threshold, on its side, shape (K,).
 
-    Parameters
-    ----------
-    mu, spread
-        Means and variances of the scores, shape (K,).
-    k
-        How many to select, in 1..K-1.
-
-    Returns
-    -------
-    ``mu_i - c`` for the k best, ``c - mu_i`` for the others, where
-    ``c = (s_b mu_a + s_a mu_b) / (s_a + s_b)``, a the k-th and b the next.
+    mu, spread: means and variances of the scores, shape (K,).
+    k: how many to select, in 1..K-1.
+    Returns ``mu_i - c`` for the k best, ``c - mu_i`` for the others, where ``c = (s_b mu_a + s_a
+    mu_b) / (s_a + s_b)``, a the k-th and b the next.
     """
     order = np.argsort(-mu)
     a, b = order[k - 1], order[k]
@@ -65,16 +58,10 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
 
     A pair is skipped if its gain cannot exceed that of the best pair so far.
 
-    Parameters
-    ----------
-    mu, spread
-        Means and variances of the scores, shape (K,).
-    variance
-        Of one margin of each pair, shape (K, K).
-    n
-        Duels so far, shape (K, K), at least 1 off the diagonal.
-    k
-        How many to select, in 1..K-1.
+    mu, spread: means and variances of the scores, shape (K,).
+    variance: of one margin of each pair, shape (K, K).
+    n: duels so far, shape (K, K), at least 1 off the diagonal.
+    k: how many to select, in 1..K-1.
     """
     n_arms = len(mu)
     away = distances(mu, spread, k)

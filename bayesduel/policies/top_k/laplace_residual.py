@@ -120,9 +120,7 @@ def refit(margins, memory):
 def predicted(n, mean, memory):
     """Return predicted scores, and the variance of and weight of the model in each pair's mean.
 
-    Returns
-    -------
-    The scores, shape (K,); the variance of each pair's mean margin given the model's part,
+    Returns the scores, shape (K,); the variance of each pair's mean margin given the model's part,
     (K, K); the weight of the model in it, (K, K).
     """
     n_arms = len(mean)

@@ -46,17 +46,11 @@ def select(margins, memory, t, rng):
 def log_gains(score, variance, n, k):
     """Return the log expected increase of the sum of the k largest scores, shape (K, K).
 
-    Parameters
-    ----------
-    score
-        Shape (K,).
-    variance
-        Of one margin of each pair, shape (K, K).
-    n
-        Duels so far, shape (K, K); one more moves a mean by a standard deviation of
-        ``sqrt(variance / (n (n + 1)))``.
-    k
-        How many to select, in 1..K-1.
+    score: shape (K,).
+    variance: of one margin of each pair, shape (K, K).
+    n: duels so far, shape (K, K); one more moves a mean by a standard deviation of ``sqrt(variance
+        / (n (n + 1)))``.
+    k: how many to select, in 1..K-1.
     """
     n_arms = len(score)
     order = np.argsort(-score)

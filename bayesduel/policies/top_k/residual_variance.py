@@ -40,17 +40,11 @@ def quantiles() -> np.ndarray:
 def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
     """Return the posterior mean of d^2 under a uniform prior on the grid.
 
-    Parameters
-    ----------
-    n, mean, scatter
-        Duels, mean margin and sum of squares about it, shape (K, K) each; n at least 2 off
-        the diagonal.
-    pooled, floor
-        The pooled variance and the least one.
-    score
-        Where reweighted least squares starts, shape (K,); not written.
-    sizes, normal
-        ``grid_of_sizes()`` and ``quantiles()``.
+    n, mean, scatter: duels, mean margin and sum of squares about it, shape (K, K) each; n at least
+        2 off the diagonal.
+    pooled, floor: the pooled variance and the least one.
+    score: where reweighted least squares starts, shape (K,); not written.
+    sizes, normal: ``grid_of_sizes()`` and ``quantiles()``.
     """
     n_arms = len(score)
     unit = max(pooled, floor)
