@@ -114,7 +114,8 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     else:
         values = posterior[name]
     draws = values.reshape(chains, len(values) // chains, -1)
-    effective, largest = float(bulk_ess(draws).min()), float(rhat(draws).max())
+    largest = float(np.nanmax(rhat(draws), initial=1.0))  # NaN: always the same, as a sure win
+    effective = float(bulk_ess(draws).min())
     return ChainCertificate(effective, largest, float(stats["diverging"].mean()), repr(name))
 
 

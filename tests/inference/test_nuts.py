@@ -35,6 +35,8 @@ def test_without_scores_draws_are_worth_as_much_as_for_the_pair_that_mixes_worst
     P, stats = rng.uniform(size=(400, 3, 3)), {"diverging": np.zeros(400)}
     assert _certificate(Blades(), {"P": P}, stats, chains=4).effective > 200
     assert _certificate(Blades(), {"P": P}, stats, chains=4).holds
+    P[:, 1, 2] = 1.0  # always the same, as a sure win: it says nothing of the others
+    assert _certificate(Blades(), {"P": P}, stats, chains=4).holds
     P[:, 0, 1] = np.repeat(rng.uniform(size=8), 50)  # moves every fifty draws
     assert _certificate(Blades(), {"P": P}, stats, chains=4).effective < 20
     P[:, 0, 1] += np.repeat(np.arange(4), 100)
