@@ -81,8 +81,9 @@ their unpublished matrices; "ours" marks a comparison that no paper makes. Claim
 stand in the scripts and were fixed before a run, but for the rows on how often SAVAGE's sampled
 test is right: they were added after its first figure was seen. Two sizes were enlarged after a
 smaller run had been seen: many arms from T = 100,000 and at most 4 runs to 10 runs of T = 1,000,000
-(50 arms) and 10,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
-number in the paper. Doubler, MultiSBM and Sparring are in none of the figures that we know of: the
+(50 arms) and 5,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
+number in the paper. Three sizes were made smaller for lack of time, before their results were seen:
+T of 500 arms (10,000,000 was meant), runs of a game (25) and of a poker-like population (500). Doubler, MultiSBM and Sparring are in none of the figures that we know of: the
 papers cite them, or are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows
 is lost from the text that we have.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
