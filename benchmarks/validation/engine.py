@@ -229,10 +229,10 @@ EXPERIMENT = Experiment(
     full=1,
     notes=(
         "What misses are learned scales on the log scale: their standard deviations, and one mean. "
-        "Scores, effects and deviations keep both bounds. A scale near 0 has a long tail on the log "
-        "scale, which the nodes leave where the density is 0.0006 of its maximum and the effects "
-        "are nil; on its own scale it agrees (bradley-terry + judge, seed 0: mean 0.206 and "
-        "standard deviation 0.080 by the engine, 0.204 and 0.080 by NUTS)."
+        "Scores, effects and deviations keep both bounds. A scale near 0 has a long tail on the "
+        "log scale, which the nodes leave where the density is 0.0006 of its maximum and the "
+        "effects are nil; on its own scale it agrees (bradley-terry + judge, seed 0: mean 0.206 "
+        "and standard deviation 0.080 by the engine, 0.204 and 0.080 by NUTS)."
     ),
 )
 
