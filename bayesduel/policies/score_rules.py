@@ -145,16 +145,30 @@ def best_pair(gain, memory, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRule(PairPolicy):
-    """Settings of a rule that reads the posterior of the scores."""
+    """Settings of a rule that reads the posterior of the scores.
 
-    # ``Followed()`` (default) or ``Laplace(model)``
+    Parameters
+    ----------
+    belief
+        ``Followed()`` (default) or ``Laplace(model)``.
+    about
+        "winner", "top_k" or "ranking".
+    k
+        Size of the set, for "top_k".
+    rope
+        Difference from one half that a ranking neglects.
+    draws
+        Posterior draws at every choice.
+    cost
+        Cost of a duel of each pair, positive, symmetric, shape (K, K), as nested tuples;
+        infinite where a pair is forbidden. Default: 1 each.
+    """
+
     belief: BeliefSpec = field(default_factory=Followed)
-    about: Literal["winner", "top_k", "ranking"] = "winner"  # "winner", "top_k" or "ranking"
-    k: int = 1  # size of the set, for "top_k"
-    rope: float = 0.02  # difference from one half that a ranking neglects
-    draws: int = 500  # posterior draws at every choice
-    # cost of a duel of each pair, positive, symmetric, shape (K, K), as nested tuples; infinite
-    # where a pair is forbidden. Default: 1 each.
+    about: Literal["winner", "top_k", "ranking"] = "winner"
+    k: int = 1
+    rope: float = 0.02
+    draws: int = 500
     cost: tuple[tuple[float, ...], ...] | None = None
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"

@@ -31,9 +31,15 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DesignPolicy(ItemDuelPolicy):
-    """Defaults of a policy with a confidence width, ``alpha sqrt(n ln(1 + t))`` times that of V."""
+    """Defaults of a policy with a confidence width, ``alpha sqrt(n ln(1 + t))`` times that of V.
 
-    alpha: float = 1.0  # factor of the confidence width, > 0
+    Parameters
+    ----------
+    alpha
+        Factor of the confidence width, > 0.
+    """
+
+    alpha: float = 1.0
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:

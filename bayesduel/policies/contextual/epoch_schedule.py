@@ -46,16 +46,25 @@ class Schedule(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EpochPolicy(ItemPolicy):
-    """Settings of a policy that explores and exploits in epochs of a schedule."""
+    """Settings of a policy that explores and exploits in epochs of a schedule.
+
+    Parameters
+    ----------
+    schedule
+        The function f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
+        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
+        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
+        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
+    power
+        Of "polynomial".
+    depth
+        Of "iterated": 1, 2 or 3.
+    """
 
     belief: Counts | Logistic = Counts()
-    # the function f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
-    # floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the logarithm at 1
-    # or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2), ... themselves, which
-    # should not run out. Default: "stretched", on the sphere "linear".
     schedule: str | Sequence[int] | None = None
-    power: float = 2.0  # of "polynomial"
-    depth: int = 1  # of "iterated": 1, 2 or 3
+    power: float = 2.0
+    depth: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,9 +10,15 @@ __all__ = ["PlacesSettings", "WarmUpSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class PlacesSettings(MarginPolicy):
-    """The number of arms to select."""
+    """The number of arms to select.
 
-    k: int | None = None  # how many arms to select. Default: the experiment's.
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    """
+
+    k: int | None = None
     ranges: ClassVar = {"k": "at least 1"}
 
     def on_margins(self, k: int, budget: int) -> Self:
@@ -32,10 +38,18 @@ class PlacesSettings(MarginPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class WarmUpSettings(PlacesSettings):
-    """The number of arms to select, the warm-up and the pooling of variances."""
+    """The number of arms to select, the warm-up and the pooling of variances.
 
-    warm_up: int = 3  # duels of every pair first, at least 2
-    shrinkage: float = 0.0  # how many duels the pooled variance counts for in every pair's
+    Parameters
+    ----------
+    warm_up
+        Duels of every pair first, at least 2.
+    shrinkage
+        How many duels the pooled variance counts for in every pair's.
+    """
+
+    warm_up: int = 3
+    shrinkage: float = 0.0
     ranges: ClassVar = {"warm_up": "at least 2", "shrinkage": ">= 0"}
 
     def opening(self, n_arms: int) -> int:
