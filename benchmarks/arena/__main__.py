@@ -77,6 +77,8 @@ def playing(own: Experiment, found: dict[str, dict[int, Record]]) -> list[Cell]:
     """Return the cells that are played, by the speeds in the first blocks."""
     us: dict[tuple[str, int], dict[str, float]] = {}
     for cell in own.cells:
+        if problem_named(cell["problem"]).n_segments > 1:
+            continue  # what passes between segments would count as time of the policy
         if 0 in (records := found[key_of(cell)]):
             told = us.setdefault((cell["policy"], cell["horizon"]), {})
             told[cell["problem"]] = records[0]["us"]
