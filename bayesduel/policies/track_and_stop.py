@@ -99,7 +99,8 @@ def log_factor(wins, losses, weight):
 class TrackAndStop(HorizonPolicy):
     """Track-and-Stop: find the Condorcet winner, then exploit it by self-duels.
 
-    It assumes that there is one. No policy needs fewer duels than :func:`bayesduel.least_duels`.
+    It assumes that there is one, and answers an arm where there is none. No policy for all such
+    matrices needs fewer duels on average than :func:`bayesduel.least_duels`.
     """
 
     belief: BeliefSpec = KL()
