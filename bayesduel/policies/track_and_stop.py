@@ -40,6 +40,10 @@ from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["TrackAndStop"]
 
+ROUNDING = (
+    1e-9  # sums of logarithms that differ by less are equal, in whatever order they are added
+)
+
 
 class Memory(NamedTuple):
     """State of Track-and-Stop between duels."""
@@ -58,14 +62,14 @@ def select(belief, memory, t, rng):
         return memory.answer.arm[0], memory.answer.arm[0]
     update(belief, memory)
     evidence = memory.evidence.sum(axis=1)
-    best = pick(evidence == evidence.min(), rng)
+    best = pick(evidence < evidence.min() + ROUNDING, rng)
     evidence[best] = inf
     if evidence.min() >= -log(memory.delta):
         return conclude(memory.answer, best, t)
     n_arms = len(duels)
     if duels.min() < max(1.0, sqrt(2 * t / (n_arms * (n_arms - 1)))):
         return divmod(pick(duels.ravel() == duels.min(), rng), n_arms)
-    arm = pick(evidence == evidence.min(), rng)
+    arm = pick(evidence < evidence.min() + ROUNDING, rng)
     won = np.full(n_arms, inf)
     for k in range(n_arms):
         if k != arm:
