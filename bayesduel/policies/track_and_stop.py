@@ -40,9 +40,7 @@ from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["TrackAndStop"]
 
-ROUNDING = (
-    1e-9  # sums of logarithms that differ by less are equal, in whatever order they are added
-)
+ROUNDING = 1e-9  # sums that differ by less are equal: they are added in different orders
 
 
 class Memory(NamedTuple):
