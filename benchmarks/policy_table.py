@@ -88,20 +88,25 @@ def changing() -> list[list[str]]:
 
 
 def answers() -> list[list[str]]:
-    """Return a row for each policy: duels until it answers, shares of right answers, its speed."""
+    """Return a row for each policy: duels until it answers, right answers, and its speed.
+
+    A ratio is that of the mean duels to the least, `bd.least_duels`, which stands in the last row.
+    """
     import bayesduel as bd
     from bayesduel.problems import named
 
-    P = np.array(named("linear").P)
+    problems = named("flat"), named("linear")
+    P = np.array(problems[1].P)
+    least = [bd.least_duels(problem.P, DELTA) for problem in problems]
     given: dict[str, Any] = {"delta": DELTA, "horizon": 10**6}
     rows = []
     for policy in (
         *(bd.Knockout(**given), bd.SequentialElimination(**given), bd.SEEBS(**given)),
         *(bd.ExploreThenVerify(**given), bd.SAVAGE(criterion="condorcet", **given)),
-        *(bd.SAVAGE(**given), bd.POCOWISTA(**given)),
+        *(bd.SAVAGE(**given), bd.POCOWISTA(**given), bd.TrackAndStop(**given)),
     ):
         cells = []
-        for problem in (named("flat"), named("linear")):
+        for problem, bound in zip(problems, least, strict=True):
             horizon = 1_000_000 if isinstance(policy, bd.ExploreThenVerify) else 120_000
             trace = bd.simulate(
                 policy, problem, horizon, replications=ANSWERS, seed=1, record_at=[horizon],
@@ -110,13 +115,16 @@ def answers() -> list[list[str]]:
             answered = trace["answered"].values.ravel()
             right = (trace["recommended"].values.ravel() == 0) & (answered > 0)
             late = f", {(answered < 0).sum()} without an answer" if (answered < 0).any() else ""
-            cells.append(f"{mean_of(answered[answered > 0])}; {right.sum()} right{late}")
+            duels = answered[answered > 0]
+            ratio = f"{duels.mean() / bound:.1f}" if len(duels) else "none"
+            cells += [f"{mean_of(duels)}; {right.sum()} right{late}", ratio]
         name = type(policy).__name__
         if name == "SAVAGE":
             name += f"(criterion={policy.criterion!r})"
         rows.append([f"`{name}`", *cells, f"{rate(policy, P, 3_000):,.0f}"])
         print(rows[-1], file=sys.stderr, flush=True)
-    return rows
+    bounds = [cell for bound in least for cell in (f"{bound:,.0f}", "1.0")]
+    return [*rows, ["`least_duels`", *bounds, ""]]
 
 
 def contexts() -> list[list[str]]:

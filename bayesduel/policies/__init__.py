@@ -14,7 +14,7 @@ Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``
 weak regret            ``BeatTheWinner``, ``WinnerStays``
 identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout``, ``PBR``,
                        ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
-                       ``SequentialElimination``
+                       ``SequentialElimination``, ``TrackAndStop``
 posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
                        ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
 changing preferences   ``BeatTheWinnerReset``, ``DETECT``, ``DEXP3``, ``MDB``, ``VersatileDB``
@@ -90,6 +90,7 @@ from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sequential_elimination import SequentialElimination
 from bayesduel.policies.sup_klucb import ConfirmedSupKLUCB, SupKLUCB
 from bayesduel.policies.top_two_thompson import TopTwoThompson
+from bayesduel.policies.track_and_stop import TrackAndStop
 from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
 from bayesduel.policies.versatile_db import VersatileDB
@@ -148,6 +149,7 @@ __all__ = [
     "SupKLUCB",
     "ThompsonBeta",
     "TopTwoThompson",
+    "TrackAndStop",
     "TwoPhase",
     "Uniform",
     "VersatileDB",

@@ -262,6 +262,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "load": lambda w: {"path": w.saved},
     "regret": lambda w: {"trace": w.trace},
     "regret_difference": lambda w: {"trace": w.trace, "policy": "Uniform", "other": "Uniform"},
+    "least_duels": lambda w: {"P": w.P, "delta": 0.05},
     "least_slope": lambda w: {"P": w.P},
     "posterior_predictive": lambda w: {"fit": w.fit, "draws": 20},
     "report": lambda w: {"log": w.log, "path": w.path, "draws": 100},

@@ -30,6 +30,7 @@ BY_SETTING = {
         *("TopTwoThompson", "BeatTheWinner", "WinnerStays", "Doubler", "MultiSBM", "Sparring"),
         *("DEXP3", "VersatileDB", "ExploreThenVerify", "Knockout", "SEEBS"),
         *("SequentialElimination", "BeatTheWinnerReset", "DETECT", "MDB", "PCOMP", "POCOWISTA"),
+        "TrackAndStop",
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),

@@ -35,6 +35,7 @@ ANSWERING = [
     bd.SCB(),
     bd.SEEBS(),
     bd.SequentialElimination(),
+    bd.TrackAndStop(),
 ]
 EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pair"), bd.Uniform()]
 WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
