@@ -70,8 +70,9 @@ class PairRun(Run):
         ones = list(drawn) if problem.is_family else [problem]
         if any(one.may_tie != bool(plan.get("ties")) for one in ones):
             raise ValueError("problem should draw problems that all may tie or none, got both")
-        names = ("P", "ties") if plan.get("ties") else ("P",)
-        found = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
+        found = {"P": np.stack([one.P for one in ones])}
+        if plan.get("ties"):
+            found["ties"] = np.stack([one.ties for one in ones])
         starts = np.stack([one.starts for one in ones])
         if not problem.is_family:
             found, starts = {name: values[0] for name, values in found.items()}, starts[0]
@@ -99,8 +100,9 @@ class PairRun(Run):
     def _learn(self) -> None:
         """Show the outcomes at the end of a batch, and refit the belief if that is due then."""
         if self.later is not None:
-            for name in ("wins", "last", "n_duels"):
-                getattr(self.belief, name)[:] = getattr(self.later, name)
+            self.belief.wins[:] = self.later.wins
+            self.belief.last[:] = self.later.last
+            self.belief.n_duels[:] = self.later.n_duels
         if self.done >= self.due:
             seed = int(self.fits.integers(2**31))
             self.belief = self.policy.belief.refreshed(self.belief, seed)

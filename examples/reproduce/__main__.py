@@ -83,9 +83,10 @@ test is right: they were added after its first figure was seen. Two sizes were e
 smaller run had been seen: many arms from T = 100,000 and at most 4 runs to 10 runs of T = 1,000,000
 (50 arms) and 5,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
 number in the paper. Three sizes were made smaller for lack of time, before their results were seen:
-T of 500 arms (10,000,000 was meant), runs of a game (25) and of a poker-like population (500). Doubler, MultiSBM and Sparring are in none of the figures that we know of: the
-papers cite them, or are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows
-is lost from the text that we have.
+T of 500 arms (10,000,000 was meant), runs of a game (25) and of a poker-like population (500).
+Doubler, MultiSBM and Sparring are in none of the figures that we know of: the papers cite them, or
+are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows is lost from the text
+that we have.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
 interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.
