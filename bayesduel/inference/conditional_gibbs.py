@@ -23,7 +23,7 @@ from bayesduel.system.arguments import Progress
 
 __all__ = ["gibbs_of_conditional"]
 
-SWEEPS = (12, 400)  # of the certifying chain that are counted, at least and at most
+SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 COEFFICIENTS = 60_000  # times these, about
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
 
