@@ -13,7 +13,13 @@ CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", flags=re.M | re.S)
 PAGES = [p for p in sorted(DOCS.rglob("*.md")) if CELL.search(p.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def of_pages():
+    """Return the pages as parameters: that on policies compiles eight of them, and is slow."""
+    slow = {"bandits": pytest.mark.slow}
+    return [pytest.param(p, id=p.stem, marks=slow.get(p.stem, ())) for p in PAGES]
+
+
+@pytest.mark.parametrize("page", of_pages())
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)

@@ -131,6 +131,7 @@ def test_the_three_of_a_top_cycle_are_the_three_best():
     assert set(status.answer) == set("abc")
 
 
+@pytest.mark.slow
 def test_a_circle_has_no_ranking_and_stays_undecided():
     status = told(CYCLE, rule=RULE & bd.Budget(1), goal="full-ranking").status(check=False)
     assert not status.decided
