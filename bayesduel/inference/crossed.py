@@ -68,6 +68,7 @@ class Crossing(NamedTuple):
                 matrix[:, k, k + 1] = matrix[:, k + 1, k] = beta
             before, here = here, ahead / np.maximum(beta, 1e-300)
         value, vector = np.linalg.eigh(matrix)
+        value = np.maximum(value, 1e-300)  # 0, without any weight, where the method has ended early
         logarithm = (vector[:, 0] ** 2 * np.log(value)).sum(axis=1)
         return float(size * (logarithm - (matrix[:, 0, 0] - 1)).mean())
 

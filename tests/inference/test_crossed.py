@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import bayesduel as bd
 from bayesduel.inference import arrow
+from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
@@ -86,3 +88,23 @@ def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
     # The predictor of a duel sums effects of crossed groups, which are not quite independent.
     spread = layout.spread(factored) / density.spread(covariance) ** 2
     assert spread.mean() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("coupling", [0.0, 0.3])
+def test_few_eigenvalues_end_the_method_early(coupling):
+    """Of groups that share no duels nothing is coupled; of two that share one, two numbers.
+
+    A probe's signs s and t there add 2 s t (artanh c - c) to the log determinant.
+    """
+    roots = np.repeat(np.eye(2)[None], 4, axis=0)
+    between = np.zeros((8, 8))
+    between[0, 4] = between[4, 0] = coupling
+    crossing = Crossing(roots, sparse.csr_array(between), (slice(0, 2), slice(2, 4)))
+    noise = 2 * (np.arctanh(coupling) - coupling)
+    assert crossing.log_det() == pytest.approx(np.log(1 - coupling**2), abs=noise + 1e-9)
+    widened = 1 + (1 / (1 - coupling**2) - 1) / 4  # one of four variances of each family
+    np.testing.assert_allclose(crossing.widening(), widened, rtol=1e-6)
+    right = np.arange(16.0).reshape(8, 2)
+    np.testing.assert_allclose(
+        crossing.solve(right), np.linalg.solve(np.eye(8) + between, right), rtol=1e-5
+    )
