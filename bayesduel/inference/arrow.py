@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg.lapack import dpotri, dtrtrs
+from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
 from bayesduel.inference.crossed import Crossing
@@ -35,6 +36,7 @@ __all__ = ["Arrow", "Layout", "layout_of"]
 FEWEST = 100  # coefficients by group from which they are eliminated
 WIDEST = 1000  # coefficients of the border beyond which crossed groups are eliminated together
 ROWS = 20_000  # cells whose variances are worked on at once
+RESIDUAL = 1e-6  # of a step, relative
 
 
 class Arrow(NamedTuple):
@@ -90,6 +92,11 @@ class Layout:
     scored: int  # whether the first of the border are the free numbers of scores
     families: tuple[slice, ...] = ()  # which groups are of one term
 
+    @property
+    def crossed(self) -> bool:
+        """Whether blocks of groups are coupled, so that a factor costs many times a step."""
+        return len(self.families) > 1
+
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
         x = np.empty((*border.shape[:-1], self.density.size))
@@ -143,7 +150,7 @@ class Layout:
         outer = roots @ edges
         flat = outer.reshape(-1, outer.shape[2])
         crossing, apart = None, flat
-        if len(self.families) > 1:
+        if self.crossed:
             crossing = Crossing(roots, between, self.families)
             start = None
             if near is not None:
@@ -171,13 +178,41 @@ class Layout:
         if not len(self.groups):
             return self.join(solved(arrow.border, right), np.zeros((0, 0)))
         by_group = gradient[self.groups]
-        right = right + np.einsum("gmp,gm->p", arrow.pull, by_group)
-        along = solved(arrow.border, right)
+        pull = arrow.pull.reshape(-1, len(right))
+        along = solved(arrow.border, right + by_group.ravel() @ pull)
         half = arrow.roots @ by_group[..., None]
         if arrow.crossing is not None:
             half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
-        across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0] + arrow.pull @ along
-        return self.join(along, across)
+        across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0]
+        return self.join(along, across + (pull @ along).reshape(across.shape))
+
+    def step(
+        self, found: Derivatives, prior: Prior, gradient: np.ndarray, near: Arrow | None = None
+    ) -> tuple[np.ndarray, Arrow]:
+        """Return the inverse precision times a vector, (size,), and what was factored for it.
+
+        Of crossed groups that is the one given, `near`: conjugate gradients need no better one.
+        Raises FloatingPointError if these do not converge.
+        """
+        if near is None or near.crossing is None:
+            arrow = self.factor(found, prior)
+            return self.solve(arrow, gradient), arrow
+        density, apart = self.density, near._replace(crossing=None)
+        weight, cut = np.maximum(-found.bend, 0.0), density.size - len(density.own)
+
+        def times(x: np.ndarray) -> np.ndarray:
+            eta = density.reach(x[None])[0]
+            own = -(found.cross.T @ eta) - found.second @ x[cut:]
+            pulled = density.design.pull(weight * eta - found.cross @ x[cut:])
+            return np.concatenate([pulled, own]) + prior.pull(x + prior.mean)
+
+        shape = (density.size, density.size)
+        nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
+        whole = LinearOperator(shape, times, dtype=float)
+        step, failed = cg(whole, gradient, rtol=RESIDUAL, M=nearly)
+        if failed:
+            raise FloatingPointError("conjugate gradients did not converge")
+        return np.asarray(step), near
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
@@ -189,9 +224,9 @@ class Layout:
         if not len(self.groups):
             return self.join(along, np.zeros((len(normal), 0, 0)))
         own = normal[:, self.groups] * arrow.width  # (n, groups, m)
-        across = np.einsum("gkm,ngk->ngm", arrow.roots, own)
-        across += np.einsum("gmp,np->ngm", arrow.pull, along, optimize=True)
-        return self.join(along, across)
+        across = (own.swapaxes(0, 1) @ arrow.roots).swapaxes(0, 1)
+        pull = arrow.pull.reshape(-1, along.shape[1])
+        return self.join(along, across + (along @ pull.T).reshape(across.shape))
 
     def spread(self, arrow: Arrow) -> np.ndarray:
         """Return the variance of each cell's predictor, (cells,)."""

@@ -59,13 +59,14 @@ def gibbs_of_conditional(
     single = [a for a, b in ends if b - a == 1]
     kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS))
     skipped = kept // 4
-    moved, spread, scale, effect, arrow = [], [], [], [], top.arrow
+    moved, spread, scale, effect = [], [], [], []
     x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
     for k in range(skipped + kept):
         weight = polya_gamma(n, density.eta(x), rng)
-        arrow = layout.factor(without_own(0.0 * weight, -weight), prior, arrow)
         noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
-        x = layout.solve(arrow, pull + noise + prior.noise(rng))
+        noise += prior.noise(rng)
+        found = without_own(0.0 * weight, -weight)
+        x, _ = layout.step(found, prior, pull + noise, top.arrow)
         if progress is not None:
             progress((k + 1) / (skipped + kept))
         if k < skipped:

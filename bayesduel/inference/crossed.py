@@ -35,23 +35,37 @@ class Crossing(NamedTuple):
     families: tuple[slice, ...]  # the groups of each family, slices; those of one are not coupled
 
     def solve(self, right: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type."""
+        """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type.
+
+        The first family is eliminated, as its groups are not coupled to one another.
+        """
         roots, between = self.roots.astype(right.dtype), self.between.astype(right.dtype)
-        alike = Crossing(roots, between, self.families)
-        operator = LinearOperator(
-            between.shape,
-            lambda x: -alike.times(x),
-            matmat=lambda x: -alike.times(x),
-            dtype=right.dtype,
+        n = self.families[0].stop
+        first, rest = roots[:n], roots[n:]
+        cut = n * roots.shape[1]
+        ahead, back, inside = between[:cut, cut:], between[cut:, :cut], between[cut:, cut:]
+        within = first.swapaxes(1, 2) @ first
+
+        def off(x: np.ndarray) -> np.ndarray:
+            turned = _by_group(rest.swapaxes(1, 2), x)
+            across = back @ _by_group(within, ahead @ turned)
+            return _by_group(rest, across - inside @ turned if inside.nnz else across)
+
+        operator = LinearOperator(inside.shape, off, matmat=off, dtype=right.dtype)
+        coupled = back @ _by_group(first.swapaxes(1, 2), right[:cut])
+        found = conjugate_gradient(
+            operator,
+            np.ones(len(rest) * roots.shape[1], right.dtype),
+            right[cut:] - _by_group(rest, coupled),
+            None if start is None else start[cut:],
+            tolerance=RESIDUAL[right.dtype.name],
         )
-        tolerance = RESIDUAL[right.dtype.name]
-        return conjugate_gradient(
-            operator, np.ones(len(right), right.dtype), right, start, tolerance=tolerance
-        )
+        turned = ahead @ _by_group(rest.swapaxes(1, 2), found)
+        return np.concatenate([right[:cut] - _by_group(first, turned), found])
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return A x, (size, columns)."""
-        return self._rooted(self.between @ self._rooted(x, turned=True))
+        return _by_group(self.roots, self.between @ _by_group(self.roots.swapaxes(1, 2), x))
 
     def log_det(self) -> float:
         """Return the log determinant of 1 + A, by Lanczos' method; that A has no trace is used."""
@@ -80,7 +94,7 @@ class Crossing(NamedTuple):
             mine = np.zeros_like(probes)
             here = slice(family.start * m, family.stop * m)
             mine[here] = probes[here]
-            rooted = self._rooted(mine)
+            rooted = _by_group(self.roots, mine)
             found.append((rooted * self.solve(rooted)).sum() / (rooted**2).sum())
         return np.array(found)
 
@@ -89,7 +103,7 @@ class Crossing(NamedTuple):
         signs = np.random.default_rng(0).integers(0, 2, (self.between.shape[0], PROBES))
         return 2.0 * signs - 1.0
 
-    def _rooted(self, x: np.ndarray, *, turned: bool = False) -> np.ndarray:
-        """Return the roots, or their transposes, times x, (size, columns)."""
-        roots = self.roots.swapaxes(1, 2) if turned else self.roots
-        return (roots @ x.reshape(*roots.shape[:2], -1)).reshape(x.shape)
+
+def _by_group(blocks: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return blocks (groups, m, m) times the rows of x of each group, (groups m, columns)."""
+    return (blocks @ x.reshape(*blocks.shape[:2], -1)).reshape(x.shape)

@@ -19,6 +19,7 @@ normal.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -50,6 +51,7 @@ WEIGHED = 1000  # coefficients up to which draws have importance ratios
 SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
+BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -241,11 +243,18 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
             )
         except FloatingPointError:
             return 1e300, np.zeros(len(phi))
+        beside = np.isfinite(best[0].bound) and np.abs(phi - best[0].phi).max() < BESIDE
         if here.bound > best[0].bound:
             best[0] = here
+        if beside:
+            raise StopIteration
         return -here.bound, -here.slope
 
-    minimize(fall, start.phi, jac=True, method="BFGS", options={"gtol": 0.02, "maxiter": 60})
+    # The first step is of about one in each scale that the data inform.
+    size = np.diag(1 / np.maximum(np.abs(start.slope), 1.0))
+    options = {"gtol": 0.02, "maxiter": 60, "hess_inv0": size}
+    with suppress(StopIteration):
+        minimize(fall, start.phi, jac=True, method="BFGS", options=options)
     if not np.isfinite(best[0].bound) or np.abs(best[0].phi - start.phi).max() > 50:
         raise FloatingPointError("the hyperparameters have no mode")
     return best[0]

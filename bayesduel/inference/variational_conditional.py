@@ -19,9 +19,11 @@ from bayesduel.models.response import Derivatives
 __all__ = ["Conditional", "conditional_at", "mode_at"]
 
 NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
-STEPS = 12  # of a conditional, at most
+STEPS = 24  # of a conditional, at most
+LEAP = 50.0, 0.5  # gain of a step, in all and a coefficient, beyond which it is shortened
 GAIN = 1e-3  # of the log density, below which a step ends them
-STILL = 0.02  # relative change of variances, likewise
+CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
+STILL = 0.02  # relative change of variances, and of curvatures, likewise
 
 
 class Conditional(NamedTuple):
@@ -50,11 +52,11 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         eta = density.eta(x)
         return float(density.likelihood(x, phi, eta[None])[0].sum() - 0.5 * _square(prior, x))
 
-    value = height(x)
+    value, near = height(x), None
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
-        step = layout.solve(layout.factor(found, prior), gradient)
+        step, near = layout.step(found, prior, gradient, near)
         gain, length = float(gradient @ step), 1.0
         if gain < GAIN:
             break
@@ -66,7 +68,7 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
     arrow = layout.factor(density.derivatives(x, phi), prior)
-    return conditional_at(layout, phi, x, layout.spread(arrow), arrow)
+    return conditional_at(layout, phi, x, layout.spread(arrow), arrow, sloped=True)
 
 
 def conditional_at(
@@ -83,29 +85,37 @@ def conditional_at(
     With `sloped`, with the gradient of its bound.
     """
     density = layout.density
-    prior, changed = density.prior(phi), np.inf
+    prior, gain, changed = density.prior(phi), np.inf, np.inf
+    arrow = bent = None
+    far = max(LEAP[0], LEAP[1] * density.size)
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        arrow = near = layout.factor(found, prior, near)
-        step = layout.solve(arrow, gradient)
+        known = bent is not None and _apart(found.bend, bent.bend) <= STILL
+        if near is not None and layout.crossed and (known or gain >= CLOSE):
+            step, _ = layout.step(found, prior, gradient, near)
+        else:
+            arrow, bent = layout.factor(found, prior, near), found
+            near, step = arrow, layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
-        x = x + step / max(1.0, (gain / 50.0) ** 0.5)
-        if changed > STILL:
+        x = x + step / max(1.0, (gain / far) ** 0.5)
+        if changed > STILL and bent is found:
             last, variance = variance, layout.spread(arrow)
-            changed = np.abs(variance - last).max() / max(float(variance.max()), 1e-300)
-        if gain < GAIN and (changed <= STILL or k > 2):
+            changed = _apart(variance, last)
+        if gain < GAIN and (known or changed <= STILL or k > (8 if layout.crossed else 2)):
             break
+    if arrow is None or bent is None:
+        raise FloatingPointError("Newton's method did not come close to the mean")
     eta = density.eta(x) + AT[:, None] * np.sqrt(variance)
     terms = density.likelihood(x, phi, eta)
-    weight = np.maximum(-found.bend, 0.0)
+    weight = np.maximum(-bent.bend, 0.0)
     value = float((MASS @ terms).sum()) + prior.half_log_det - 0.5 * _square(prior, x)
     value += 0.5 * float((weight * variance).sum()) - arrow.half_log_det
     value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
     slope = _slope(layout, phi, x, arrow, eta) if sloped else np.full(len(phi), np.nan)
-    return Conditional(phi, x, arrow, variance, value, found, slope)
+    return Conditional(phi, x, arrow, variance, value, bent, slope)
 
 
 def _slope(
@@ -144,6 +154,11 @@ def _slope(
         unit = step * (np.arange(len(phi)) == k)
         found[k] = (value(phi + unit, name) - value(phi - unit, name)) / (2 * step)
     return found
+
+
+def _apart(values: np.ndarray, others: np.ndarray) -> float:
+    """Return the largest difference over the largest of the values."""
+    return float(np.abs(values - others).max() / max(float(np.abs(values).max()), 1e-300))
 
 
 def _square(prior: Prior, x: np.ndarray) -> float:

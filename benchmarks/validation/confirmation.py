@@ -18,7 +18,7 @@ from benchmarks.validation.experiment import Cell, Experiment, Record, shown_sha
 
 ROPE, LEVEL = 0.05, 0.95
 MOST_TIMES = 3.0  # duels of the rule on scores, where scores hold
-STUDIES = {8: 200, 20: 60}
+STUDIES = {8: 200, 20: 200}
 DEAR = 20  # studies of a world whose goal is not the best arm
 BUDGETS = {8: 3000, 20: 6000}
 RULES = ("WithinRope", "Confirmed")
