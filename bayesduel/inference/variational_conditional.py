@@ -23,7 +23,8 @@ STEPS = 24  # of a conditional, at most
 LEAP = 50.0, 0.5  # gain of a step, in all and a coefficient, beyond which it is shortened
 GAIN = 1e-3  # of the log density, below which a step ends them
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
-STILL = 0.02  # relative change of variances, and of curvatures, likewise
+STILL = 0.02  # relative change of variances, likewise
+ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
 
 
 class Conditional(NamedTuple):
@@ -91,7 +92,7 @@ def conditional_at(
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        known = bent is not None and _apart(found.bend, bent.bend) <= STILL
+        known = bent is not None and _apart(found.bend, bent.bend) <= ALIKE
         if near is not None and layout.crossed and (known or gain >= CLOSE):
             step, _ = layout.step(found, prior, gradient, near)
         else:
@@ -104,7 +105,8 @@ def conditional_at(
         if changed > STILL and bent is found:
             last, variance = variance, layout.spread(arrow)
             changed = _apart(variance, last)
-        if gain < GAIN and (known or changed <= STILL or k > (8 if layout.crossed else 2)):
+        late = k > 2 and not layout.crossed
+        if gain < GAIN and (known or changed <= STILL or late):
             break
     if arrow is None or bent is None:
         raise FloatingPointError("Newton's method did not come close to the mean")

@@ -8,7 +8,12 @@ Deviations here: means and variances of the scores are those of this package's p
 probit link, and the gain is that of one update of the two scores of the pair, of every pair, where
 ASAP runs two iterations of message passing and leaves out clear pairs at random.
 
-UniCBE (arXiv:2502.11454) is not here: its sampling matrices were not found in a source at hand.
+UniCBE (Yuan and others, "UniCBE: an uniformity-driven comparing based evaluation framework with
+unified multi-objective optimization", ICLR 2025, arXiv:2502.11454) takes, greedily, the triple of
+two models and an item with the largest product of three weights: one for few duels of the triple's
+parts, one for an uncertain win rate of the pair, one for models with few duels. Second hand: only
+summaries could be read. Deviations here: there are no items, the weights for few duels are halved
+by each duel, and the uncertainty is the standard error of the rate under Beta(1, 1).
 
 Claims: none. Seeds: those of this experiment under seed 0. Fixed on 2026-11-26 before the run.
 """
@@ -23,7 +28,14 @@ from scipy.stats import kendalltau, norm
 from benchmarks.validation.confirmation import WORLDS
 from benchmarks.validation.experiment import Cell, Experiment, Record
 
-RULES = ("ContrastAllocation", "ContrastAllocation, ranking", "InformationGain", "ASAP", "Uniform")
+RULES = (
+    "ContrastAllocation",
+    "ContrastAllocation, ranking",
+    "InformationGain",
+    "ASAP",
+    "UniCBE",
+    "Uniform",
+)
 HORIZON = {8: 400, 20: 1000}
 LOOKS = 20  # duels between looks at the estimates
 LOSS, TAU = 0.02, 0.8  # levels to which duels are counted
@@ -58,6 +70,19 @@ def spanning_tree(gain: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(tree.row[order].tolist(), tree.col[order].tolist(), strict=True))
 
 
+def heaviest_pair(wins: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
+    """Return the pair of the largest product of UniCBE's weights, ties by chance."""
+    met = wins + wins.T
+    own = met.sum(axis=1)
+    rate = (wins + 1) / (met + 2)
+    weight = np.log(rate * (1 - rate) / (met + 2)) / 2
+    weight -= np.log(2) * (met + own[:, None] + own)
+    i, j = np.triu_indices(len(wins), 1)
+    chance = weight[i, j] + 1e-9 * rng.random(len(i))
+    k = int(chance.argmax())
+    return int(i[k]), int(j[k])
+
+
 def run(cell: Cell, seed: int) -> Record:
     """Play one world by one rule; look at the estimates now and then."""
     import bayesduel as bd
@@ -84,6 +109,8 @@ def run(cell: Cell, seed: int) -> Record:
     for t in range(1, HORIZON[n_arms] + 1):
         if policy is not None:
             i, j = policy.select(belief, memory, t, rng)
+        elif name == "UniCBE":
+            i, j = heaviest_pair(belief.wins, rng)
         else:
             if not batch:
                 updated(wide, belief)
@@ -134,7 +161,7 @@ def first(reached: np.ndarray) -> str:
 
 EXPERIMENT = Experiment(
     name="field",
-    title="Live studies: which pair next, beside ASAP",
+    title="Live studies: which pair next, beside ASAP and UniCBE",
     question=(
         f"Studies without a stop rule, {HORIZON[8]} duels with 8 arms and {HORIZON[20]:,} with 20, "
         "in three of the worlds of the confirmation. All rules are judged by the Bradley-Terry "
@@ -142,7 +169,9 @@ EXPERIMENT = Experiment(
         "that most often beats the leader does so beyond one half; tau is Kendall's, between the "
         "scores and the shares of duels that the arms win against all. ASAP's rule duels the "
         "minimum spanning tree of the pairs by expected information gain about all scores, here "
-        "on this package's posterior. The same worlds for all rules."
+        "on this package's posterior; UniCBE's takes the pair of the largest product of weights for "
+        "few duels of the pair, an uncertain rate and few duels of its arms. The same worlds for all "
+        "rules."
     ),
     target="none: the rules have different aims; ASAP and `ranking` aim at all scores.",
     cells=tuple(
@@ -158,7 +187,8 @@ EXPERIMENT = Experiment(
     paired=("rule",),
     sizes=lambda cell: (2, 60 if cell["arms"] == 8 else 20),
     notes=(
-        "UniCBE (arXiv:2502.11454) is not in the table: it chooses triples of two models and an "
-        "item, and its matrices were not found in a source at hand."
+        "UniCBE chooses triples of two models and an item; without items, and with all models there "
+        "from the start, it goes round all pairs and breaks ties by the uncertainty of their rates. "
+        "Its weights are known second hand."
     ),
 )

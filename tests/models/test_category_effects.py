@@ -40,7 +40,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def fit(planted):
-    return bd.fit(planted[1], BradleyTerry() + CategoryEffects(), "laplace", draws=800, seed=1)
+    return bd.fit(planted[1], BradleyTerry() + CategoryEffects(), "laplace", draws=4000, seed=1)
 
 
 def test_a_linear_term_is_certified_without_nuts(fit):
