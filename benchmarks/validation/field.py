@@ -169,9 +169,9 @@ EXPERIMENT = Experiment(
         "that most often beats the leader does so beyond one half; tau is Kendall's, between the "
         "scores and the shares of duels that the arms win against all. ASAP's rule duels the "
         "minimum spanning tree of the pairs by expected information gain about all scores, here "
-        "on this package's posterior; UniCBE's takes the pair of the largest product of weights for "
-        "few duels of the pair, an uncertain rate and few duels of its arms. The same worlds for all "
-        "rules."
+        "on this package's posterior; UniCBE's takes the pair of the largest product of weights "
+        "for few duels of the pair, an uncertain rate and few duels of its arms. The same worlds "
+        "for all rules."
     ),
     target="none: the rules have different aims; ASAP and `ranking` aim at all scores.",
     cells=tuple(
@@ -187,8 +187,8 @@ EXPERIMENT = Experiment(
     paired=("rule",),
     sizes=lambda cell: (2, 60 if cell["arms"] == 8 else 20),
     notes=(
-        "UniCBE chooses triples of two models and an item; without items, and with all models there "
-        "from the start, it goes round all pairs and breaks ties by the uncertainty of their rates. "
-        "Its weights are known second hand."
+        "UniCBE chooses triples of two models and an item; without items, and with all models "
+        "there from the start, it goes round all pairs and breaks ties by the uncertainty of their "
+        "rates. Its weights are known second hand."
     ),
 )
