@@ -30,7 +30,7 @@ BY_SETTING = {
         *("TopTwoThompson", "BeatTheWinner", "WinnerStays", "Doubler", "MultiSBM", "Sparring"),
         *("DEXP3", "VersatileDB", "ExploreThenVerify", "Knockout", "SEEBS"),
         *("SequentialElimination", "BeatTheWinnerReset", "DETECT", "MDB", "PCOMP", "POCOWISTA"),
-        "TrackAndStop",
+        *("TrackAndStop", "NTS"),
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),
@@ -38,7 +38,7 @@ BY_SETTING = {
     ),
     "margins": (
         *("ActiveRanking", "HybridPOCBAm", "LaplaceAllocation", "MLPOCBAm", "PBR", "PKG"),
-        *("POCBAm", "SelectTop", "Uniform"),
+        *("POCBAm", "QuickSelect", "SelectTop", "Uniform"),
     ),
 }
 CELLS: tuple[Cell, ...] = tuple(
