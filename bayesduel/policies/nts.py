@@ -73,8 +73,8 @@ def select(belief, memory, t, rng):
 class NTS(HorizonPolicy):
     """NTS: find the Condorcet winner, then exploit it by self-duels, or find that there is none.
 
-    Then the number of duels is known as that of an answer, but no arm is: it duels the last unbeaten
-    arm with itself.
+    If there is none, the number of duels is told as that of an answer, but no arm is: it duels the
+    last unbeaten one with itself.
 
     Parameters
     ----------
