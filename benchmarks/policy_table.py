@@ -148,7 +148,7 @@ def best_k() -> list[list[str]]:
             )  # fmt: skip
             spent = trace["trace"]["spent"].values.ravel()
             right = bd.success_rate(trace)["success"].values.ravel() & (spent < last)
-            cells.append(f"{mean_of(spent[spent < last])}; {right.sum()} of {runs}")
+            cells.append(f"{mean_of(spent[spent < last])}; {right.sum()} of {runs} right")
         rows.append([f"`{label(policy)}`", *cells, f"{margin_rate(policy, 3):,.0f}"])
         print(rows[-1], file=sys.stderr, flush=True)
     return rows
