@@ -73,8 +73,8 @@ def select(belief, memory, t, rng):
 class NTS(HorizonPolicy):
     """NTS: find the Condorcet winner, then exploit it by self-duels, or find that there is none.
 
-    If there is none, the number of duels is told as that of an answer, but no arm is: it duels the
-    last unbeaten one with itself.
+    If there is none, it answers as early as for a winner, but with no arm, and duels the last one
+    that was unbeaten with itself.
 
     Parameters
     ----------
