@@ -14,9 +14,9 @@ hand: from the abstract and from the authors' program, which this rule follows. 
 that: equal arms are chosen among at random, where it takes the first; it stops as soon as any arm
 has as many points as all others may get. Under `transitive` every pair is settled that follows by
 transitivity, where the program looks at the two arms of the pair alone, and a pair has the error
-probability delta / (K - 1), where the program has delta / (K ln K): arms that are still possible
-winners meet, and one of the two, or both as equals, is settled with all that is known of it, so
-that K - 1 pairs are the most that are duelled.
+probability delta / (K - 1), where the program has delta / (K ln K): both arms of a pair are
+unbeaten, and after it there is one class of equal unbeaten arms fewer, so that K - 1 pairs are
+duelled at most.
 """
 
 from dataclasses import dataclass
