@@ -1,13 +1,14 @@
 """Policies by their own notion of regret, or by the duels until they answer, as a table.
 
-Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers contexts ties
-batches``, or some of these. It prints the rows of ``docs/validation/policies.md``; duels a second
-are by ``benchmarks.policies``.
+Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers best-k contexts
+ties batches``, or some of these. It prints the rows of ``docs/validation/policies.md``; duels a
+second are by ``benchmarks.policies``.
 """
 
 import math
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def answers() -> list[list[str]]:
     """
     import bayesduel as bd
     from bayesduel.problems import named
+    from bayesduel.simulation.replication import label
 
     problems = named("flat"), named("linear")
     P = np.array(problems[1].P)
@@ -103,7 +105,8 @@ def answers() -> list[list[str]]:
     for policy in (
         *(bd.Knockout(**given), bd.SequentialElimination(**given), bd.SEEBS(**given)),
         *(bd.ExploreThenVerify(**given), bd.SAVAGE(criterion="condorcet", **given)),
-        *(bd.SAVAGE(**given), bd.POCOWISTA(**given), bd.TrackAndStop(**given)),
+        *(bd.SAVAGE(**given), bd.POCOWISTA(**given), bd.POCOWISTA(transitive=True, **given)),
+        *(bd.TrackAndStop(**given), bd.NTS(**given), bd.NTS(gap=0.025, **given)),
     ):
         cells = []
         for problem, bound in zip(problems, least, strict=True):
@@ -118,13 +121,54 @@ def answers() -> list[list[str]]:
             duels = answered[answered > 0]
             ratio = f"{duels.mean() / bound:.1f}" if len(duels) else "none"
             cells += [f"{mean_of(duels)}; {right.sum()} right{late}", ratio]
-        name = type(policy).__name__
-        if name == "SAVAGE":
-            name += f"(criterion={policy.criterion!r})"
+        name = label(replace(policy, delta=None, horizon=None))
         rows.append([f"`{name}`", *cells, f"{rate(policy, P, 3_000):,.0f}"])
         print(rows[-1], file=sys.stderr, flush=True)
     bounds = [cell for bound in least for cell in (f"{bound:,.0f}", "1.0")]
     return [*rows, ["`least_duels`", *bounds, ""]]
+
+
+def best_k() -> list[list[str]]:
+    """Return a row for each policy: duels until it has selected the k best, right ones, speed."""
+    import bayesduel as bd
+    from bayesduel.problems import as_margin_problem
+    from bayesduel.simulation.replication import label
+
+    rows, last = [], 5_000_000
+    for policy, runs in (
+        (bd.QuickSelect(epsilon=0.04, delta=DELTA), ANSWERS),
+        (bd.ActiveRanking(delta=DELTA), RUNS),
+        (bd.PBR(criterion="borda", delta=DELTA, horizon=last), RUNS),
+    ):
+        cells = []
+        for problem, k in (("flat", 1), ("flat", 3), ("linear", 3)):
+            trace = bd.simulate(
+                policy, as_margin_problem(problem), last, k=k, replications=runs, seed=1,
+                record_at=[last], workers=1,
+            )  # fmt: skip
+            spent = trace["trace"]["spent"].values.ravel()
+            right = bd.success_rate(trace)["success"].values.ravel() & (spent < last)
+            cells.append(f"{mean_of(spent[spent < last])}; {right.sum()} of {runs} right")
+        rows.append([f"`{label(policy)}`", *cells, f"{margin_rate(policy, 3):,.0f}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def margin_rate(policy: Any, k: int) -> float:
+    """Return duels a second of processor time at linear, from 1,000 to 10,000 duels."""
+    from bayesduel.beliefs.margins import no_margins
+    from bayesduel.problems import as_margin_problem
+    from bayesduel.simulation.margin_run import play_margins
+    from bayesduel.simulation.run import driver
+
+    dice, policy = as_margin_problem("linear").dice, policy.on_margins(k, 10**6)
+    run, margins = driver(play_margins, policy.select), no_margins(10)
+    given = margins, policy.init(10), dice, np.arange(10), np.uint64(1)
+    rng = np.random.default_rng(1)
+    run(*given, 1_000, rng)
+    start = time.process_time()
+    run(*given, 10_000, rng)
+    return 9_000 / (time.process_time() - start)
 
 
 def contexts() -> list[list[str]]:
@@ -155,6 +199,7 @@ def ties() -> list[list[str]]:
     """
     import bayesduel as bd
     from bayesduel.problems import Matrix, davidson, named
+    from bayesduel.simulation.replication import label
 
     P = np.array(named("sushi-16").P)
     cyclic = 0.5 + 0.2 * np.sign(np.arange(5.0) - np.arange(5.0)[:, None])
@@ -165,7 +210,10 @@ def ties() -> list[list[str]]:
         davidson(0.6 * np.arange(5)[::-1], nu=1.0),
     ]
     rows, last = [], 40_000
-    for policy in (bd.POCOWISTA(delta=DELTA), bd.SAVAGE(delta=DELTA)):
+    for policy in (
+        *(bd.POCOWISTA(delta=DELTA), bd.POCOWISTA(delta=DELTA, transitive=True)),
+        bd.SAVAGE(delta=DELTA),
+    ):
         cells = []
         for problem in cases:
             trace = bd.simulate(policy, problem, last, replications=100, seed=1,
@@ -177,7 +225,8 @@ def ties() -> list[list[str]]:
                 for name in ("copeland", "copeland_indifference")
             ]  # fmt: skip
             cells.append(f"{mean_of(answered[answered >= 0])}; {right[0]} and {right[1]} right")
-        rows.append([f"`{type(policy).__name__}`", *cells, f"{rate(policy, P, 10_000):,.0f}"])
+        name = label(replace(policy, delta=None))
+        rows.append([f"`{name}`", *cells, f"{rate(policy, P, 10_000):,.0f}"])
         print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
@@ -207,7 +256,7 @@ def mean_of(values: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    tables = {"changing": changing, "answers": answers, "contexts": contexts}
+    tables = {"changing": changing, "answers": answers, "best-k": best_k, "contexts": contexts}
     tables |= {"ties": ties, "batches": batches}
     for part in sys.argv[1:] or ["weak", "condorcet", "borda", *tables]:
         for row in tables[part]() if part in tables else regrets(part):

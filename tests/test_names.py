@@ -20,9 +20,9 @@ PROPER = set(
     aepcs am and bayesduel beat bernstein beta blade blas bradley carlo ccb cdb chest co colstim cw
     cwrmed davidson db detect dexp doubler dts duckdb ecwrmed el etc fgts fgtscdb fh glm glmetc
     hoeffding horseshoe html inp interleaved jit kl klucb knockout lstim max mcmc mdb merge
-    mlpocb monte multi narwhals neumann newton nuts p pbr pcomp pkg pocb pocbam pocowista psis
-    rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup terry thompson
-    thurstone track ucb vacdb versatile
+    mlpocb monte multi narwhals neumann newton nts nuts p pbr pcomp pkg pocb pocbam pocowista
+    psis quick rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup terry
+    thompson thurstone track ucb vacdb versatile
     """.split()
 )
 PLAIN = set(

@@ -12,8 +12,8 @@ Copeland regret        ``CCB``, ``ConfirmedSupKLUCB``, ``CWRMED``, ``DTS``, ``DT
 Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``PCOMP`` (batches),
                        ``RCS``, ``RMED1``, ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 weak regret            ``BeatTheWinner``, ``WinnerStays``
-identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout``, ``PBR``,
-                       ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
+identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout``, ``NTS``,
+                       ``PBR``, ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
                        ``SequentialElimination``, ``TrackAndStop``
 posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
                        ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
@@ -75,6 +75,7 @@ from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.knockout import Knockout
 from bayesduel.policies.mdb import MDB
 from bayesduel.policies.merge_rucb import MergeRUCB
+from bayesduel.policies.nts import NTS
 from bayesduel.policies.pbr import PBR
 from bayesduel.policies.pcomp import PCOMP
 from bayesduel.policies.pivot_index import PivotIndex
@@ -107,6 +108,7 @@ __all__ = [
     "GLMETC",
     "KLUCB",
     "MDB",
+    "NTS",
     "PBR",
     "PCOMP",
     "POCOWISTA",

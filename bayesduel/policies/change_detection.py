@@ -21,6 +21,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled, with_globals
+from bayesduel.policies.identification import best_by_shares
 from bayesduel.policies.policy import HorizonPolicy, PairPolicy
 from bayesduel.system.arguments import shown_value
 
@@ -168,5 +169,7 @@ class ChangeDetection(HorizonPolicy):
         return empty_windows(n, width, self.threshold or sqrt(width * budget / 2))
 
     def recommend(self, belief: Belief, memory: Any) -> int:
-        """Return what the policy recommends since it began anew."""
+        """Return what the policy recommends since it began anew; by all duels if it had none."""
+        if memory.monitored.belief.n_duels[0] == 0:
+            return best_by_shares(belief)
         return self.policy.recommend(memory.monitored.belief, memory.monitored.memory)

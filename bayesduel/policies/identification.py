@@ -15,7 +15,10 @@ __all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer", "take
 
 
 class Answer(NamedTuple):
-    """The arm and the number of duels before the decision, shape (1,) each; -1 until then."""
+    """The arm and the number of duels before the decision, shape (1,) each; -1 until then.
+
+    The arm is -1 after it as well, where the decision is that there is no winner.
+    """
 
     arm: np.ndarray
     time: np.ndarray

@@ -1,6 +1,6 @@
 """A match: duels of one pair that are counted from its beginning; and brackets of matches."""
 
-from math import log, sqrt
+from math import log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -8,10 +8,15 @@ import numpy as np
 from bayesduel.jit import compiled
 
 __all__ = [
+    "DOWN",
+    "MIDDLE",
+    "OPEN",
+    "UP",
     "Bracket",
     "Match",
     "advance",
     "begin",
+    "distributed",
     "enter",
     "no_bracket",
     "no_match",
@@ -21,6 +26,7 @@ __all__ = [
 ]
 
 SIZE, PLACE, ROUND = range(3)
+DOWN, MIDDLE, UP, OPEN = range(4)
 
 
 class Match(NamedTuple):
@@ -71,6 +77,28 @@ def settled(wins, n, centre, slack, delta, most):
     if n == 0:
         return False
     return n > most or abs(wins / n - centre) > sqrt(log(4 * n * n / delta) / (2 * n)) - slack
+
+
+@compiled
+def distributed(wins, n, width, margin, delta):
+    """Return whether an arm is UP, DOWN or in the MIDDLE by its n duels with another; or OPEN.
+
+    DistributeItem, Algorithm 1 of Ren, Liu & Shroff, ICML 2020 (see ``seebs.py``), with s_u = 0.
+    width: below which a difference from 1/2 may be overlooked. margin: s_d, by which it has to lose
+    to be DOWN. delta: probability of an error.
+    """
+    if n == 0:
+        return OPEN
+    radius = sqrt(log((pi * n) ** 2 / (3 * delta)) / (2 * n))
+    if wins / n - radius > 0.5:
+        return UP
+    if wins / n + radius < 0.5 - margin:
+        return DOWN
+    if n < 2 * log(4 / delta) / width**2:
+        return OPEN
+    if wins / n > 0.5 + width / 2:
+        return UP
+    return DOWN if wins / n < 0.5 - width / 2 - margin else MIDDLE
 
 
 @compiled

@@ -2,7 +2,8 @@
 
 A pair is duelled until one of its three outcomes (win, tie, loss) is known to be the likeliest; the
 arm that it favours gets a point, and of a tie each gets half. The arm that may still get most
-points stays, and meets the arm with most points among those that it has not met.
+points stays, and meets the arm with most points among those that it has not met. Where preferences
+are transitive (TRA-POCOWISTA), an outcome settles all pairs that follow from it as well.
 
 References
 ----------
@@ -11,7 +12,11 @@ Indifferences", AISTATS 2024, POCOWISTA; the likeliest outcome by PPR-1v1 of Jai
 Mehta, "PAC Mode Estimation using PPR Martingale Confidence Sequences", AISTATS 2022. Read second
 hand: from the abstract and from the authors' program, which this rule follows. Deviations from
 that: equal arms are chosen among at random, where it takes the first; it stops as soon as any arm
-has as many points as all others may get; its version for transitive preferences is left out.
+has as many points as all others may get. Under `transitive` every pair is settled that follows by
+transitivity, where the program looks at the two arms of the pair alone, and a pair has the error
+probability delta / (K - 1), where the program has delta / (K ln K): both arms of a pair are
+unbeaten, and after it there is one class of equal unbeaten arms fewer, so that K - 1 pairs are
+duelled at most.
 """
 
 from dataclasses import dataclass
@@ -36,8 +41,8 @@ class Memory(NamedTuple):
     asked: np.ndarray  # the last duel
     pair: np.ndarray  # that is duelled, shape (2,); -1 where the next is to be chosen
     outcomes: np.ndarray  # losses, ties and wins of its first arm, shape (3,)
-    met: np.ndarray  # whether the likeliest outcome of a pair is known, shape (K, K); itself too
-    points: np.ndarray  # Copeland scores by the pairs that met, shape (K,)
+    known: np.ndarray  # points of i by the likeliest outcome of i and j, (K, K); -1 not known
+    transitive: bool
     answer: Answer
 
 
@@ -53,16 +58,16 @@ def select(belief, memory, t, rng):
         if is_decided(outcomes, memory.delta):
             settle(memory)
     if pair[0] < 0:
-        n_arms = len(memory.points)
-        potential = memory.points + n_arms - memory.met.sum(axis=1)
+        points = score(memory.known)
+        potential = points + (memory.known < 0).sum(axis=1)
         most = np.sort(potential)
         # The largest of the others: the second largest for an arm that has the largest.
         others = np.where(potential == most[-1], most[-2], most[-1])
-        sure = memory.points >= others
+        sure = points >= others
         if sure.any():
             return conclude(memory.answer, pick(sure, rng), t)
         pair[0] = pick(potential == most[-1], rng)
-        points = np.where(memory.met[pair[0]], -1.0, memory.points)
+        points[memory.known[pair[0]] >= 0] = -1.0
         pair[1] = pick(points == points.max(), rng)
     return ask(memory.asked, belief, pair[0], pair[1])
 
@@ -78,15 +83,39 @@ def is_decided(outcomes, delta):
 
 
 @compiled
+def score(known):
+    """Return the Copeland scores by the pairs that are settled, shape (K,); an arm has 1/2 more."""
+    return np.maximum(known, 0.0).sum(axis=1)
+
+
+@compiled
 def settle(memory):
     """Give the points of the pair, and let it go."""
     i, j = memory.pair
-    score = np.argmax(memory.outcomes) / 2
-    memory.points[i] += score
-    memory.points[j] += 1 - score
-    memory.met[i, j] = memory.met[j, i] = True
+    points = np.argmax(memory.outcomes) / 2
+    if memory.transitive:
+        if points >= 0.5:
+            follow(memory.known, i, j, points)
+        if points <= 0.5:
+            follow(memory.known, j, i, 1 - points)
+    else:
+        memory.known[i, j], memory.known[j, i] = points, 1 - points
     memory.outcomes[:] = 0
     memory.pair[:] = -1
+
+
+@compiled
+def follow(known, i, j, points):
+    """Settle all pairs of an arm at least as good as i and one at most as good as j.
+
+    points: of i against j, 1/2 or 1.
+    """
+    above, below = known[:, i].copy(), known[j].copy()
+    for a in np.flatnonzero(above >= 0.5):
+        for b in np.flatnonzero(below >= 0.5):
+            if known[a, b] < 0:
+                known[a, b] = max(above[a], points, below[b])
+                known[b, a] = 1 - known[a, b]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +125,18 @@ class POCOWISTA(HorizonPolicy):
     An arm gets a point for each other arm that it beats more often than it loses or ties, and half
     a point where a tie is the likeliest outcome: :func:`bayesduel.success_rate` judges it under
     "copeland_indifference". It learns from the outcomes of single duels.
+
+    Parameters
+    ----------
+    transitive
+        Whether the likeliest outcomes are known to be transitive, ties included, so that what
+        follows from others is not duelled.
     """
 
     belief: BeliefSpec = Hoeffding()
     horizon: float | None = None
     delta: float | None = None
+    transitive: bool = False
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Haddenhorst & Hüllermeier, AISTATS 2024"
@@ -111,16 +147,17 @@ class POCOWISTA(HorizonPolicy):
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
+        pairs = n_arms - 1 if self.transitive else n_arms * (n_arms - 1) / 2
         return Memory(
-            delta=self.known_delta() / (n_arms * (n_arms - 1) / 2),
+            delta=self.known_delta() / pairs,
             asked=no_duel(),
             pair=np.full(2, -1, np.int64),
             outcomes=np.zeros(3),
-            met=np.eye(n_arms, dtype=np.bool_),
-            points=np.zeros(n_arms),
+            known=np.where(np.eye(n_arms) == 1, 0.5, -1.0),
+            transitive=bool(self.transitive),
             answer=no_answer(),
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the arm with most points."""
-        return best_by(memory.points, belief)
+        return best_by(score(memory.known), belief)

@@ -12,7 +12,7 @@ goes on, whose order is random.
 """
 
 from dataclasses import dataclass
-from math import log, pi, sqrt
+from math import pi
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -21,11 +21,14 @@ from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.match import (
+    DOWN,
+    OPEN,
     ROUND,
     Bracket,
     Match,
     advance,
     begin,
+    distributed,
     enter,
     no_bracket,
     no_match,
@@ -35,8 +38,6 @@ from bayesduel.policies.match import (
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["SEEBS"]
-
-DOWN, MIDDLE, UP, OPEN = range(4)
 
 
 class Memory(NamedTuple):
@@ -96,19 +97,7 @@ def verdict(belief, memory):
         width, margin = scale / 8 * 0.8**stage, 0.0
         delta *= 6 / (pi * stage) ** 2
     wins, losses = won(memory.match, belief)
-    n = wins + losses
-    if n == 0:
-        return OPEN
-    radius = sqrt(log((pi * n) ** 2 / (3 * delta)) / (2 * n))
-    if wins / n - radius > 0.5:
-        return UP
-    if wins / n + radius < 0.5 - margin:
-        return DOWN
-    if n < 2 * log(4 / delta) / width**2:
-        return OPEN
-    if wins / n > 0.5 + width / 2:
-        return UP
-    return DOWN if wins / n < 0.5 - width / 2 - margin else MIDDLE
+    return distributed(wins, wins + losses, width, margin, delta)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ A regret of one's own is a function ``cost(P, a, b)`` of the preference matrix a
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,8 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
         does not have, or needs the tallies of pairs that the trace does not keep; or if `trace` is
         of margins: a selection of the k best is judged by :func:`bayesduel.success_rate` and
         :func:`bayesduel.opportunity_cost`.
+    TypeError
+        If `criterion` is neither, or a function that does not return numbers.
 
     Examples
     --------
@@ -322,7 +325,8 @@ def _own_costs(P: np.ndarray, cost: Cost) -> np.ndarray:
     n_arms = P.shape[-1]
     pairs = [(a, b) for a in range(n_arms) for b in range(n_arms)]
     flat = P.reshape(-1, n_arms, n_arms)
-    values = np.array([[float(cost(one, a, b)) for a, b in pairs] for one in flat]).reshape(P.shape)
+    values = np.array([[_own_cost(cost, one, a, b) for a, b in pairs] for one in flat])
+    values = values.reshape(P.shape)
     wrong = ~np.isfinite(values) | (abs(values - np.swapaxes(values, -1, -2)) > 1e-9)
     if wrong.any():
         *_, a, b = np.argwhere(wrong)[0]
@@ -332,6 +336,18 @@ def _own_costs(P: np.ndarray, cost: Cost) -> np.ndarray:
             f"got {first} for ({a}, {b}) and {second} for ({b}, {a})"
         )
     return values
+
+
+def _own_cost(cost: Cost, P: np.ndarray, a: int, b: int) -> float:
+    """Return what a function says that a pair costs; raise TypeError if it is no number."""
+    value = cost(P, a, b)
+    if not isinstance(value, str):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    raise TypeError(
+        f"{_named(cost)[0]}(P, a, b) should be a finite number, got {shown_value(value)} "
+        f"for ({a}, {b})"
+    )
 
 
 def uniform_slope(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:

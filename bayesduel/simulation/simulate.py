@@ -108,11 +108,11 @@ def simulate(
     dims ``policy``, ``replication`` and ``time``: `duels` (..., arm), the places an arm took (a
     self-duel is two); `self_duels` (..., arm); `wins` (..., arm, opponent), times arm beat
     opponent, a tie being half a win; `recommended`, an arm's index; `answered`, the duel after
-    which the policy had identified a winner, -1 if never; with `detail` "duels", `sequence`
-    (..., duel, part), the indices of the two arms and whether the first won (-1: a tie). Group
-    ``problem`` has `P`, and `ties` if there are any; where preferences change it has `P` and
-    `start`, the first duel, by ``segment``, and the trace the tallies `duels_before`,
-    `self_duels_before` and (with those of pairs) `wins_before` each.
+    which the policy had identified a winner, or that there is none (``NTS``), -1 if never; with
+    `detail` "duels", `sequence` (..., duel, part), the indices of the two arms and whether the
+    first won (-1: a tie). Group ``problem`` has `P`, and `ties` if there are any; where preferences
+    change it has `P` and `start`, the first duel, by ``segment``, and the trace the tallies
+    `duels_before`, `self_duels_before` and (with those of pairs) `wins_before` each.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
     true worth of what was shown (of two items shown, their mean); of two, `better_worth` (...,

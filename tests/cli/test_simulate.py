@@ -22,6 +22,7 @@ TOP_K = (
     "MLPOCBAm",
     "PKG",
     "POCBAm",
+    "QuickSelect",
     "SelectTop",
 )
 

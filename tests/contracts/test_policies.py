@@ -47,6 +47,7 @@ EXTRA = [
     policies.ActionElimination(reward="pair"),
     policies.PBR(criterion="borda"),
     policies.PBR(criterion="random_walk"),
+    policies.POCOWISTA(transitive=True),
     policies.SAVAGE(criterion="borda"),
     policies.SAVAGE(criterion="borda", k=2, epsilon=0.1),
     policies.SAVAGE(criterion="condorcet"),

@@ -181,3 +181,15 @@ def test_refused(kind):
         kind(horizon=np.inf)
     inner = kind(policy=bd.SAVAGE(), horizon=100).init(3).monitored.memory
     assert str(inner) == str(bd.SAVAGE(horizon=100).init(3))
+
+
+def test_turns_that_take_every_duel_recommend_by_themselves():
+    """The policy has had none: at first it would name the first arm."""
+    policy = bd.MDB().for_horizon(60)
+    belief, memory = policy.belief.init(3), policy.init(3)
+    rng = np.random.default_rng(0)
+    for t in range(1, 61):
+        pair = tuple(int(k) for k in policy.select(belief, memory, t, rng))
+        record(belief, pair, float(pair[0] > pair[1]))
+    assert memory.monitored.belief.n_duels[0] == 0
+    assert policy.recommend(belief, memory) == 2

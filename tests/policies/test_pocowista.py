@@ -1,5 +1,7 @@
 """POCOWISTA beside a plain version, and the arm that it finds where duels tie."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,10 +14,24 @@ pytestmark = pytest.mark.plain
 DELTA = 0.1
 
 
-def plain(n_arms):
+def following(known, n_arms):
+    """What follows by transitivity from the points of pairs, ties included."""
+    known = {**known, **{(i, i): 0.5 for i in range(n_arms)}}
+    for k, i, j in product(range(n_arms), repeat=3):
+        above, below = known.get((i, k), 0), known.get((k, j), 0)
+        if above >= 0.5 and below >= 0.5:
+            known[i, j] = max(above, below, known.get((i, j), 0))
+            known[j, i] = 1 - known[i, j]
+    return known
+
+
+def plain(n_arms, transitive=False):
     """Yield the pairs that may be duelled and get one and its score; return possible answers."""
-    points, met = [0.0] * n_arms, [{i} for i in range(n_arms)]
+    known = {(i, i): 0.5 for i in range(n_arms)}
+    pairs = n_arms - 1 if transitive else n_arms * (n_arms - 1) / 2
     while True:
+        met = [{j for j in range(n_arms) if (i, j) in known} for i in range(n_arms)]
+        points = [sum(known[i, j] for j in met[i] - {i}) for i in range(n_arms)]
         most = [points[i] + n_arms - len(met[i]) for i in range(n_arms)]
         others = [max(most[:i] + most[i + 1 :]) for i in range(n_arms)]
         sure = {i for i in range(n_arms) if points[i] >= others[i]}
@@ -31,13 +47,11 @@ def plain(n_arms):
             allowed = {pair}
             seen[score] += 1
             first, second, _ = sorted(seen.values(), reverse=True)
-            share = DELTA / (n_arms * (n_arms - 1) / 2)
-            if stats.beta.pdf(0.5, first + 1, second + 1) <= share / 2:
+            if stats.beta.pdf(0.5, first + 1, second + 1) <= DELTA / pairs / 2:
                 break
-        (i, j), score = pair, max(seen, key=seen.get)
-        points[i], points[j] = points[i] + score, points[j] + 1 - score
-        met[i].add(j)
-        met[j].add(i)
+        known[pair] = max(seen, key=seen.get)
+        known[pair[::-1]] = 1 - known[pair]
+        known = following(known, n_arms) if transitive else known
 
 
 def drawn(n_arms, seed):
@@ -53,9 +67,31 @@ def drawn(n_arms, seed):
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 5])
 def test_lockstep_until_the_answer(seed):
-    problem = drawn(4, seed)
-    policy = bd.POCOWISTA(delta=DELTA)
-    belief, memory, steps = policy.belief.init(4), policy.init(4), plain(4)
+    lockstep(drawn(4, seed), seed, transitive=False)
+
+
+def likely(points):
+    """A problem whose pairs have these points, 0, 1/2 or 1, with a chance of 0.8."""
+    ties = np.where(np.eye(len(points)), 0.0, np.where(points == 0.5, 0.8, 0.1))
+    return Matrix(0.5 + 0.7 * (points - 0.5), ties=ties)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_lockstep_of_transitive_preferences(seed):
+    """Also where preferences are not transitive: K - 1 pairs at most."""
+    rng = np.random.default_rng(seed)
+    level, any_order = rng.integers(0, 3, 7), np.triu(rng.integers(-1, 2, (7, 7)))
+    for sign in (np.sign(level[:, None] - level), any_order - any_order.T):
+        wins = lockstep(likely((1 + sign) / 2), seed, transitive=True)
+        assert np.triu(wins + wins.T > 0, 1).sum() <= 6
+
+
+def lockstep(problem, seed, transitive):
+    """Play beside the plain version until both have an answer; return the tallies."""
+    n_arms = problem.n_arms
+    policy = bd.POCOWISTA(delta=DELTA, transitive=transitive)
+    belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
+    steps = plain(n_arms, transitive)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     allowed = next(steps)
     for t in range(1, 100_000):
@@ -69,7 +105,7 @@ def test_lockstep_until_the_answer(seed):
             policy.select(belief, memory, t + 1, rng)
             assert memory.answer.arm[0] in end.value
             assert memory.answer.time[0] == t
-            return
+            return belief.wins
     raise AssertionError("no answer")
 
 
@@ -91,3 +127,16 @@ def test_without_ties_both_notions_are_one():
     trace = bd.simulate(bd.POCOWISTA(), named("cyclic-4"), 300, replications=3, seed=1)
     lost = [bd.opportunity_cost(trace, name) for name in ("copeland", "copeland_indifference")]
     np.testing.assert_allclose(*lost)
+
+
+def test_transitive_preferences_take_fewer_duels():
+    """Three arms share the first place."""
+    level = np.array([1, 1, 1, 0, 0, -1])
+    policies = [bd.POCOWISTA(delta=0.05), bd.POCOWISTA(delta=0.05, transitive=True)]
+    problem = likely((1 + np.sign(level[:, None] - level)) / 2)
+    trace = bd.simulate(policies, problem, 800, replications=10, seed=1, record_at=[800])
+    answered = trace["trace"]["answered"]
+    assert (answered > 0).all()
+    assert answered[1].mean() < 0.7 * answered[0].mean()
+    found = bd.success_rate(trace, criterion="copeland_indifference").isel(time=-1)
+    assert (found["rate"] == 1).all()

@@ -1,4 +1,4 @@
-"""Knockout, sequential elimination, SEEBS and explore-then-verify beside plain versions.
+"""Knockout, sequential elimination, SEEBS, explore-then-verify and NTS beside plain versions.
 
 A plain version is a generator: it yields the pairs that its paper allows next, gets the one that
 the policy named and whether its first arm won, and returns the answer.
@@ -6,7 +6,7 @@ the policy named and whether its first arm won, and returns the answer.
 
 from dataclasses import replace
 from itertools import permutations
-from math import inf, log, pi, sqrt
+from math import ceil, inf, log, pi, sqrt
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs import record
-from bayesduel.policies import SEEBS, ExploreThenVerify, Knockout, SequentialElimination
-from bayesduel.problems import named
+from bayesduel.policies import NTS, SEEBS, ExploreThenVerify, Knockout, SequentialElimination
+from bayesduel.problems import Matrix, named
 from tests.policies.test_identification import easy
 
 pytestmark = pytest.mark.plain
@@ -150,7 +150,39 @@ def one_round(needed, results):
         results.setdefault(pair[::-1], []).append(1 - 2 * won)
 
 
-FOUR = [
+def lead_match(pair, won, n_arms):
+    """Duel a pair until one of its arms is ahead by the lead of a sequential test."""
+    error, ahead = DELTA / n_arms, 2 * won - 1
+    while abs(ahead) < ceil(log((1 - error) / error) / log((0.5 + EPSILON) / (0.5 - EPSILON))):
+        _, won = yield {pair}
+        ahead += 2 * won - 1
+    return pair[ahead < 0]
+
+
+def plain_nts(n_arms):
+    won_from = {i: set() for i in range(n_arms)}  # of the arms that no match has put out
+    while len(won_from) > 1:
+        wins = {i: len(won_from[i]) for i in won_from}
+        allowed = set()
+        for i in (i for i in wins if wins[i] == min(wins.values())):
+            least = min(wins[j] for j in wins if j != i)
+            allowed |= {(i, j) for j in wins if j != i and wins[j] == least}
+        pair, won = yield allowed
+        winner = yield from lead_match(pair, won, n_arms)
+        (loser,) = set(pair) - {winner}
+        won_from[winner].add(loser)
+        del won_from[loser]
+    ((candidate, met),) = won_from.items()
+    while unmet := set(range(n_arms)) - met - {candidate}:
+        pair, won = yield {(candidate, j) for j in unmet}
+        met.add(pair[1])
+        if (yield from lead_match(pair, won, n_arms)) != candidate:
+            return -1
+    return candidate
+
+
+FIVE = [
+    (NTS(delta=DELTA, gap=EPSILON), plain_nts),
     (Knockout(delta=DELTA, horizon=10**6, epsilon=EPSILON), plain_knockout),
     (
         SequentialElimination(delta=DELTA, horizon=10**6, epsilon=EPSILON),
@@ -159,7 +191,7 @@ FOUR = [
     (SEEBS(delta=DELTA, horizon=10**6), plain_seebs),
     (ExploreThenVerify(delta=DELTA, horizon=10**6), plain_explore_then_verify),
 ]
-kinds = pytest.mark.parametrize(("policy", "plain"), FOUR, ids=lambda one: type(one).__name__)
+kinds = pytest.mark.parametrize(("policy", "plain"), FIVE, ids=lambda one: type(one).__name__)
 
 
 def follow(policy, plain, P, seed, limit=100_000):
@@ -203,6 +235,34 @@ def test_lockstep_where_matches_are_close(policy, plain):
     follow(policy, plain, P, 3, limit=400_000)
 
 
+def test_nts_finds_that_there_is_no_condorcet_winner():
+    cycle = Matrix([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]], "cycle")
+    for seed in range(3):
+        assert follow(*FIVE[0], cycle.P, seed)[0] == -1
+    trace = bd.simulate(
+        NTS(delta=0.05, gap=0.3), cycle, 400, replications=40, seed=1, record_at=[400]
+    )["trace"]
+    assert (trace["answered"] > 0).all()
+    assert (trace["self_duels"].sum("arm") == 400 - trace["answered"]).all()
+
+
+@pytest.mark.parametrize("n_arms", [5, 8])
+def test_nts_takes_as_many_matches_as_the_query_order_promises_at_most(n_arms):
+    """2 K - floor(log2 K) - 2 matches of lead / (2 gap) duels on average (Wald), for a winner."""
+    policy = NTS(delta=0.05, gap=0.2)
+    trace = bd.simulate(
+        policy, named("flat", n_arms=n_arms, e=0.2), 1000, replications=60, seed=2,
+        record_at=[1000], detail="pairs",
+    )["trace"]  # fmt: skip
+    answered, met = trace["answered"].values.ravel(), trace["wins"].isel(time=-1).values
+    most = 2 * n_arms - int(np.log2(n_arms)) - 2
+    matches = (np.triu(met + met.swapaxes(-1, -2), 1) > 0).sum(axis=(-1, -2))
+    assert matches.max() == most
+    assert (answered > 0).all()
+    assert answered.mean() < most * policy.init(n_arms).lead / (2 * 0.2)
+    assert (trace["recommended"] != 0).sum() <= stats.binom.isf(1e-6, 60, 0.05)
+
+
 def test_a_candidate_that_is_refuted_is_given_up():
     """Arm 1 turns out to beat arm 0, by which it was to be refuted."""
     policy = ExploreThenVerify(delta=DELTA, horizon=10**6)
@@ -222,6 +282,7 @@ def test_a_candidate_that_is_refuted_is_given_up():
     [
         ExploreThenVerify(),
         Knockout(epsilon=0.1),
+        NTS(gap=0.15),
         SEEBS(),
         SequentialElimination(epsilon=0.1),
     ],
@@ -244,6 +305,7 @@ def test_answers_are_wrong_in_at_most_delta_of_200_runs(policy, delta):
         (lambda: Knockout(epsilon=0), r"epsilon should be in \(0, 0.5\), got 0"),
         (lambda: Knockout(gamma=0.5), "gamma should be at least 1, got 0.5"),
         (lambda: SequentialElimination(epsilon=0.5), r"epsilon should be in \(0, 0.5\), got 0.5"),
+        (lambda: NTS(gap=0.5), r"gap should be in \(0, 0.5\), got 0.5"),
         (lambda: SEEBS(delta=1.0), r"delta should be in \(0, 1\), got 1"),
         (lambda: SEEBS().init(3), "horizon should be given where no simulation"),
         (lambda: SEEBS(horizon=inf).init(3), "delta should be given where horizon is infinite"),

@@ -212,6 +212,16 @@ def test_a_regret_of_ones_own(trace):
         bd.regret(trace, side)
     with pytest.raises(TypeError, match="criterion should be the name of a regret or a function"):
         bd.regret(trace, 3)
+    for wrong in ("0.5", None, [1.0, 2.0]):
+
+        def wordy(P, a, b, wrong=wrong):
+            return wrong
+
+        with pytest.raises(
+            TypeError, match=r"wordy\(P, a, b\) should be a finite number, got"
+        ) as got:
+            bd.regret(trace, wordy)
+        assert str(got.value).endswith(f"got {wrong!r} for (0, 0)")
 
 
 def side(P, a, b):

@@ -18,6 +18,7 @@ from bayesduel.policies.top_k.active_ranking import ActiveRanking
 from bayesduel.policies.top_k.laplace_allocation import LaplaceAllocation
 from bayesduel.policies.top_k.pkg import PKG
 from bayesduel.policies.top_k.pocbam import HybridPOCBAm, MLPOCBAm, POCBAm
+from bayesduel.policies.top_k.quick_select import QuickSelect
 from bayesduel.policies.top_k.select_top import SelectTop
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "MarginFit",
     "Margins",
     "POCBAm",
+    "QuickSelect",
     "SelectTop",
     "fit_margins",
     "intransitivity",

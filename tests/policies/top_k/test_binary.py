@@ -21,6 +21,7 @@ POLICIES = {
     "Laplace": bd.LaplaceAllocation(),
     "PBR": bd.PBR(criterion="borda"),
     "AR": bd.ActiveRanking(),
+    "quick": bd.QuickSelect(),
     "TOP": bd.SelectTop(),
     "uniform": bd.Uniform(by="model"),
 }

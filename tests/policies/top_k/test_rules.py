@@ -19,6 +19,7 @@ from bayesduel.policies.top_k import (
     LaplaceAllocation,
     MLPOCBAm,
     POCBAm,
+    QuickSelect,
     SelectTop,
     fit_margins,
     hybrid_thresholds,
@@ -37,6 +38,7 @@ POLICIES = [
     *(p(k=2) for p in ADAPTIVE),
     WARY,
     ActiveRanking(k=2),
+    QuickSelect(k=2, epsilon=0.2),
     SelectTop(k=2, budget=60),
     Uniform(),
 ]
