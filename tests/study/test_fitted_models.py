@@ -45,7 +45,7 @@ def test_a_policy_keeps_the_policy_in_it():
 def test_a_policy_of_a_class_of_ones_own_is_refused(within):
     """Such as is called DTS, too: what the log is read by later is the package's own."""
     own = type("DTS", (bd.DTS,), {})()
-    with pytest.raises(TypeError, match="should consist of classes of bayesduel.policies and"):
+    with pytest.raises(TypeError, match="policy should consist of classes of"):
         settings_of(within(own))
 
 
