@@ -1075,9 +1075,9 @@ item("check with models/tennis1990", lambda: check_of(log("tennis1990"), draws=1
 
 
 def write(stored):
-    """Write the store, one item a line."""
-    stored = {name: stored[name] for name in (*FAST, *SLOW) if name in stored}
-    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in stored.items()]
+    """Write the store, one item a line, in the order that it has; new ones come last."""
+    kept = {name: stored[name] for name in stored if name in FAST or name in SLOW}
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in kept.items()]
     STORE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
