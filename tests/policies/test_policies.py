@@ -71,7 +71,7 @@ def test_flipping_the_coins_flips_the_winner(policy):
 @every_learner
 def test_the_winner_is_found_equally_well_at_every_index(policy):
     """Arms are not permuted here: a policy that favours an index would show."""
-    n_runs, found, regrets = 40, [], []
+    n_runs, found, regrets = 24, [], []
     for best in range(4):
         problem = easy(best, gap=0.15)
         trace = bd.simulate(policy, problem, 400, replications=n_runs, seed=2, permute=False)
