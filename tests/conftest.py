@@ -25,7 +25,7 @@ def closed_figures():
 
 @pytest.fixture(scope="module", autouse=True)
 def two_folds(request):
-    """Predict held-out duels in pages by two fits in place of five, a third of the time of a page."""
+    """Predict held-out duels in pages by two fits in place of five, the longest part of a page."""
     if not request.node.nodeid.startswith(PAGES):
         yield
         return
