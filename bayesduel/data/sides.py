@@ -7,6 +7,8 @@ log is a matrix or counts by pair, where one side won every decided duel (the wi
 there), and where every pair is listed in one order only, beyond chance (names in their order, say).
 A series at one ground keeps its order too: home and away, and white and black, have a meaning all
 the same, unless all pairs follow the order of their names or scores alone explain any advantage.
+
+A column that tells which games were on neutral ground is not used; the reason says so.
 """
 
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import WON_SIDES, side_of
+from bayesduel.data.read.columns import WON_SIDES, plain, side_of
 
 __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
 
@@ -55,7 +57,11 @@ def sides_of(duels: Duels) -> Sides:
         if not _told_apart(duels):
             why = "every pair met on one side only, so that scores explain any advantage"
             return Sides(False, left, why)
-    return Sides(True, left, f"{named} say so" if found else "left was shown first")
+    why = f"{named} say so" if found else "left was shown first"
+    for column in duels.read_summary.unread:
+        if found and found[0] in GROUNDS and plain(column).startswith("neutral"):
+            why += f" (the column {column} is not used: games on neutral ground have it, too)"
+    return Sides(True, left, why)
 
 
 def one_order(duels: Duels, *, series: bool = False) -> bool:

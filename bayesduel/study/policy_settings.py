@@ -39,11 +39,9 @@ def is_automatic(policy: Any) -> bool:
 def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """Return a policy as JSON holds it.
 
-    Raises TypeError if a setting is nothing that JSON can hold, or the policy is none of the
-    package.
+    Raises TypeError if a setting is nothing that JSON can hold, or the policy, its belief or a
+    policy in it is of no class of the package.
     """
-    if POLICIES.get(type(policy).__name__) is not type(policy):
-        raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
     return _held(policy)
 
 
@@ -59,6 +57,11 @@ def _held(value: Any) -> Any:
     if isinstance(value, Model):
         return {"model": model_settings(value)}
     if isinstance(value, BeliefSpec | PairPolicy):
+        if (BELIEFS | POLICIES).get(type(value).__name__) is not type(value):
+            raise TypeError(
+                "policy should consist of classes of bayesduel.policies and bayesduel.beliefs, "
+                f"got {shown_value(value)}"
+            )
         own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
         return {"class": type(value).__name__, **own}
     if isinstance(value, tuple):

@@ -132,3 +132,10 @@ def test_the_slow_number_is_what_it_was(name):
 
 def test_nothing_stored_is_forgotten():
     assert set(STORED) == {*frozen.FAST, *frozen.SLOW}
+
+
+def test_items_made_again_stay_in_their_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(frozen, "STORE", tmp_path / "frozen.json")
+    first, second, third = list(frozen.FAST)[:3]
+    frozen.write({third: 1.5, "an item that is no more": 0, first: [2], second: 3})
+    assert list(json.loads(frozen.STORE.read_text(encoding="utf-8"))) == [third, first, second]

@@ -44,7 +44,8 @@ def votes(kind, people=300, machine=3000, seed=1):
 
 def fitted(table):
     duels = bd.read_duels(table, keep=["source"])
-    return bd.fit(duels, BradleyTerry(Sources("source", "human") + OrderEffect(by="source")))
+    model = BradleyTerry(Sources("source", "human") + OrderEffect(by="source"))
+    return bd.fit(duels, model, draws=1000)
 
 
 @pytest.fixture(scope="module")

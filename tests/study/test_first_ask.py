@@ -58,14 +58,10 @@ def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     assert said == "Compiling the policy, once an installation: it may take some minutes.\n"
 
 
+@pytest.mark.slow  # the belief that a study follows takes 17 s to compile
 @pytest.mark.parametrize(
     "policy",
-    [
-        policies.RUCB,
-        pytest.param(policies.ContrastAllocation, marks=pytest.mark.slow),
-        pytest.param(policies.DTS, marks=pytest.mark.slow),
-        pytest.param(policies.TopTwoThompson, marks=pytest.mark.slow),
-    ],
+    [policies.RUCB, policies.ContrastAllocation, policies.DTS, policies.TopTwoThompson],
 )
 @pytest.mark.parametrize("goal", ["find-best", "top-2", "full-ranking"])
 def test_plain_python_asks_for_the_pairs_that_machine_code_asks_for(policy, goal):

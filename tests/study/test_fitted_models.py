@@ -41,6 +41,15 @@ def test_a_policy_keeps_the_policy_in_it():
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("within", [lambda own: own, lambda own: bd.MDB(policy=own)])
+def test_a_policy_of_a_class_of_ones_own_is_refused(within):
+    """Such as is called DTS, too: what the log is read by later is the package's own."""
+    own = type("DTS", (bd.DTS,), {})()
+    with pytest.raises(TypeError, match="policy should consist of classes of"):
+        settings_of(within(own))
+
+
+@pytest.mark.plain
 def test_models_that_are_refitted_serve_too():
     study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
     for outcome in ("left", "tie", "right", "left"):
