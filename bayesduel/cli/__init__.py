@@ -107,6 +107,8 @@ class Commands(click.Group):
 
             shown = [shown_address(a) for a in shown]
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
+        if args is None and "simulate" not in argv:  # a process of ours without Dask's arrays
+            sys.modules.setdefault("dask", cast(Any, None))  # else xarray's first array imports it
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")
