@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 
 from bayesduel.inference.conjugate_gradient import conjugate_gradient
 
@@ -36,6 +35,8 @@ class Crossing(NamedTuple):
 
     def solve(self, right: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type."""
+        from scipy.sparse.linalg import LinearOperator
+
         roots, between = self.roots.astype(right.dtype), self.between.astype(right.dtype)
         alike = Crossing(roots, between, self.families)
         operator = LinearOperator(
