@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from bayesduel.inference.conjugate_gradient import conjugate_gradient
 
@@ -35,8 +36,6 @@ class Crossing(NamedTuple):
 
     def solve(self, right: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type."""
-        from scipy.sparse.linalg import LinearOperator
-
         roots, between = self.roots.astype(right.dtype), self.between.astype(right.dtype)
         alike = Crossing(roots, between, self.families)
         operator = LinearOperator(

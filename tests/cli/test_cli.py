@@ -71,7 +71,7 @@ def test_winners_of_a_small_log_import_no_more_than_they_need():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split("MODULES")[1].split())
     unused = {"numba", "arviz", "arviz_stats", "pymc", "matplotlib", "scipy.stats", "dask.array"}
-    unused |= {"scipy.interpolate", "scipy.optimize", "scipy.sparse.linalg"}
+    unused |= {"scipy.interpolate", "scipy.optimize"}
     assert not loaded & (unused | {"bayesduel.criticism.check", "bayesduel.beliefs"})
 
 
