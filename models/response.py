@@ -433,8 +433,9 @@ class DavidsonResponse(Response):
         """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
         less = np.exp(-np.abs(eta) / 2)  # weights of loss and tie, that of the better side being 1
         tie = np.exp(np.asarray(parameters["tie"]))[..., None] * less
-        better = 1.0 / (1.0 + less**2 + tie)
-        worse, ahead = less**2 * better, np.asarray(eta) >= 0
+        square = less**2
+        better = 1.0 / (1.0 + square + tie)
+        worse, ahead = square * better, np.asarray(eta) >= 0
         win, loss = np.where(ahead, better, worse), np.where(ahead, worse, better)
         return {"win": win, "tie": tie * better, "loss": loss}
 

@@ -278,6 +278,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/jit.py", "_OnFirstUse.__getattr__", "getattr(self._dispatcher, name)"),
     ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
+    "Dask, by its name, which is kept out": (
+        ("bayesduel/cli/__init__.py", "Commands.main", "sys.modules"),
+    ),
     "the C types of an optional game, for its own library": (
         ("bayesduel/problems/roshambo.py", "", "import ctypes"),
     ),

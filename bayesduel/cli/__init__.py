@@ -10,6 +10,7 @@ by Ctrl-C or SIGTERM.
 
 import _thread
 import errno
+import gc
 import io
 import os
 import signal
@@ -56,6 +57,7 @@ COMMANDS = (
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
+COLLECTED = 50_000  # new objects before garbage is looked for: imports make 100,000 that stay
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
@@ -107,6 +109,10 @@ class Commands(click.Group):
 
             shown = [shown_address(a) for a in shown]
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
+        if args is None:  # a process of our own
+            gc.set_threshold(COLLECTED)
+            if "simulate" not in argv:  # else xarray imports Dask with its first array
+                sys.modules.setdefault("dask", cast(Any, None))
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")

@@ -83,14 +83,13 @@ def steps() -> Iterator[Callable[[str], None]]:
 
     Yields a function to call with the name of each step before it begins.
     """
-    console = err()
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield lambda name: None
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=err(), transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda name: progress.update(task, description=name)
 
@@ -109,8 +108,7 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
 
     Yields a function to call with that share, from 0 to 1.
     """
-    console = err()
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.progress import (
@@ -129,7 +127,7 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=err(), transient=True) as progress:
         task = progress.add_task(message, total=1.0)
         yield lambda done: progress.update(task, completed=done)
 

@@ -25,7 +25,7 @@ import xarray as xr
 from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
 from bayesduel.data.duels import Duels
 from bayesduel.inference.default_model import choose_model
-from bayesduel.inference.fit import Method, fitted
+from bayesduel.inference.fit import Method, sampled
 from bayesduel.inference.prior import prior_draws
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
@@ -198,17 +198,15 @@ def _place(truth: Truth) -> tuple[int, Any]:
         return place, None
     with ONE_THREAD, warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")  # on thin logs
-        tree = fitted(
+        made = sampled(
             log,
             model,
             truth.method,  # type: ignore[arg-type]
             draws=truth.draws,
             seed=int(rng.integers(2**31)),
             log_likelihood=False,
-            clusters=False,
-            preference=False,
         )
-    posterior = tree.duel.posterior("model")
+    posterior = made.drawn.posterior
     kept = np.linspace(0, len(next(iter(posterior.values()))) - 1, RANKS).round().astype(int)
     drawn = {name: values[kept] for name, values in posterior.items()}
     of_draws, of_truth = (_quantities(model, values, cells) for values in (drawn, truth.values))

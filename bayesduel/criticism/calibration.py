@@ -18,7 +18,7 @@ from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.inference.default_model import choose_model
-from bayesduel.inference.fit import fitted, takes_sparse
+from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import expected_score
@@ -269,11 +269,8 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
-        tree = fitted(
-            log, model, method, draws=draws, seed=seed,
-            log_likelihood=False, clusters=False, preference=False,
-        )  # fmt: skip
-    return tree.duel.posterior()
+        made = sampled(log, model, method, draws=draws, seed=seed, log_likelihood=False)
+    return dict(made.drawn.posterior)
 
 
 def _scored(

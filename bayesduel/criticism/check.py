@@ -12,7 +12,6 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
-from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
 from bayesduel.criticism.transitivity.evidence import CROSSED, CycleEvidence, transitivity_test
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.criticism.compare import Comparison
+    from bayesduel.criticism.intransitivity_index import MarginIndex
     from bayesduel.models.model import Model
 
 __all__ = ["Check", "OrderShare", "check", "expected_seconds", "with_comparison"]
@@ -180,7 +180,7 @@ class Check:
     cycle_posteriors: dict[str, CyclePosterior]
     residuals: dict[str, pd.DataFrame]
     order: OrderShare | None
-    margins: MarginIndex | None
+    margins: "MarginIndex | None"
     consistence: float | None
     comparison: "Comparison | None"
     why_not_compared: str = ""
@@ -537,7 +537,11 @@ def check(
         judged = judge_residuals(duels, voted or evidence.null_models)
         if judged is not None:
             residuals["judges"] = judged
-    margins = margin_index(duels, np.random.default_rng(replicated))
+    margins = None
+    if duels.votes is not None and duels.votes.margin is not None:
+        from bayesduel.criticism.intransitivity_index import margin_index
+
+        margins = margin_index(duels, np.random.default_rng(replicated))
     found = Check(
         duels=duels,
         units=units,

@@ -7,12 +7,12 @@ import pandas as pd
 from scipy.special import ndtri
 
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
-from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity.evidence import CycleEvidence, Strength
 from bayesduel.text import SENTENCE, join, p_value, percent, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.compare import Comparison
+    from bayesduel.criticism.intransitivity_index import MarginIndex
 
 __all__ = [
     "MODELLED",
@@ -320,7 +320,7 @@ def mean_count(x: float) -> str:
     return f"{x:,.1f}" if x < 100 else f"{x:,.0f}"
 
 
-def margin_words(m: MarginIndex | None) -> str:
+def margin_words(m: "MarginIndex | None") -> str:
     """Return the intransitivity index of the margins and its null distribution."""
     if m is None:
         return ""

@@ -4,7 +4,7 @@ import json
 import warnings
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import xarray as xr
@@ -45,6 +45,7 @@ __all__ = [
     "describe_model",
     "fit",
     "fitted",
+    "sampled",
     "takes_sparse",
 ]
 
@@ -63,6 +64,18 @@ RANKINGS_APART = (
     "Rankings are taken as independent given the scores; the places of one ranking are not."
 )
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls, "rankings": Rankings}
+
+
+class Sampled(NamedTuple):
+    """The draws of a fit, and what they are of."""
+
+    model: Model
+    reasons: Any  # why it was chosen
+    cells: Any  # of the log, as the model takes them
+    layout: tuple[int, int]  # chains, and draws of each
+    drawn: PosteriorDraws
+    method: str  # the one used
+    method_reason: str
 
 
 class UnusedCovariatesWarning(UserWarning):
@@ -208,9 +221,54 @@ def fitted(
 
     Newton's method starts at parameters `near`, by name.
     """
-    model, reasons = choose_model(model, duels)
     check_flag(clusters, "clusters")
     check_call(progress, "progress", none=True)
+    made = sampled(
+        duels, model, method, draws=draws, chains=chains, seed=seed,
+        log_likelihood=log_likelihood, progress=progress, near=near,
+    )  # fmt: skip
+    model, drawn = made.model, made.drawn
+    attrs: dict[str, Any] = describe_model(model) | {
+        **({"model_reasons": json.dumps(made.reasons)} if made.reasons else {}),
+        "method": made.method,
+        "method_reason": made.method_reason,
+        "seed": seed,
+        "khat": drawn.certificate.khat,
+        "importance_ess": drawn.certificate.effective,
+        "tail_ess": drawn.certificate.tails.effective,
+        "shortfall": drawn.certificate.shortfall,
+        "versions": json.dumps(_versions()),
+        **_of_log(duels, model),
+    }
+    with one_thread_if_small(len(duels.arms)):
+        tree = datatree(model, made.cells, drawn, made.layout, attrs, preference)
+        if clusters and isinstance(duels, Duels):
+            tree.attrs.update(NOT_CLUSTERED)
+            if duels.votes is not None:
+                robust, told = robust_covariance(duels, model, made.cells, drawn)
+                told["clusters_repeated"] = json.dumps(told["clusters_repeated"])
+                tree.attrs.update(told)
+                if robust is not None:
+                    tree["clusters"] = xr.DataTree(robust)
+    if progress is not None:
+        progress(1.0)
+    return tree
+
+
+def sampled(
+    duels: Duels | Pulls,
+    model: Any,
+    method: Method,
+    *,
+    draws: int | None = None,
+    chains: int = 4,
+    seed: int = 0,
+    log_likelihood: bool | None = None,
+    progress: Progress = None,
+    near: Arrays | None = None,
+) -> Sampled:
+    """Return the draws of a fit, of which :func:`fitted` makes a tree."""
+    model, reasons = choose_model(model, duels)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
     _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
@@ -234,30 +292,7 @@ def fitted(
         else:
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
-        attrs: dict[str, Any] = describe_model(model) | {
-            **({"model_reasons": json.dumps(reasons)} if reasons else {}),
-            "method": used,
-            "method_reason": reason,
-            "seed": seed,
-            "khat": drawn.certificate.khat,
-            "importance_ess": drawn.certificate.effective,
-            "tail_ess": drawn.certificate.tails.effective,
-            "shortfall": drawn.certificate.shortfall,
-            "versions": json.dumps(_versions()),
-            **_of_log(duels, model),
-        }
-        tree = datatree(model, cells, drawn, layout, attrs, preference)
-        if clusters and isinstance(duels, Duels):
-            tree.attrs.update(NOT_CLUSTERED)
-            if duels.votes is not None:
-                robust, told = robust_covariance(duels, model, cells, drawn)
-                told["clusters_repeated"] = json.dumps(told["clusters_repeated"])
-                tree.attrs.update(told)
-                if robust is not None:
-                    tree["clusters"] = xr.DataTree(robust)
-    if progress is not None:
-        progress(1.0)
-    return tree
+    return Sampled(model, reasons, cells, layout, drawn, used, reason)
 
 
 def describe_model(model: Model) -> dict[str, Any]:

@@ -363,7 +363,7 @@ class LinearPredictor:
     def gradient_of(self, slope: np.ndarray, prior: Prior) -> np.ndarray:
         """Return the gradient in x at 0 where cells have these slopes, (size,)."""
         pulled = self.design.pull(slope)
-        return np.pad(pulled, (0, len(self.own))) - prior.pull(np.zeros(self.size))
+        return np.append(pulled, np.zeros(len(self.own))) - prior.pull(np.zeros(self.size))
 
     def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
         """Return the gradient of the log density in x from that of cells, (size,)."""
@@ -402,7 +402,7 @@ class LinearPredictor:
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
         """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
-        return np.pad(self.design.pulls(slopes), ((0, len(self.own)), (0, 0)))
+        return np.vstack([self.design.pulls(slopes), np.zeros((len(self.own), slopes.shape[1]))])
 
     def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
@@ -434,10 +434,10 @@ class LinearPredictor:
         if not self.own:
             return precision
         cut, border = self._cut, np.stack([-self.design.pull(c) for c in found.cross.T], axis=1)
-        precision = np.pad(precision, (0, self.size - cut))
-        precision[:cut, cut:], precision[cut:, :cut] = border, border.T
-        precision[cut:, cut:] = -found.second
-        return precision
+        whole = np.empty((self.size, self.size))
+        whole[:cut, :cut], whole[cut:, cut:] = precision, -found.second
+        whole[:cut, cut:], whole[cut:, :cut] = border, border.T
+        return whole
 
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
         """Return the density over other cells, each with the design of one of these, `cells`.

@@ -51,7 +51,7 @@ ACCENT = "#0072B2"  # Okabe & Ito, blue
 STRONG = "#D55E00"  # Okabe & Ito, vermillion
 DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
-CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # of a text
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}  # text inside axes
 LEGEND = 90  # terminal columns of a name in a legend or a title
 NEW: Any = None  # stands for the axes of a new figure
 RETURNED = {  # the class of what a function returns
@@ -258,7 +258,7 @@ def percent_bar(image: "AxesImage", ax: "Axes") -> None:
     """Add a colour bar in per cent beside `ax`."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.02)
+    bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0.1, 0.033, 0.8)))
     bar.locator = MaxNLocator(4)
     bar.formatter = FuncFormatter(lambda share, _: f"{100 * share:.3g} %")
     bar.update_ticks()

@@ -179,11 +179,12 @@ def score_order(score: np.ndarray) -> np.ndarray:
 
 def mean_rank(score: np.ndarray) -> np.ndarray:
     """Return the mean over draws (draws, K) of how many arms have a larger score, shape (K,)."""
-    total = np.zeros(score.shape[1])
-    place = np.arange(score.shape[1])
-    for row in score:
-        total[np.argsort(-row)] += place
-    return total / len(score)
+    n_draws, n_arms = score.shape
+    total, step = np.zeros(n_arms), max(1, CHUNK // n_arms)
+    for start in range(0, n_draws, step):
+        order = np.argsort(-score[start : start + step])
+        total += np.bincount(order.ravel(), np.tile(np.arange(n_arms), len(order)), n_arms)
+    return total / n_draws
 
 
 def check_fit(fit: Any) -> None:

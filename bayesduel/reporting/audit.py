@@ -1,20 +1,22 @@
 """Report section: how fragile the ranking is, and whose votes are improbable."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from bayesduel.criticism.audit import Audit
 from bayesduel.reporting.section import Section, Table, blocks
 from bayesduel.text import first_rows, join, plural, shorten
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.audit import Audit
 
 __all__ = ["audit_section"]
 
 ROWS = 10  # of a table on the page; its files have all
 
 
-def audit_section(found: Audit) -> Section:
+def audit_section(found: "Audit") -> Section:
     """Return the section on what :func:`bayesduel.audit` returned."""
     tables = [_fragility(found), _changed(found)]
     tables += [] if found.improbable is None else [_improbable(found, found.improbable)]
@@ -23,7 +25,7 @@ def audit_section(found: Audit) -> Section:
     return Section(id="audit", title="Audit", body=blocks(found.sentence, *tables))
 
 
-def _fragility(found: Audit) -> Table:
+def _fragility(found: "Audit") -> Table:
     rows = tuple(
         (
             f"{plural(row['by'])} {row['change']}",
@@ -48,7 +50,7 @@ def _needed(row: Any) -> tuple[str, str, str]:
     return f"{row['needed']:,.0f}", f"{100 * row['share']:.2g} %", join(row["new"])
 
 
-def _changed(found: Audit) -> Table:
+def _changed(found: "Audit") -> Table:
     frame = found.changed
     return Table(
         columns="lln",
@@ -64,7 +66,7 @@ def _changed(found: Audit) -> Table:
     )
 
 
-def _improbable(found: Audit, frame: pd.DataFrame) -> Table:
+def _improbable(found: "Audit", frame: pd.DataFrame) -> Table:
     columns = frame["by"].unique()
     several, first = len(columns) > 1, frame.groupby("by", sort=False).head(ROWS)
     return Table(
@@ -99,7 +101,7 @@ def _improbable(found: Audit, frame: pd.DataFrame) -> Table:
     )
 
 
-def _selection(found: Audit, frame: pd.DataFrame) -> Table:
+def _selection(found: "Audit", frame: pd.DataFrame) -> Table:
     names = ("lead", "selection", "lead_pooled", "family_lead")
     return Table(
         columns="llnnnn",
@@ -117,7 +119,7 @@ def _selection(found: Audit, frame: pd.DataFrame) -> Table:
     )
 
 
-def _stops(found: Audit, frame: pd.DataFrame) -> Table:
+def _stops(found: "Audit", frame: pd.DataFrame) -> Table:
     rows = tuple(
         (
             f"{row['votes']:,}",

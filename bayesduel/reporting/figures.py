@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayesduel.system.threads import one_at_a_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
 __all__ = ["Picture", "draw"]
@@ -28,6 +31,7 @@ SETTINGS: Any = {  # of Matplotlib
 }
 PIXELS = 96  # CSS pixels in an inch
 PAD = 0.05  # inches left around a picture
+MOST = 0.45  # share of a figure for what surrounds the axes on one side
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,30 @@ def draw(plot: Callable[..., Any], size: tuple[float, float]) -> Picture:
     file = BytesIO()
     with rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        figure = Figure(figsize=size, layout="compressed", dpi=PIXELS)
+        figure = Figure(figsize=size, dpi=PIXELS)
         FigureCanvasAgg(figure)  # one renderer measures its texts
         axes = figure.add_subplot()
+        figure.subplots_adjust(0, 0, 1, 1)
         plot(ax=axes)
-        figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
-        figure.set_layout_engine(None)  # else it is laid out again when it is saved
+        _make_room(figure)
         box = _box(axes)
         figure.savefig(file, format="svg", dpi=PIXELS, metadata={"Date": None}, bbox_inches=box)
     across, down = (round(PIXELS * inches) for inches in (box.width, box.height))
     return Picture(f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}", across, down)
+
+
+def _make_room(figure: "Figure") -> None:
+    """Move the axes, which fill the figure, so that what surrounds them is in it, too.
+
+    It is measured once; the layouts of Matplotlib measure it up to four times.
+    """
+    from matplotlib.transforms import Bbox
+
+    size = figure.get_size_inches()
+    around = figure.get_tightbbox().padded(PAD).get_points() / size
+    inside = Bbox.union([axes.get_position() for axes in figure.axes]).get_points()
+    (left, bottom), (right, top) = np.clip(np.abs(around - inside), 0, MOST)
+    figure.subplots_adjust(left, bottom, 1 - right, 1 - top)
 
 
 def _box(axes: "Axes") -> "Bbox":

@@ -138,7 +138,7 @@ def test_ranks_heat_map(nine, many):
     big = plots.plot_ranks(many)
     assert not big.texts
     assert len(texts(big.yaxis)) <= 22
-    assert len(big.figure.axes) == 2  # a colour bar
+    assert len(big.child_axes) == 1  # a colour bar
 
 
 # -- matrices ------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def conditional_p_value(
     Names of the conditions, and the posterior predictive p-value (conservative); NaN where the log
     names none, or no such model can be fitted to it.
     """
-    from bayesduel.inference.fit import fitted
+    from bayesduel.inference.fit import sampled
     from bayesduel.models import BradleyTerry, OrderEffect
 
     terms = condition_terms(duels)
@@ -71,14 +71,13 @@ def conditional_p_value(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
-            fit = fitted(
-                duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed,
-                log_likelihood=False, clusters=False, preference=False,
-            )  # fmt: skip
+            made = sampled(
+                duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed, log_likelihood=False
+            )
         except ValueError:
             return tuple(terms), float("nan")
     settled = model.settled(duels)
-    posterior = {n: v[:DRAWS] for n, v in fit.duel.posterior("model").items()}
+    posterior = {n: v[:DRAWS] for n, v in made.drawn.posterior.items()}
     votes: Any = duels.votes
     decided = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     cells = settled.cells(duels, each=True).take(decided)

@@ -130,7 +130,9 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def _words(rows: np.ndarray) -> np.ndarray:
     """Return rows of truth values as bits, 64 in a word."""
     packed = np.packbits(rows, axis=1)
-    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
+    words = np.zeros((len(packed), -(-packed.shape[1] // 8)), dtype=np.uint64)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words
 
 
 def _bits(words: np.ndarray, n: int) -> np.ndarray:
