@@ -2,8 +2,8 @@
 
 Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015. Figure 1: two cuts of
 five MSLR rankers without a Condorcet winner (theirs is not published), on log time; the methods
-that are told their horizon are markers, one run for each horizon. Below right, Figure 3: a
-Condorcet winner.
+that are told their horizon are grey markers, the mean of the runs for each horizon. Below right,
+Figure 3: a Condorcet winner.
 
     python examples/reproduce/copeland_dueling_bandits.py --quick --workers 2
 """

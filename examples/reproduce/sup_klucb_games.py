@@ -1,13 +1,13 @@
 """Sup-KLUCB on games of 3 to 36 arms, as the paper draws them.
 
 Agrawal & Chaporkar, "KLUCB Approach to Copeland Bandits", arXiv 1902.02778, section 5: 25 games, 25
-runs of each (what was run here stands below). The number of arms of a game is drawn uniformly from
-3 to 36 and its matrix is random, with a unique Copeland winner (entries uniform on [0, 1] for i <
-j: our reading); each is fixed for the runs of the game. Left, the paper's figure: mean regret over
-all games and runs, with the band of 50 % of the runs that the paper draws. Right, game by game: the
-regret of Sup-KLUCB relative to that of D-TS, means and medians of the runs. The paper reports a
-gain over D-TS that grows with the number of arms; its 100 games for that are the figure before this
-one. Games are the units of the intervals: the runs of a game share its matrix.
+runs of each. The number of arms of a game is drawn uniformly from 3 to 36 and its matrix is random,
+with a unique Copeland winner (entries uniform on [0, 1] for i < j: our reading); each is fixed for
+the runs of the game. Left, the paper's figure: mean regret over all games and runs, with the band
+of 50 % of the runs that the paper draws. Right, game by game: the regret of Sup-KLUCB relative to
+that of D-TS, means and medians of the runs. The paper reports a gain over D-TS that grows with the
+number of arms; its 100 games for that are the figure before this one. Games are the units of the
+intervals: the runs of a game share its matrix.
 
     python examples/reproduce/sup_klucb_games.py --quick --workers 2
 """
