@@ -82,7 +82,7 @@ stand in the scripts and were fixed before a run, but for the rows on how often 
 test is right: they were added after its first figure was seen. Two sizes were enlarged after a
 smaller run had been seen: many arms from T = 100,000 and at most 4 runs to 10 runs of T = 1,000,000
 (50 arms) and 5,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
-number in the paper; the games of Sup-KLUCB had 2 runs before they had the paper's 25, the poker-like
+number in the paper; games of Sup-KLUCB had 2 runs before they had the paper's 25, the poker-like
 populations 100 before the paper's 500. T of 500 arms was made smaller for lack of time (10,000,000
 was meant), before its result was seen.
 Doubler, MultiSBM and Sparring are in none of the figures that we know of: the papers cite them, or
