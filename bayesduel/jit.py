@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property, partial, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from types import FunctionType
 from typing import Any, Protocol, cast, overload
 
@@ -141,7 +141,8 @@ class _OnFirstUse:
         return getattr(self._dispatcher, name)
 
     def __reduce__(self) -> Any:
-        return self._dispatcher.__reduce__()
+        made = self._dispatcher
+        return _sent, (made, getattr(made, "_bayesduel_stamps", None))
 
     @cached_property
     def _dispatcher(self) -> Any:
@@ -164,6 +165,16 @@ class _OnFirstUse:
             index._source_stamp = (own, tuple(sorted(stamps)))
             index._load_index = _loader(index._load_index)
         return made
+
+
+@cache
+def _sent(made: Any, stamps: frozenset[Any] | None) -> _OnFirstUse:
+    """Return what another process sent: a function of its main module, with the stamps of there."""
+    function = _OnFirstUse(getattr(made, "py_func", made), {})
+    function.__dict__["_dispatcher"] = made
+    if stamps is not None:
+        made._bayesduel_stamps = stamps
+    return function
 
 
 def _loader(load: Callable[[], dict[Any, Any]]) -> Callable[[], dict[Any, Any]]:

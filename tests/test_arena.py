@@ -99,6 +99,17 @@ def test_the_policy_with_less_regret_is_first():
     assert rows[0]["P(best)"] == "1.00" and rows[0]["lower"] > rows[1]["rating"]
 
 
+def test_a_policy_of_few_runs_is_not_rated():
+    done = [
+        ({"problem": problem, "policy": policy, "horizon": 10}, {0: {"regret": runs, "us": 1.0}})
+        for place, problem in enumerate(FAMILIES["real"][:3])
+        for policy, runs in {"A": [1.0, 2.0], "B": [2.0, 3.0], "few": [0.5, 0.5]}.items()
+        if policy != "few" or place == 0
+    ]
+    assert [row["policy"] for row in leaderboard(done, 10, fewest=3)] == ["A", "B"]
+    assert len(leaderboard(done, 10)) == 3
+
+
 def test_findings_and_claims_are_those_of_the_tables():
     order = ("PivotIndex", "DTS", "DTSPlus", "RMED1", "RUCB", "Uniform")
     rows = [

@@ -121,6 +121,17 @@ def test_headlines(name, tmp_path, capsys, reproduce):
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize(("runs", "verdict"), [(9, "under 10 runs: not comparable"), (10, "holds")])
+def test_a_headline_has_no_verdict_on_fewer_than_ten_runs(runs, verdict, tmp_path, reproduce):
+    headline = reproduce("savage.py").__globals__["Headline"]
+    run = headline("few", ({}, {}), ["--out", str(tmp_path)])
+    run.below("paper", "told", {"a": np.full(runs, 1.0), "b": np.full(runs, 2.0)}, "a", "b")
+    run.within("paper", "told", "between", (1.0, 0.9, 1.1), 0, 2, runs)
+    run.row("right", "paper", "told", "100 %", "holds", runs)
+    assert [row["verdict"] for row in run.rows] == [verdict] * 3
+
+
+@pytest.mark.plain
 def test_constants_of_the_regret_bounds_by_hand(reproduce):
     """Winners, their losses, and the squared ratio of the gap that decides to the smallest."""
     hardness = reproduce("copeland_many_arms.py").__globals__["hardness"]

@@ -23,7 +23,6 @@ __all__ = [
     "largest_within",
     "log_upper_gap",
     "negative_entropy",
-    "stays_below",
 ]
 
 
@@ -91,17 +90,6 @@ def log_upper_gap(p, c):
             break
         v = new
     return v
-
-
-@compiled
-def stays_below(p, c, v):
-    """Return whether the index of mean `p` at budget `c` surely stays below 1 - exp(v)."""
-    if p >= 1 or v >= log1p(-p):
-        return False
-    if p <= 0:
-        return -c > v
-    at = p * log(p) + (1 - p) * log1p(-p) - p * log1p(-exp(v)) - (1 - p) * v
-    return at > c * (1 + 1e-9)
 
 
 @compiled

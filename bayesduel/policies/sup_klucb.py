@@ -24,13 +24,13 @@ Algorithm 1.
 """
 
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, log, log1p
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.beliefs import KL, BeliefSpec, share, shares
-from bayesduel.beliefs.kl import divergence_from_half, log_upper_gap, stays_below
+from bayesduel.beliefs.kl import divergence_from_half, log_upper_gap
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -38,13 +38,20 @@ __all__ = ["ConfirmedSupKLUCB", "SupKLUCB"]
 
 
 class Memory(NamedTuple):
-    """Self-duels of each arm, shape (K,), and how many duels have been counted, (1,)."""
+    """Self-duels of each arm, shape (K,), and how many duels have been counted, (1,).
+
+    What the last call found: scores, shape (K,), and of their products p, the means of pairs,
+    ln(1 - p) and p ln p + (1 - p) ln(1 - p), (K, K). Few change in a duel.
+    """
 
     copeland: bool
     tolerance: float
     confirm: bool
     self_duels: np.ndarray
     seen: np.ndarray
+    score: np.ndarray
+    log_rest: np.ndarray
+    entropy: np.ndarray
 
 
 @compiled
@@ -61,11 +68,21 @@ def select(belief, memory, t, rng):
         return nth_pair(n_arms, t - 1)
 
     score = scores(belief, memory.copeland)
+    for i in range(n_arms):
+        if score[i] != memory.score[i]:
+            memory.score[i] = score[i]
+            for j in range(n_arms):
+                mean = score[i] * score[j]
+                rest = log1p(-mean) if mean < 1 else -inf
+                entropy = mean * log(mean) + (1 - mean) * rest if 0 < mean < 1 else 0.0
+                memory.log_rest[i, j] = memory.log_rest[j, i] = rest
+                memory.entropy[i, j] = memory.entropy[j, i] = entropy
     budget = 2 / n_arms * log(t - n_pairs)
     budget += (3 / n_arms + 40 / (n_arms - 2) ** 2) * log(log(t - n_pairs) + 1)
 
     # The largest index is the smallest ln(1 - index); ties are drawn from at random.
     best, n_tied = inf, 0
+    log_best = 0.0  # the logarithm of the largest index
     chosen = (0, 0)
     for i in range(n_arms):
         for j in range(i, n_arms):
@@ -73,13 +90,17 @@ def select(belief, memory, t, rng):
             if n == 0:
                 return i, j
             mean = score[i] * score[j]
-            if memory.tolerance == 0 and stays_below(mean, budget / n, best):
-                continue
+            if memory.tolerance == 0 and best < memory.log_rest[i, j]:
+                divergence = memory.entropy[i, j] - mean * log_best - (1 - mean) * best
+                if divergence * n > budget * (1 + 1e-9):
+                    continue  # its index is surely below the largest
             room = log_upper_gap(mean, budget / n)
             if memory.tolerance > 0:  # coarse indices, in steps of the tolerance
                 room = -np.floor((1 - exp(room)) / memory.tolerance)
             if room < best:
                 best, n_tied = room, 0
+                if memory.tolerance == 0:
+                    log_best = log1p(-exp(room)) if room < 0 else -inf
             if room == best:
                 n_tied += 1
                 if n_tied == 1 or rng.random() * n_tied < 1:
@@ -161,6 +182,9 @@ class SupKLUCB(PairPolicy):
             confirm=self.confirm,
             self_duels=np.zeros(n_arms, np.int64),
             seen=np.zeros(1, np.int64),
+            score=np.full(n_arms, -1.0),
+            log_rest=np.zeros((n_arms, n_arms)),
+            entropy=np.zeros((n_arms, n_arms)),
         )
 
 

@@ -107,7 +107,7 @@ def driver(loop: Callable[..., None], select: Any, **others: Any) -> Callable[..
     module = select.__module__.rpartition(".")[2]
     names = [f.__name__ for f in (select, *others.values())]
     made = with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
-    tell_if_it_compiles(made, module)
+    tell_if_it_compiles(made, "the policy" if module == "__main__" else module)
     return made
 
 

@@ -25,6 +25,7 @@ Rows = list[dict[str, Any]]  # best first
 Tables = dict[int, dict[str, Rows]]  # by horizon and family
 HORIZONS = (10_000, 100_000)
 SHOWN = 10  # rows of a family's table
+FEWEST = 10  # runs that a rating rests on
 ALL = "all problems"
 GENERAL = {*COPELAND, "PivotIndex"}  # assume no Condorcet winner
 # Written before the run, of the order of the policies by family; each is judged at both horizons.
@@ -49,8 +50,13 @@ CLAIMS: dict[str, Callable[[dict[str, list[str]]], bool]] = {
 }
 
 
-def leaderboard(done: Done, horizon: int, problems: Sequence[str] = PROBLEMS) -> Rows:
-    """Return a row for each policy, best first: rating, chance to be best, ratio to the lowest."""
+def leaderboard(
+    done: Done, horizon: int, problems: Sequence[str] = PROBLEMS, fewest: int = 0
+) -> Rows:
+    """Return a row for each policy, best first: rating, chance to be best, ratio to the lowest.
+
+    Policies with fewer than `fewest` runs on these problems are left out.
+    """
     import bayesduel as bd
     from bayesduel.models import BradleyTerry
 
@@ -61,6 +67,11 @@ def leaderboard(done: Done, horizon: int, problems: Sequence[str] = PROBLEMS) ->
             runs = {(b, i): x for b, r in records.items() for i, x in enumerate(r["regret"])}
             regrets.setdefault(cell["problem"], {})[cell["policy"]] = runs
             us.setdefault(cell["policy"], []).append(records[0]["us"])
+    n_runs = Counter(policy for own in regrets.values() for policy in own for _ in own[policy])
+    regrets = {
+        problem: {policy: runs for policy, runs in own.items() if n_runs[policy] >= fewest}
+        for problem, own in regrets.items()
+    }
     votes = [
         (a, b, 0.5 + 0.5 * np.sign(own[b][run] - own[a][run]), problem)
         for problem, own in regrets.items()
@@ -106,7 +117,7 @@ def write_page(path: Path, done: Done) -> None:
         waiting = {c["problem"] for c, records in done if c["horizon"] == horizon and not records}
         for family, names in families.items():
             if len(own := [name for name in names if name not in waiting]) > 2:
-                tables.setdefault(horizon, {})[family] = leaderboard(done, horizon, own)
+                tables.setdefault(horizon, {})[family] = leaderboard(done, horizon, own, FEWEST)
     draw(tables, path.with_suffix(".png"))
     page = path.read_text(encoding="utf-8")
     for name, text in (

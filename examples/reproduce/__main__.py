@@ -82,11 +82,12 @@ stand in the scripts and were fixed before a run, but for the rows on how often 
 test is right: they were added after its first figure was seen. Two sizes were enlarged after a
 smaller run had been seen: many arms from T = 100,000 and at most 4 runs to 10 runs of T = 1,000,000
 (50 arms) and 5,000,000 (500), and Sup-KLUCB at 20 and 36 arms from 16 and 6 runs to 100, the
-number in the paper. Three sizes were made smaller for lack of time, before their results were seen:
-T of 500 arms (10,000,000 was meant), runs of a game (25) and of a poker-like population (500).
+number in the paper; games of Sup-KLUCB had 2 runs before they had the paper's 25, the poker-like
+populations 100 before the paper's 500. T of 500 arms was made smaller for lack of time (10,000,000
+was meant), before its result was seen.
 Doubler, MultiSBM and Sparring are in none of the figures that we know of: the papers cite them, or
-are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows is lost from the text
-that we have.
+are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows is in no text that we
+found; the figure of SAVAGE below, all runs' duels until the answer and regret, stands in its place.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
 interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.

@@ -62,7 +62,7 @@ def many_arms(run, panels, numbers):
             shown = ", ".join(f"{k} {v:.2f}" for k, v in slopes.items())
             outcome = f"exponents of regret in t {shown}"
             verdict = "not reached: both still explore"
-            run.row(claim, f"{PAPER}, Figure 2", told, outcome, verdict)
+            run.row(claim, f"{PAPER}, Figure 2", told, outcome, verdict, runs)
         else:
             regrets = last_regrets(trace)
             run.below(f"{PAPER}, Figure 2", told, regrets, "SCB", "CCB", claim)

@@ -66,8 +66,10 @@ class Headline:
             **settings,
         )
 
-    def row(self, claim, source, run, outcome, verdict):
-        """Add a row to the table and print it."""
+    def row(self, claim, source, run, outcome, verdict, runs=FEWEST):
+        """Add a row to the table and print it; on fewer than FEWEST runs it has no verdict."""
+        if runs < FEWEST:
+            verdict = f"under {FEWEST} runs: not comparable"
         row = {"claim": claim, "source": source, "run": run, "outcome": outcome}
         self.rows.append(row | {"verdict": verdict})
         print(f"  {claim} | {run} | {outcome} | {verdict}", flush=True)
@@ -76,24 +78,25 @@ class Headline:
         """Add the row of the claim that one mean regret is below another.
 
         The outcome is the ratio of means with its 95 % interval by resampling runs, which share
-        problems and outcomes; a claim on fewer than FEWEST runs has no verdict.
+        problems and outcomes.
         """
         first, second = (np.asarray(regrets[name], float) for name in (better, worse))
         middle, low, high = ratio(first, second)
         verdict = "holds" if high < 1 else "does not hold" if low > 1 else "not distinguishable"
         shown = f"ratio {middle:.2f} [{low:.2f}, {high:.2f}]"
         if len(first) < FEWEST:
-            shown, verdict = f"ratio {middle:.2f}", f"under {FEWEST} runs: not comparable"
+            shown = f"ratio {middle:.2f}"
         means = f"{first.mean():,.0f} against {second.mean():,.0f}"
-        self.row(claim or f"{better} below {worse}", source, run, f"{means}, {shown}", verdict)
+        claim = claim or f"{better} below {worse}"
+        self.row(claim, source, run, f"{means}, {shown}", verdict, len(first))
 
-    def within(self, source, run, claim, found, low, high):
+    def within(self, source, run, claim, found, low, high, runs):
         """Add the row of the claim that a quantity (value, interval) lies between two limits."""
         value, lower, upper = found
         inside = lower >= low and upper <= high
         outside = upper < low or lower > high
         verdict = "holds" if inside else "does not hold" if outside else "not distinguishable"
-        self.row(claim, source, run, f"{value:.2f} [{lower:.2f}, {upper:.2f}]", verdict)
+        self.row(claim, source, run, f"{value:.2f} [{lower:.2f}, {upper:.2f}]", verdict, runs)
 
     def finish(self, figure):
         """Save the figure and the rows."""

@@ -9,7 +9,8 @@ of poker are not. Above, the matrices of the first population, arms by score, th
 the pairs won by the lower in score marked: as the paper's Figure 4 shows matrices of an example
 with an intransitive triplet, whose entries we do not have (second hand). Below, for each
 population, the number of such pairs (Figure 7), and the share of runs whose four arms are right
-after 500 duels (Figure 8).
+after 500 duels (Figure 8). The hybrid's index of intransitivity is above its threshold throughout,
+so that it duels as POCBAm does in every run.
 
     python examples/reproduce/ml_pocbam_poker.py --quick --workers 2
 """

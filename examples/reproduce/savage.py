@@ -124,20 +124,20 @@ def identification(run, told, name, trace):
     outcome = f"{finished} of {len(savage)} answered, {100 * share:.0f} % right at the end"
     wrong = int(((savage >= 0) & ~right.sel(policy="SAVAGE, Copeland").values).sum())
     verdict = "holds" if wrong == 0 and finished else "not reached" if not finished else "see text"
-    run.row("SAVAGE-Copeland answers, and is right", source, told, outcome, verdict)
+    run.row("SAVAGE-Copeland answers, and is right", source, told, outcome, verdict, len(savage))
     horizon = int(trace["trace"]["time"][-1])
     times = {k: np.where(v >= 0, v, horizon) for k, v in answered.items()}
     claim = "The sampled test takes about as long as the formal one (within a factor of 1.5)"
     first, second = times["SAVAGE, Copeland, sampled test"], times["SAVAGE, Copeland"]
     if (second < horizon).all():
         found = interval_of_ratio(first, second)
-        run.within(f"{PAPER}, Algorithm 2", told, claim, found, 1 / 1.5, 1.5)
+        run.within(f"{PAPER}, Algorithm 2", told, claim, found, 1 / 1.5, 1.5, len(first))
     sampled = right.sel(policy="SAVAGE, Copeland, sampled test")
     found = bd.success_difference(sampled, right.sel(policy="SAVAGE, Copeland"), 0.95)
     outcome = f"formal {100 * share:.0f} %, sampled {100 * float(sampled.mean()):.0f} %"
     verdict = "does not hold" if float(found["high"]) < 0 else "not distinguishable"
     claim = "The sampled test is right as often as the formal one"
-    run.row(claim, f"{PAPER}, Algorithm 2", told, outcome, verdict)
+    run.row(claim, f"{PAPER}, Algorithm 2", told, outcome, verdict, len(savage))
     for rival in ("Interleaved Filter", "Beat the Mean"):
         rate = float(right.sel(policy=rival).mean())
         outcome = f"right at the end: SAVAGE {100 * share:.0f} %, {rival} {100 * rate:.0f} %"
@@ -148,7 +148,7 @@ def identification(run, told, name, trace):
             )
             low, high = float(found["low"]), float(found["high"])
             verdict = "holds" if low > 0 else "does not hold" if high < 0 else "not distinguishable"
-            run.row(claim, f"{PAPER}, section 5", told, outcome, verdict)
+            run.row(claim, f"{PAPER}, section 5", told, outcome, verdict, len(savage))
 
 
 def exploitation(run, told, name, regrets):

@@ -75,7 +75,7 @@ def tell(run, trace, n_arms, told):
         claim = f"{name}: no run pays more than 0.05 a duel in the second half"
         source = "ours" if "confirmed" in name else "ours: its absorbing state"
         verdict = "holds" if not stuck.any() else "does not hold"
-        run.row(claim, source, told, outcome, verdict)
+        run.row(claim, source, told, outcome, verdict, len(stuck))
     for rival in ("Sup-KLUCB", "D-TS"):
         run.below("ours", told, last, "Sup-KLUCB, confirmed", rival)
         run.below("ours", told, last, "pivot index", rival)

@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
         if family.name in AT_MOST:
             claim, least, most = AT_MOST[family.name]
             found = exponent(trace, "TwoPhase")
-            run.within(PAPER, told, f"Two-Phase: {claim}", found, least, most(length))
+            run.within(PAPER, told, f"Two-Phase: {claim}", found, least, most(length), runs)
         for time in (length / 100, length):
             near = regret.sel(time=time, method="nearest")
             table[f"{family.name}, T = {int(near['time']):,}"] = near
@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
             policies,
             LogisticItems(n_arms=m, gap=MARGIN),
             horizon,
-            replications=runs if m < 10**6 else min(runs, 8),
+            replications=runs,
             record_at=[int(horizon)],
         )
         last = bd.regret(trace).isel(time=-1)
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("TwoPhase", "GLMETC"):
         claim = f"{name}: exponent of regret in the number of items at most 0.1 from 0"
         source = PAPER if name == "TwoPhase" else "ours"
-        run.within(source, f"{told}, {runs} runs", claim, growth(means[name]), -0.1, 0.1)
+        run.within(source, f"{told}, {runs} runs", claim, growth(means[name]), -0.1, 0.1, runs)
     for where, last in table.items():
         if "LogisticThompson" in last["policy"].values and f"{length:,}" in where:
             regrets = {

@@ -1,6 +1,7 @@
 """Compiled functions: cached for new processes, refreshed when lost, and the only untyped ones."""
 
 import ast
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -85,15 +86,17 @@ def test_a_function_that_was_typed_in_is_compiled():
     assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
 
 
-def test_what_calls_a_function_that_was_typed_in_follows_its_changes():
-    """It has no stamp that would tell of them; in a file, machine code is kept."""
+@pytest.mark.parametrize("sent", [False, True])
+def test_what_calls_a_function_that_was_typed_in_follows_its_changes(sent):
+    """It has no stamp that would tell of them, in no process; in a file, machine code is kept."""
     for step in (1, 2):
         typed = {"__name__": "__main__"}
         source = (
             f"from bayesduel.jit import compiled\n@compiled\ndef inner(x):\n    return x + {step}"
         )
         exec(compile(source, "<stdin>", "exec"), typed)
-        copy = with_globals(_outer, "outer_of_typed", inner=typed["inner"])
+        inner = pickle.loads(pickle.dumps(typed["inner"])) if sent else typed["inner"]
+        copy = with_globals(_outer, "outer_of_typed", inner=inner)
         assert copy(3) == 3 + step
         assert not hasattr(copy._cache, "_cache_file")
     assert hasattr(with_globals(_plain, "doubled")._cache, "_cache_file")

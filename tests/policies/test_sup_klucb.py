@@ -7,10 +7,10 @@ import pytest
 from scipy.special import rel_entr
 
 import bayesduel as bd
-from bayesduel.beliefs.kl import largest_within, log_upper_gap, stays_below
+from bayesduel.beliefs.kl import largest_within, log_upper_gap
 from bayesduel.policies import ConfirmedSupKLUCB, SupKLUCB
 from bayesduel.policies.sup_klucb import nth_pair, scores
-from tests.support.asking import ask
+from tests.support.asking import ask, remembered
 
 pytestmark = pytest.mark.plain
 
@@ -38,12 +38,35 @@ def test_index_agrees_with_the_inverted_divergence_and_goes_on_where_it_rounds()
         if room > -30:
             q = 1 - exp(room)
             assert rel_entr(p, q) + rel_entr(1 - p, 1 - q) == pytest.approx(c, rel=1e-3)
-        assert stays_below(p, c, room * (1 + 1e-6))
-        assert not stays_below(p, c, room * (1 - 1e-6))
     assert largest_within(0.9, 5.0) == largest_within(0.9, 6.0) == 1  # both round to 1 ...
     assert log_upper_gap(0.9, 6.0) < log_upper_gap(0.9, 5.0) < -40  # ... but they do not tie
     assert log_upper_gap(1.0, 0.1) == -inf
     assert log_upper_gap(0.0, 0.7) == -0.7
+
+
+@pytest.mark.parametrize("score", ["copeland", "borda"])
+def test_no_larger_index_is_passed_over(score):
+    """All indices, one by one: the pair asked has the largest."""
+    rng = np.random.default_rng(2)
+    policy, n_arms, t = SupKLUCB(score=score), 6, 500
+    for _ in range(100):
+        wins = rng.integers(1, 9, (n_arms, n_arms)) * (1 - np.eye(n_arms))
+        alone = rng.integers(1, 20, n_arms)
+        pair, memory = remembered(
+            policy, wins, t, prepare=lambda m, own=alone: np.copyto(m.self_duels, own)
+        )
+        share = wins / np.maximum(wins + wins.T, 1)
+        won = (share > 0.5).sum(axis=1) if score == "copeland" else share.sum(axis=1)
+        times = wins + wins.T + np.diag(memory.self_duels)
+        later = log(t - 21)
+        budget = 2 / 6 * later + (3 / 6 + 40 / 16) * log(later + 1)
+        rooms = {
+            (i, j): log_upper_gap(won[i] * won[j] / 25, budget / times[i, j])
+            for i in range(n_arms)
+            for j in range(i, n_arms)
+        }
+        assert rooms[pair] == pytest.approx(min(rooms.values()), rel=1e-12)
+        assert list(memory.score) == pytest.approx(won / 5)
 
 
 def test_a_round_by_hand():
