@@ -54,6 +54,9 @@ def differences(name, path, was, now):
             yield f"{path}: {len(was)} entries before, {len(now)} now"
         for k, (a, b) in enumerate(zip(was, now, strict=False)):
             yield from differences(name, f"{path}/{k}", a, b)
+    elif path.endswith("/verdict_arms"):  # of equal probability: in an order by their last digits
+        if set(json.loads(was)) != set(json.loads(now)):
+            yield f"{path}: {was!r} before, {now!r} now"
     elif isinstance(was, bool | str | None) or isinstance(now, bool | str | None):
         if was != now:
             yield f"{path}: {was!r} before, {now!r} now"
