@@ -102,7 +102,7 @@ def conditional_at(
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
         x = x + step / max(1.0, (gain / far) ** 0.5)
-        if changed > STILL and bent is found:
+        if arrow is not None and bent is found and changed > STILL:
             last, variance = variance, layout.spread(arrow)
             changed = _apart(variance, last)
         late = k > 2 and not layout.crossed
