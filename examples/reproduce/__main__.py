@@ -91,7 +91,7 @@ found; the figure of SAVAGE below, all runs' duels until the answer and regret, 
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
 interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.
-Verdicts are not corrected for their number: of 40 true ties two would be decided by chance.
+Verdicts are not corrected for their number: of true ties one in twenty is decided by chance.
 """
 
 
