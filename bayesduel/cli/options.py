@@ -431,7 +431,8 @@ def fits_of(
 ) -> "dict[str | None, xr.DataTree]":
     """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
 
-    `check` raises where a log cannot have what is asked, before any is fitted.
+    `check` is called with each log before any is fitted, and raises where it cannot have what is
+    asked.
     """
     if not is_saved(log):
         options = options | {"model": chosen_model(options["model"], options)}
