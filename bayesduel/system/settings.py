@@ -89,7 +89,9 @@ def completed(cls: type) -> str:
     if names and not any(section.startswith("Raises\n") for section in sections):
         rules = ", ".join(f"`{n}` {rule}" for n, rule in ranges_of(cls).items() if n in names)
         error = f"If a setting is not as described{rules and f'; {rules}'}."
-        parts.append("Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    "))
+        raised = "Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    ")
+        after = [k for k, part in enumerate(parts) if part.startswith("References\n")]
+        parts.insert(after[0] if after else len(parts), raised)
     return "\n\n".join([*parts, *_examples(cls)])
 
 
