@@ -75,8 +75,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     from bayesduel.reporting.report import report, sections
 
     output = options["output"]
-    if output is not None:
-        check_folder(output)
+    check_folder(output)
     if options.get("by") is not None:
         raise click.UsageError("attributes takes one log at a time: leave out --by")
     items = _items(log, options)

@@ -6,15 +6,11 @@ import click
 
 from bayesduel.cli.options import (
     BETWEEN,
-    chosen_model,
-    fit_log,
     fits_of,
     fitting_options,
-    is_saved,
     json_option,
     log_argument,
     names_of,
-    read_log,
     reading_options,
 )
 
@@ -82,16 +78,12 @@ def command(
         given["by"] = names_of(change)
         kept = [name for name in given["by"] if name not in NOT_KEPT]
         options["keep"] = ",".join(filter(None, (options["keep"], *kept))) or None
-    logs: dict[str | None, Any] = {}
-    fits = fits_of(log, options) if is_saved(log) else {}
-    if not fits:
-        options["model"] = chosen_model(options["model"], options)
-        logs = read_log(log, options)
-        fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
+    logs: list[Any] = []  # none of a saved fit
+    fits = fits_of(log, options, logs.append)
     found = {}
     with steps() as step:
-        for label, fit in fits.items():
-            found[label] = audit(fit, logs.get(label), seed=options["seed"], step=step, **given)
+        for (label, fit), duels in zip(fits.items(), logs or [None], strict=True):
+            found[label] = audit(fit, duels, seed=options["seed"], step=step, **given)
     tell(found, as_json, lambda one: [audit_section(one)])
 
 

@@ -64,8 +64,7 @@ def command(
 
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")
-    if output is not None:
-        check_folder(output)
+    check_folder(output)
     model = chosen_model(options["model"], options)
     (duels,) = read_log(log, options).values()
     with share("calibrating") as progress:

@@ -78,8 +78,7 @@ def command(
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
 
-    if output is not None:
-        check_folder(output)
+    check_folder(output)
     compared = None if models is None else _models(models)
     if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
         asked = {"term": options["term"]}

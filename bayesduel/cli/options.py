@@ -431,7 +431,8 @@ def fits_of(
 ) -> "dict[str | None, xr.DataTree]":
     """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
 
-    `check` raises where a log cannot have what is asked, before any is fitted.
+    `check` is called with each log before any is fitted, and raises where it cannot have what is
+    asked.
     """
     if not is_saved(log):
         options = options | {"model": chosen_model(options["model"], options)}
@@ -460,12 +461,14 @@ def is_saved(log: Any) -> bool:
     return Path(path).suffix.lower() in (".nc", ".zarr")
 
 
-def check_folder(path: Path, option: str = "-o", besides: str = "") -> Path:
-    """Return a path that can be written, before any work is done; `option` named it.
+def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
+    """Return a path that can be written, or None, before any work is done; `option` named it.
 
     Raises ValueError if its folder does not exist, it is a folder itself, or it is a file that the
     command reads by a parameter of `READ` (but `besides`).
     """
+    if path is None:
+        return path
     check_not_input(path, option, besides)
     if path.is_dir():
         raise ValueError(f"{option} should name a file, got the folder {path}")

@@ -11,8 +11,6 @@ import click
 
 __all__ = ["constructed", "known_policies", "policies_of", "problems_of", "regret_of"]
 
-REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
-
 FAMILIES = (
     *("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone"),
     *("uniform", "fixed_gap"),
@@ -91,12 +89,14 @@ def regret_of(text: str | None) -> Any:
 
     Raises click.UsageError if it is neither.
     """
-    if text is None or text in REGRETS:
+    from bayesduel.simulation.regret import FORMULAS
+
+    if text is None or text in FORMULAS:
         return text
     file, found, name = text.rpartition(":")
     if not found or not file.endswith(".py"):
         raise click.UsageError(
-            f"--regret should be one of {', '.join(REGRETS)}, or FILE.py:NAME for a function "
+            f"--regret should be one of {', '.join(FORMULAS)}, or FILE.py:NAME for a function "
             f"NAME(P, a, b), got {text!r}"
         )
     import runpy

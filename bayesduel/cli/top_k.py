@@ -51,8 +51,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     from bayesduel.text import to_json
 
     output = options.pop("output")
-    if output is not None:
-        check_folder(output)
+    check_folder(output)
     found: dict[str | None, TopKSets] = {}
     fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
     for label, fit in fits.items():

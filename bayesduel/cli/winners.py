@@ -8,15 +8,12 @@ from bayesduel.cli.options import (
     anchor_of,
     anchor_option,
     check_csv,
-    fit_log,
     fits_of,
     fitting_options,
-    is_saved,
     json_option,
     judging_options,
     log_argument,
     raw_option,
-    read_log,
     reading_options,
 )
 
@@ -68,17 +65,17 @@ def command(
     anchor = anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
-    logs = read_log(log, options) if checks and not is_saved(log) else {}
-    fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
-    for label, fit in (fits or fits_of(log, options)).items():
+    logs: list[Any] = []  # none of a saved fit
+    fits = fits_of(log, options, logs.append)
+    for (label, fit), duels in zip(fits.items(), logs or [None], strict=True):
         check = None
         if checks:
             from bayesduel.criticism.check import check as check_log
             from bayesduel.reporting.analysis import log_of
 
             with working("checking transitivity"):
-                duels = logs[label] if label in logs else log_of(fit)
-                check = check_log(duels, quick=True, seed=options["seed"])
+                own = log_of(fit) if duels is None else duels
+                check = check_log(own, quick=True, seed=options["seed"])
         with working("computing winners"):
             results[label] = winners(
                 fit,

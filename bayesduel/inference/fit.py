@@ -208,25 +208,19 @@ def fitted(
     model: Any,
     method: Method,
     *,
-    draws: int | None = None,
-    chains: int = 4,
     seed: int = 0,
-    log_likelihood: bool | None = None,
     clusters: bool = True,
     progress: Progress = None,
-    near: Arrays | None = None,
     preference: bool = True,
+    **options: Any,
 ) -> xr.DataTree:
     """Return what :func:`fit` returns, with or without the group ``preference``.
 
-    Newton's method starts at parameters `near`, by name.
+    `options` are further ones of :func:`sampled`.
     """
     check_flag(clusters, "clusters")
     check_call(progress, "progress", none=True)
-    made = sampled(
-        duels, model, method, draws=draws, chains=chains, seed=seed,
-        log_likelihood=log_likelihood, progress=progress, near=near,
-    )  # fmt: skip
+    made = sampled(duels, model, method, seed=seed, progress=progress, **options)
     model, drawn = made.model, made.drawn
     attrs: dict[str, Any] = describe_model(model) | {
         **({"model_reasons": json.dumps(made.reasons)} if made.reasons else {}),
@@ -267,14 +261,18 @@ def sampled(
     progress: Progress = None,
     near: Arrays | None = None,
 ) -> Sampled:
-    """Return the draws of a fit, of which :func:`fitted` makes a tree."""
+    """Return the draws of a fit, of which :func:`fitted` makes a tree.
+
+    Newton's method starts at parameters `near`, by name.
+    """
     model, reasons = choose_model(model, duels)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
     _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
     sparse = takes_sparse(model, len(duels.arms), method)
     if draws is None:
-        draws = _default_draws(len(duels.arms)) if sparse else DRAWS
+        fewer = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
+        draws = fewer if sparse else DRAWS  # of very many arms
     else:
         check_draws(draws, len(duels.arms))
     if isinstance(duels, Duels) and _ranks_arms(model):
@@ -334,11 +332,6 @@ def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
             f"got {shown_value(method)}: {why}"
         )
     return method in SPARSE or (method == "auto" and n_arms >= SPARSE_ARMS and not why)
-
-
-def _default_draws(n_arms: int) -> int:
-    """Return the number of draws of the sparse route by default: fewer of very many arms."""
-    return int(np.clip(NUMBERS // max(n_arms, 1) // 4 * 4, FEWEST, DRAWS))
 
 
 def _check_dense(model: Any, n_arms: int) -> None:

@@ -32,7 +32,7 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 - The rule and its helpers are module-level functions under ``@compiled`` that call one another and
   the belief layer by name; no closures, no functions as arguments.
 - A policy that identifies a winner has ``answer: Answer`` in its memory, and duels the answer with
-  itself. One that needs the horizon inherits from ``HorizonPolicy``.
+  itself. One that needs the horizon inherits from ``HorizonPolicy``, or ``IdentificationPolicy``.
 - Where O(K^2) a step is too slow and Hoeffding's bound is the default, use
   ``beliefs/decided_pairs.py`` (see ``rucb.py``).
 - A rule that can say for how many duels it will name the same pair says so by `repeats`, and a

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, shares
+from bayesduel.beliefs import Belief, pick, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,
@@ -98,19 +98,14 @@ class ActionElimination(HorizonPolicy):
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
     """
 
-    belief: BeliefSpec = Hoeffding()
     reward: Literal["opponent", "pair"] = "opponent"
     horizon: float | None = None
     delta: float | None = None
     reads: ClassVar = "counts"
+    finite: ClassVar[bool] = True
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.horizon == inf:
-            raise ValueError(f"horizon should be finite, got {self.horizon}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
 from bayesduel.policies.last_duel import ask, no_duel, outcome
@@ -87,7 +87,6 @@ class BeatTheMean(HorizonPolicy):
         Factor of the confidence radius: 3 in the paper; 1 in some experiments.
     """
 
-    belief: BeliefSpec = Hoeffding()
     horizon: float | None = None
     gamma: float = 1.0
     factor: float = 3.0

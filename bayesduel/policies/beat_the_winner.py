@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding
+from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled
 from bayesduel.policies.match import Match, begin, no_match, won
 from bayesduel.policies.policy import PairPolicy
@@ -69,7 +69,6 @@ def leader(belief, memory):
 class BeatTheWinner(PairPolicy):
     """Beat the Winner, for weak regret; it has no settings."""
 
-    belief: BeliefSpec = Hoeffding()
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)

@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.last_duel import ask, draw_arm, no_duel, outcome_or_draw
@@ -103,7 +103,6 @@ def play(memory, bandit, rng):
 class Reduction(PairPolicy):
     """Defaults of the three reductions."""
 
-    belief: BeliefSpec
     reads: ClassVar = "counts"
 
     def bandits(self, n_arms: int) -> int:
@@ -124,7 +123,6 @@ class Reduction(PairPolicy):
 class Doubler(Reduction):
     """Doubler: a bandit plays against what it played in the last epoch; it has no settings."""
 
-    belief: BeliefSpec = Hoeffding()
     select: ClassVar = staticmethod(select_doubler)
     reference: ClassVar[str] = "Ailon, Karnin & Joachims, ICML 2014, Algorithm 1"
     guarantee: ClassVar[str] = "O(K log^2 T / gap) where chances are linear in utilities"
@@ -134,7 +132,6 @@ class Doubler(Reduction):
 class MultiSBM(Reduction):
     """MultiSBM: the right arm becomes the left one, and each left arm has a bandit; no settings."""
 
-    belief: BeliefSpec = Hoeffding()
     select: ClassVar = staticmethod(select_multi_sbm)
     reference: ClassVar[str] = "Ailon, Karnin & Joachims, ICML 2014, Algorithm 2"
     guarantee: ClassVar[str] = "O(K log T / gap) where chances are linear in utilities"
@@ -148,7 +145,6 @@ class MultiSBM(Reduction):
 class Sparring(Reduction):
     """Sparring: two bandits, one for each side, play against each other; it has no settings."""
 
-    belief: BeliefSpec = Hoeffding()
     select: ClassVar = staticmethod(select_sparring)
     reference: ClassVar[str] = "Ailon, Karnin & Joachims, ICML 2014, Algorithm 3"
     guarantee: ClassVar[str] = "none proved: each bandit's rewards change with the other's arms"

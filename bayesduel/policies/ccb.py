@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, upper_bounds
+from bayesduel.beliefs import Belief, pick, upper_bounds
 from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by_shares
@@ -173,7 +173,6 @@ class CCB(PairPolicy):
         Exploration constant, > 0.5.
     """
 
-    belief: BeliefSpec = Hoeffding()
     alpha: float = 0.51
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"

@@ -13,6 +13,7 @@ windows that are kept exactly.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, sqrt
 from typing import Any, ClassVar, NamedTuple
@@ -23,6 +24,7 @@ from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled, with_globals
 from bayesduel.policies.identification import best_by_shares
 from bayesduel.policies.policy import HorizonPolicy, PairPolicy
+from bayesduel.policies.winner_stays import WinnerStays
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
@@ -111,6 +113,7 @@ def composed(rule: Any, inner: Any, leader: Any) -> Any:
     return with_globals(rule.py_func, name, inner=inner, leader=leader)
 
 
+@dataclass(frozen=True, kw_only=True)
 class ChangeDetection(HorizonPolicy):
     """Defaults of a policy that begins another one anew where it detects a change.
 
@@ -127,10 +130,11 @@ class ChangeDetection(HorizonPolicy):
         Default: by `window` and the horizon.
     """
 
-    policy: PairPolicy
-    change: float
-    window: int | None
-    threshold: float | None
+    policy: PairPolicy = WinnerStays()
+    horizon: float | None = None
+    change: float = 0.3
+    window: int | None = None
+    threshold: float | None = None
     reads: ClassVar = "counts"
     rule: ClassVar[Any]
     ranges: ClassVar = {

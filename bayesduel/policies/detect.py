@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, record
+from bayesduel.beliefs import record
 from bayesduel.jit import compiled
 from bayesduel.policies.change_detection import (
     ChangeDetection,
@@ -25,8 +25,7 @@ from bayesduel.policies.change_detection import (
     restart,
 )
 from bayesduel.policies.last_duel import ask, no_duel, outcome
-from bayesduel.policies.policy import PairPolicy
-from bayesduel.policies.winner_stays import WinnerStays, leader
+from bayesduel.policies.winner_stays import leader
 from bayesduel.policies.winner_stays import select as inner
 
 __all__ = ["DETECT"]
@@ -75,13 +74,7 @@ class DETECT(ChangeDetection):
         horizon.
     """
 
-    belief: BeliefSpec = Hoeffding()
-    policy: PairPolicy = WinnerStays()
-    horizon: float | None = None
-    change: float = 0.3
     explore: int | None = None
-    window: int | None = None
-    threshold: float | None = None
     rule: ClassVar[Any] = staticmethod(detect)
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, DETECT"
     guarantee: ClassVar[str] = (

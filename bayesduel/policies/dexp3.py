@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding
+from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.last_duel import ask, draw_arm, no_duel, outcome_or_draw
@@ -51,7 +51,6 @@ def select(belief, memory, t, rng):
 class DEXP3(HorizonPolicy):
     """D-EXP3, for Borda regret where preferences may change in any way."""
 
-    belief: BeliefSpec = Hoeffding()
     horizon: float | None = None
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)

@@ -20,10 +20,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer, take_pair
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["ExploreThenVerify"]
 
@@ -129,16 +128,12 @@ def end_verifying(belief, memory):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExploreThenVerify(HorizonPolicy):
+class ExploreThenVerify(IdentificationPolicy):
     """Explore, then verify: find the Condorcet winner, then exploit it by self-duels.
 
     Without a Condorcet winner it explores for ever.
     """
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Karnin, NIPS 2016, Algorithms 1, 3 and 4"
     guarantee: ClassVar[str] = (

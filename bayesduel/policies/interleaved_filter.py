@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
@@ -93,7 +93,6 @@ class InterleavedFilter(HorizonPolicy):
         2 prunes, 1 does not.
     """
 
-    belief: BeliefSpec = Hoeffding()
     horizon: float | None = None
     version: Literal[1, 2] = 2
     reads: ClassVar = "counts"

@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.match import (
@@ -28,7 +27,7 @@ from bayesduel.policies.match import (
     settled,
     won,
 )
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["Knockout"]
 
@@ -67,7 +66,7 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knockout(HorizonPolicy):
+class Knockout(IdentificationPolicy):
     """Knockout: find an arm that loses to none by more than epsilon, then exploit it.
 
     Parameters
@@ -78,12 +77,8 @@ class Knockout(HorizonPolicy):
         Assumed degree of relaxed strong stochastic transitivity, >= 1.
     """
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
     epsilon: float = 0.05
     gamma: float = 1.0
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., ICML 2017, Algorithms 1 to 3"
     guarantee: ClassVar[str] = (

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, record
+from bayesduel.beliefs import record
 from bayesduel.jit import compiled
 from bayesduel.policies.change_detection import (
     ChangeDetection,
@@ -81,14 +81,9 @@ class MDB(ChangeDetection):
         Share of the duels that are the turns', in (0, 1]. Default: by the other settings.
     """
 
-    belief: BeliefSpec = Hoeffding()
     policy: PairPolicy = WinnerStays(regret="strong")
-    horizon: float | None = None
-    change: float = 0.3
     segments: int = 5
     gamma: float | None = None
-    window: int | None = None
-    threshold: float | None = None
     rule: ClassVar[Any] = staticmethod(monitor)
     reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, MDB"
     guarantee: ClassVar[str] = (

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, pick, upper_bound
+from bayesduel.beliefs import pick, upper_bound
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.policy import PairPolicy
@@ -157,7 +157,6 @@ class MergeRUCB(PairPolicy):
         epsilon))^(1 / (2 alpha - 1))`` stands for, in (0, 1).
     """
 
-    belief: BeliefSpec = Hoeffding()
     alpha: float = 1.01
     batch_size: int = 4
     failure: float = 0.01

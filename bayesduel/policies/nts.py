@@ -21,11 +21,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.match import Match, begin, no_match, won
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["NTS"]
 
@@ -70,7 +70,7 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NTS(HorizonPolicy):
+class NTS(IdentificationPolicy):
     """NTS: find the Condorcet winner, then exploit it by self-duels, or find that there is none.
 
     If there is none, it answers as early as for a winner, but with no arm, and duels the last one
@@ -82,11 +82,7 @@ class NTS(HorizonPolicy):
         How far every entry of P is from 1/2 at least, in (0, 0.5).
     """
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
     gap: float = 0.05
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Haddenhorst et al., UAI 2021, Algorithm 1"
     guarantee: ClassVar[str] = (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Bernstein, Hoeffding, bounds, shares
+from bayesduel.beliefs import Belief, Bernstein, Hoeffding, bounds, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer, take_pair
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
@@ -135,7 +135,6 @@ class PBR(HorizonPolicy):
         Duels a pair at most. Default: the horizon.
     """
 
-    belief: BeliefSpec = Hoeffding()
     criterion: Literal["copeland", "borda", "random_walk"] = "copeland"
     k: int = 1
     horizon: float | None = None

@@ -14,12 +14,12 @@ can, drops none.
 """
 
 from dataclasses import dataclass
-from math import ceil, inf, log, sqrt
+from math import ceil, log, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding
+from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer, take_pair
 from bayesduel.policies.policy import HorizonPolicy
@@ -101,11 +101,11 @@ class PCOMP(HorizonPolicy):
         If the horizon is infinite.
     """
 
-    belief: BeliefSpec = Hoeffding()
     n_batches: int | None = None
     horizon: float | None = None
     delta: float | None = None
     reads: ClassVar = "counts"
+    finite: ClassVar[bool] = True
     select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "Agarwal, Ghuge & Nagarajan, ICML 2022, PCOMP"
@@ -113,11 +113,6 @@ class PCOMP(HorizonPolicy):
         "regret O(K T^(1 / B) log(K B T) sum of 1 / gap) in B rounds, if a Condorcet winner exists"
     )
     ranges: ClassVar = {"n_batches": "at least 1"}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.horizon == inf:
-            raise ValueError(f"horizon should be finite, got {self.horizon}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -25,11 +25,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
 from bayesduel.policies.last_duel import ask, no_duel, outcome
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["POCOWISTA"]
 
@@ -119,7 +119,7 @@ def follow(known, i, j, points):
 
 
 @dataclass(frozen=True, kw_only=True)
-class POCOWISTA(HorizonPolicy):
+class POCOWISTA(IdentificationPolicy):
     """POCOWISTA: find a Copeland winner where duels may tie, then exploit it by self-duels.
 
     An arm gets a point for each other arm that it beats more often than it loses or ties, and half
@@ -133,11 +133,7 @@ class POCOWISTA(HorizonPolicy):
         follows from others is not duelled.
     """
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
     transitive: bool = False
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Haddenhorst & Hüllermeier, AISTATS 2024"
     guarantee: ClassVar[str] = (

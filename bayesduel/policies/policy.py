@@ -6,13 +6,20 @@ step.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
 from math import isinf
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, require_sampling, require_scores, shares
+from bayesduel.beliefs import (
+    Belief,
+    BeliefSpec,
+    Hoeffding,
+    require_sampling,
+    require_scores,
+    shares,
+)
 from bayesduel.beliefs.best_item import recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic, paid_best
 from bayesduel.jit import compiled
@@ -22,6 +29,7 @@ from bayesduel.system.settings import Settings
 
 __all__ = [
     "HorizonPolicy",
+    "IdentificationPolicy",
     "ItemDuelPolicy",
     "ItemPolicy",
     "MarginPolicy",
@@ -67,6 +75,7 @@ def share_leader(belief, memory):
     return np.argmax((shares(belief) > 0.5).sum(axis=1))
 
 
+@dataclass(frozen=True, kw_only=True)
 class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
@@ -104,7 +113,7 @@ class PairPolicy(Policy, ABC):
     (2, 1)
     """
 
-    belief: BeliefSpec
+    belief: BeliefSpec = Hoeffding()
     reads: ClassVar[Literal["bounds", "samples", "scores", "counts"]] = "bounds"
     select: ClassVar[Any]
     repeats: ClassVar[Any] = staticmethod(once)
@@ -116,7 +125,8 @@ class PairPolicy(Policy, ABC):
 
     def check_belief(self) -> None:
         """Raise TypeError unless it is a belief, and ValueError unless the rule can use it."""
-        name, default = type(self).__name__, getattr(type(self), "belief", None)
+        name, own = type(self).__name__, type(self).__dataclass_fields__["belief"]
+        default = None if own.default is MISSING else own.default
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(
                 f"belief of {name} should be one of bayesduel.beliefs, such as {default!r}, "
@@ -191,7 +201,14 @@ class HorizonPolicy(PairPolicy):
 
     horizon: float | None
     delta: float | None
+    finite: ClassVar[bool] = False  # whether the horizon has to be
     ranges: ClassVar = {"horizon": "at least 1", "delta": "in (0, 1)"}
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        if self.finite and self.horizon is not None and isinf(self.horizon):
+            raise ValueError(f"horizon should be finite, got {self.horizon}")
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, if it has none."""
@@ -211,6 +228,15 @@ class HorizonPolicy(PairPolicy):
         if self.delta is None and isinf(self.known_horizon()):
             raise ValueError("delta should be given where horizon is infinite, got None")
         return min(float(self.delta or 1 / self.known_horizon()), 1 - 1e-16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentificationPolicy(HorizonPolicy):
+    """Defaults of a policy that identifies a winner by counts of wins, and then exploits it."""
+
+    horizon: float | None = None
+    delta: float | None = None
+    reads: ClassVar = "counts"
 
 
 class ItemPolicy(Policy, ABC):

@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, bounds, pick
+from bayesduel.beliefs import bounds, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer, take_pair
 from bayesduel.policies.policy import HorizonPolicy
@@ -125,7 +125,6 @@ class RankEl(HorizonPolicy):
         Stop when the distance is at most this.
     """
 
-    belief: BeliefSpec = Hoeffding()
     criterion: Literal["copeland", "borda"] = "copeland"
     distance: Literal["pairs", "rank"] = "pairs"
     horizon: float | None = None

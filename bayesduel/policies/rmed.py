@@ -234,11 +234,7 @@ class RMED2FH(RMED2, HorizonPolicy):
     """
 
     horizon: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.horizon == inf:
-            raise ValueError(f"horizon should be finite, got {self.horizon}")
+    finite: ClassVar[bool] = True
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, pick, upper_against
+from bayesduel.beliefs import pick, upper_against
 from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
@@ -76,7 +76,6 @@ class RUCB(PairPolicy):
         Exploration constant, > 0.5; the expected regret bound needs alpha > 1.
     """
 
-    belief: BeliefSpec = Hoeffding()
     alpha: float = 0.51
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., ICML 2014, Algorithm 1"

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, shares
+from bayesduel.beliefs import Belief, pick, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
@@ -234,7 +234,6 @@ class SAVAGE(HorizonPolicy):
     True
     """
 
-    belief: BeliefSpec = Hoeffding()
     criterion: Literal["copeland", "condorcet", "borda", "kemeny", "slater"] = "copeland"
     k: int = 1
     horizon: float | None = None

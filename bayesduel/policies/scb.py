@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
@@ -208,7 +208,6 @@ class SCB(PairPolicy):
         Carry tallies and decided pairs from round to round: a different algorithm.
     """
 
-    belief: BeliefSpec = Hoeffding()
     first_round: int = 1
     sign_test: Literal["mixture", "union", "epochs"] = "mixture"
     cache: bool = True

@@ -17,7 +17,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.match import (
@@ -35,7 +34,7 @@ from bayesduel.policies.match import (
     pairing,
     won,
 )
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["SEEBS"]
 
@@ -101,13 +100,9 @@ def verdict(belief, memory):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SEEBS(HorizonPolicy):
+class SEEBS(IdentificationPolicy):
     """SEEBS: find the best arm without a known gap, then exploit it by self-duels."""
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Ren, Liu & Shroff, ICML 2020, Algorithms 1 to 4"
     guarantee: ClassVar[str] = (

@@ -12,11 +12,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.match import Match, begin, no_match, settled, won
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["SequentialElimination"]
 
@@ -56,7 +56,7 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequentialElimination(HorizonPolicy):
+class SequentialElimination(IdentificationPolicy):
     """Sequential elimination: find an arm that loses to none by more than epsilon, exploit it.
 
     Parameters
@@ -65,11 +65,7 @@ class SequentialElimination(HorizonPolicy):
         By how much the answer may lose to another arm, in (0, 0.5).
     """
 
-    belief: BeliefSpec = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
     epsilon: float = 0.05
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., NIPS 2017, Seq-Eliminate"
     guarantee: ClassVar[str] = (

@@ -36,7 +36,7 @@ from bayesduel.beliefs import KL, BeliefSpec, pick, share
 from bayesduel.beliefs.kl import negative_entropy
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
-from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.policy import IdentificationPolicy
 
 __all__ = ["TrackAndStop"]
 
@@ -98,7 +98,7 @@ def log_factor(wins, losses, weight):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrackAndStop(HorizonPolicy):
+class TrackAndStop(IdentificationPolicy):
     """Track-and-Stop: find the Condorcet winner, then exploit it by self-duels.
 
     It assumes that there is one, and answers an arm where there is none. No policy for all such
@@ -106,9 +106,6 @@ class TrackAndStop(HorizonPolicy):
     """
 
     belief: BeliefSpec = KL()
-    horizon: float | None = None
-    delta: float | None = None
-    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Kaufmann, COLT 2016, carried over to pairs"
     guarantee: ClassVar[str] = (

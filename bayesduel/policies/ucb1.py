@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,
@@ -77,7 +77,6 @@ class UCB1(PairPolicy):
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
     """
 
-    belief: BeliefSpec = Hoeffding()
     reward: Literal["opponent", "pair"] = "opponent"
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.beliefs.margin_moments import mean_scores, model_scores
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import MarginPolicy, PairPolicy, checked_cost
@@ -63,7 +62,6 @@ class Uniform(PairPolicy, MarginPolicy):
     (1, 1)
     """
 
-    belief: BeliefSpec = Hoeffding()
     by: Literal["means", "model"] = "means"
     cost: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
     reads: ClassVar = "counts"

@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding
+from bayesduel.beliefs import Belief
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.last_duel import ask, draw_arm, no_duel, outcome_or_draw
@@ -76,7 +76,6 @@ class VersatileDB(PairPolicy):
         Both sides use the same weights and the mean of their losses.
     """
 
-    belief: BeliefSpec = Hoeffding()
     shared: bool = False
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
+from bayesduel.beliefs import Belief, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by
 from bayesduel.policies.policy import PairPolicy
@@ -93,7 +93,6 @@ class WinnerStays(PairPolicy):
         1.1.
     """
 
-    belief: BeliefSpec = Hoeffding()
     regret: Literal["weak", "strong"] = "weak"
     beta: float = 1.1
     reads: ClassVar = "counts"

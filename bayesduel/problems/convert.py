@@ -124,6 +124,7 @@ class BinaryFamily(Problem):
 
     setting: ClassVar[str] = "margins"
     is_family: ClassVar[bool] = True
+    arms: tuple[str, ...] = ()
 
     def __init__(self, family: Any) -> None:
         self.family, self.name, self.source = family, family.name, family.source

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel.beliefs.item_belief import ItemSet
-from bayesduel.problems.problem import Problem, numbered
+from bayesduel.problems.problem import Problem
 from bayesduel.system.arguments import numbers
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
@@ -83,11 +83,6 @@ class ItemPulls(Problem):
     def n_arms(self) -> int:
         """Number of items."""
         return len(self.attributes)
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Labels of the items: "1", "2", ..."""
-        return numbered(self.n_arms)
 
     @property
     def offer(self) -> ItemSet:

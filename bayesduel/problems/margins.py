@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.problems.problem import Problem, checked_labels
+from bayesduel.problems.problem import ArmsProblem, checked_labels
 from bayesduel.system.arguments import check_one_of, check_range, check_rng, finite, numbers, whole
 
 __all__ = [
@@ -38,8 +38,8 @@ class Dice(NamedTuple):
     binary: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreDuels(Problem):
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreDuels(ArmsProblem):
     """Score duels with normal margins ``N(mean_ij, sd_ij^2)``.
 
     Parameters
@@ -97,17 +97,9 @@ class ScoreDuels(Problem):
         object.__setattr__(self, "dice", Dice(mean, sd, np.zeros(0), nothing))
 
     @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return len(self.arms)
-
-    @property
     def scores(self) -> np.ndarray:
         """The true scores: sums of mean margins over the other arms, shape (K,)."""
         return self.mean.sum(axis=1)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
 
 
 def score_duels(

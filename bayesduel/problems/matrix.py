@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
 from bayesduel.preference.copeland import ROUNDING
-from bayesduel.problems.problem import Problem, checked_labels
+from bayesduel.problems.problem import ArmsProblem, checked_labels
 from bayesduel.system.arguments import check_range, numbers, real, shown_value
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["FromFit", "Matrix", "davidson"]
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix(Problem):
+@dataclass(frozen=True, eq=False, repr=False)
+class Matrix(ArmsProblem):
     """Duels drawn from a known preference matrix.
 
     Parameters
@@ -70,11 +70,6 @@ class Matrix(Problem):
         """Whether a duel may end in a tie."""
         return self.ties is not None
 
-    @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return len(self.arms)
-
     @cached_property
     def winners(self) -> dict[str, tuple[str, ...]]:
         """Labels of the winners under every criterion; empty where there is none."""
@@ -90,9 +85,6 @@ class Matrix(Problem):
         """
         half = 0.0 if self.ties is None else self.ties[pair] / 2
         return (float(coin < self.P[pair] - half) + float(coin < self.P[pair] + half)) / 2
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
 
 
 def _checked_ties(ties: Any, P: np.ndarray) -> np.ndarray | None:

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from bayesduel.preference import check_preference
 from bayesduel.problems.convert import as_problem
-from bayesduel.problems.problem import Problem, checked_labels, numbered
+from bayesduel.problems.problem import ArmsProblem, Problem, checked_labels
 from bayesduel.system.arguments import check_range, listed, shown_value, whole
 from bayesduel.system.settings import Settings
 
@@ -29,7 +29,7 @@ __all__ = ["FromPeriods", "PiecewiseStationary", "RandomChanges", "ScoreWalk"]
 
 
 @dataclass(frozen=True, eq=False)
-class PiecewiseStationary(Problem):
+class PiecewiseStationary(ArmsProblem):
     """Duels drawn from a preference matrix that changes at known times.
 
     Parameters
@@ -89,11 +89,6 @@ class PiecewiseStationary(Problem):
         object.__setattr__(self, "P", P)
         object.__setattr__(self, "changes", changes)
         object.__setattr__(self, "arms", checked_labels(self.arms or parts[0].arms, P.shape[-1]))
-
-    @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return len(self.arms)
 
     @property
     def n_segments(self) -> int:  # type: ignore[override]
@@ -277,11 +272,6 @@ class ScoreWalk(ChangingFamily):
         "step": "positive and finite",
         "sd": "positive and finite",
     }
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Labels of the arms."""
-        return numbered(self.n_arms)
 
     @property
     def source(self) -> str:

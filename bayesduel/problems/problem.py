@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesduel.system.arguments import labels_of, shown_value
 
-__all__ = ["Problem", "checked_labels", "numbered"]
+__all__ = ["ArmsProblem", "Problem", "checked_labels", "numbered"]
 
 
 class Problem:
@@ -65,8 +65,14 @@ class Problem:
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False
     may_tie: Any = False
+    n_arms: Any
     n_segments: int = 1
     starts: tuple[int, ...] = (1,)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the arms or items: "1", "2", ..."""
+        return numbered(self.n_arms)
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the problem with this horizon, if it needs one and has none."""
@@ -79,6 +85,21 @@ class Problem:
     def rounds(self, rng: np.random.Generator) -> Any:
         """Return how compiled code draws the items of each round, None where they stay."""
         return None
+
+
+class ArmsProblem(Problem):
+    """Defaults of a problem whose arms have labels of their own."""
+
+    name: str
+    arms: tuple[str, ...]
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.arms)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
 
 
 def checked_labels(arms: Any, n_arms: int) -> tuple[str, ...]:

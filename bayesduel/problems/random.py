@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems.margins import checked_arms, score_duels
 from bayesduel.problems.matrix import Matrix, davidson
-from bayesduel.problems.problem import Problem, numbered
+from bayesduel.problems.problem import Problem
 from bayesduel.system.arguments import check_flag, check_range, check_rng, shown_value
 from bayesduel.system.memory import check_square
 
@@ -67,11 +67,6 @@ class RandomProblem(Problem):
     def may_tie(self) -> bool:
         """Whether duels may end in a tie, by the same one."""
         return bool(self._example.may_tie)
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Labels of the arms."""
-        return numbered(self.n_arms)
 
     @property
     def source(self) -> str:

@@ -29,7 +29,11 @@ def _fragility(found: "Audit") -> Table:
     rows = tuple(
         (
             f"{plural(row['by'])} {row['change']}",
-            *(("none found", "–", "–") if np.isnan(row["needed"]) else _needed(row)),
+            *(
+                ("none found", "–", "–")
+                if np.isnan(row["needed"])
+                else (f"{row['needed']:,.0f}", f"{100 * row['share']:.2g} %", join(row["new"]))
+            ),
             f"{row['of']:,}",
         )
         for row in found.fragility.to_dict("records")
@@ -44,10 +48,6 @@ def _fragility(found: "Audit") -> Table:
         "again. Proposed by influence, so that another choice may need fewer still.",
         data=_data(found.fragility),
     )
-
-
-def _needed(row: Any) -> tuple[str, str, str]:
-    return f"{row['needed']:,.0f}", f"{100 * row['share']:.2g} %", join(row["new"])
 
 
 def _changed(found: "Audit") -> Table:

@@ -298,7 +298,8 @@ def _residuals(name: str, frame: "pd.DataFrame") -> Group:
 
 
 def _pair(r: Mapping[Any, Any]) -> tuple[str, ...]:
-    won, expected = f"{r['observed']:,} of {r['duels']:,}", _mean(r["expected"])
+    won, mean = f"{r['observed']:,} of {r['duels']:,}", r["expected"]
+    expected = significant(mean, 1) if mean < 0.05 else f"{mean:,.1f}"  # a tenth would show none
     return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+z.1f}", _p(r["surprise"])
 
 
@@ -312,11 +313,6 @@ def _judge(r: Mapping[Any, Any]) -> tuple[str, ...]:
     agreement, expected = (f"{percent(r[name])} %" for name in ("agreement", "expected"))
     z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"
     return str(r["judge"]), f"{r['votes']:,}", agreement, expected, z
-
-
-def _mean(x: float) -> str:
-    """Return an expected count, to a tenth; to one digit where a tenth would show none."""
-    return significant(x, 1) if x < 0.05 else f"{x:,.1f}"
 
 
 def _p(p: float) -> str:

@@ -1,8 +1,9 @@
 """``simulate``: policies on a problem of pairs, of items or of margins, many times."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import xarray as xr
@@ -21,6 +22,25 @@ PAIRS_UP_TO = 256 * 2**20  # Bytes of tallies over the whole trace, for detail="
 Plan = tuple[dict[str, Any], np.ndarray, dict[str, Any]]  # policies by label, times, settings
 
 
+def _each_problem[F: Callable[..., xr.DataTree]](play: F) -> F:
+    """Let a simulation take several problems, and keep each trace in a folder that is made here."""
+
+    @wraps(play)
+    def simulate(
+        policies: Any, problem: Any, horizon: float, *, out: Any = None, **settings: Any
+    ) -> xr.DataTree:
+        several = several_problems(problem)
+        if several is None:
+            return play(policies, problem, horizon, out=out, **settings)
+        homes = dict.fromkeys(several) if out is None else _homes(several, path_of(out, "out"))
+        return together(
+            {n: play(policies, p, horizon, out=homes[n], **settings) for n, p in several.items()}
+        )
+
+    return cast(F, simulate)
+
+
+@_each_problem
 def simulate(
     policies: Any,
     problem: Any,
@@ -147,31 +167,6 @@ def simulate(
     RUCB    271.0
     Name: copeland, dtype: float64
     """
-    several = several_problems(problem)
-    if several is not None:
-        shared: dict[str, Any] = {
-            "k": k,
-            "replications": replications,
-            "seed": seed,
-            "record_at": record_at,
-            "detail": detail,
-            "index": index,
-            "batch": batch,
-            "permute": permute,
-            "workers": workers,
-            "backend": backend,
-            "scheduler": scheduler,
-            "progress": progress,
-        }
-        homes = (
-            dict.fromkeys(several, None) if out is None else _homes(several, path_of(out, "out"))
-        )
-        return together(
-            {
-                name: simulate(policies, one, horizon, out=homes[name], **shared)
-                for name, one in several.items()
-            }
-        )
     horizon = whole(horizon, "horizon", 1)
     runs = whole(replications, "replications", 1, most=REPLICATIONS)
     check_flag(index, "index")

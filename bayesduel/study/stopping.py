@@ -15,7 +15,8 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
-from bayesduel.system.arguments import check_range, check_whole
+from bayesduel.system.arguments import check_whole
+from bayesduel.system.settings import Settings
 from bayesduel.text import count
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-class StopRule(ABC):
+class StopRule(Settings, ABC):
     """When a study has enough; rules combine by ``|`` (any) and ``&`` (all).
 
     Attributes
@@ -109,11 +110,6 @@ class PosteriorThreshold(StopRule):
     p
         In (0.5, 1).
 
-    Raises
-    ------
-    ValueError
-        If `p` is out of its range.
-
     Examples
     --------
     >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.PosteriorThreshold(0.9)).stop
@@ -122,9 +118,7 @@ class PosteriorThreshold(StopRule):
 
     p: float = 0.95
     name: ClassVar[str] = "posterior-threshold"
-
-    def __post_init__(self) -> None:
-        check_range(self.p, "p", "in (0.5, 1)")
+    ranges: ClassVar = {"p": "in (0.5, 1)"}
 
     @property
     def level(self) -> float:
@@ -157,11 +151,6 @@ class WithinRope(PosteriorThreshold):
         Where people judge, 0.05 is a sensible choice: two arms that are equal need about
         0.68 / rope² duels.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.WithinRope(0.95, rope=0.1)).stop
@@ -170,10 +159,7 @@ class WithinRope(PosteriorThreshold):
 
     rope: float = 0.02
     name: ClassVar[str] = "within-rope"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range(self.rope, "rope", "in [0, 0.5)")
+    ranges: ClassVar = {"rope": "in [0, 0.5)"}
 
     def probability(self, evidence: Evidence) -> float:
         """Return the posterior probability that no upset exceeds the rope."""
@@ -189,11 +175,6 @@ class ExpectedLoss(StopRule):
     epsilon
         In (0, 0.5).
 
-    Raises
-    ------
-    ValueError
-        If `epsilon` is out of its range.
-
     Examples
     --------
     >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.ExpectedLoss(0.02)).stop
@@ -202,9 +183,7 @@ class ExpectedLoss(StopRule):
 
     epsilon: float = 0.01
     name: ClassVar[str] = "expected-loss"
-
-    def __post_init__(self) -> None:
-        check_range(self.epsilon, "epsilon", "in (0, 0.5)")
+    ranges: ClassVar = {"epsilon": "in (0, 0.5)"}
 
     def value(self, evidence: Evidence) -> float:
         """Return the posterior mean of the largest upset beyond one half."""
@@ -235,11 +214,6 @@ class ConfidenceSequences(StopRule):
     delta
         In (0, 0.5).
 
-    Raises
-    ------
-    ValueError
-        If `delta` is out of its range.
-
     References
     ----------
     Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024;
@@ -253,9 +227,7 @@ class ConfidenceSequences(StopRule):
 
     delta: float = 0.05
     name: ClassVar[str] = "confidence-sequences"
-
-    def __post_init__(self) -> None:
-        check_range(self.delta, "delta", "in (0, 0.5)")
+    ranges: ClassVar = {"delta": "in (0, 0.5)"}
 
     def value(self, evidence: Evidence) -> float:
         """Return the share of the pairs in question that are decided."""

@@ -1,7 +1,7 @@
 """Settings: dataclasses with one check of their fields, and docstrings that are completed."""
 
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from inspect import cleandoc, get_annotations
 from numbers import Integral
 from textwrap import fill, indent
@@ -80,10 +80,8 @@ def completed(cls: type) -> str:
     """Return the docstring of a class with all of its settings, and with what is refused."""
     summary, *sections = _sections(cls)
     entries = {n: entry for kind in reversed(cls.__mro__) for n, entry in _entries(kind).items()}
-    kinds = [kind for kind in reversed(cls.__mro__) if is_dataclass(kind) or kind is cls]
-    names = [
-        n for kind in kinds for n, of in get_annotations(kind).items() if "ClassVar" not in str(of)
-    ]
+    made = [k for k in cls.__mro__[::-1] if "__dataclass_fields__" in vars(k) or k is cls]
+    names = [n for k in made for n, of in get_annotations(k).items() if "ClassVar" not in str(of)]
     known = (entries[name] for name in names if name in entries)
     described = dict.fromkeys([*known, *_entries(cls).values()])
     parts = [summary, *(["\n".join(["Parameters\n----------", *described])] if described else [])]
@@ -91,7 +89,9 @@ def completed(cls: type) -> str:
     if names and not any(section.startswith("Raises\n") for section in sections):
         rules = ", ".join(f"`{n}` {rule}" for n, rule in ranges_of(cls).items() if n in names)
         error = f"If a setting is not as described{rules and f'; {rules}'}."
-        parts.append("Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    "))
+        raised = "Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    ")
+        after = [k for k, part in enumerate(parts) if part.startswith("References\n")]
+        parts.insert(after[0] if after else len(parts), raised)
     return "\n\n".join([*parts, *_examples(cls)])
 
 

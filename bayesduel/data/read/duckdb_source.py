@@ -317,7 +317,7 @@ class FileSource:
                     f"SELECT DISTINCT {name_of(role)} AS label FROM ({log}) LIMIT {MOST_LABELS + 1}"
                 )
                 query = f"SELECT label, hash(label) AS hash FROM ({labels})"
-                table = self._table(query)
+                table = pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
                 n_hashes = pc.count_distinct(table["hash"], mode="all").as_py()
                 if n_hashes == len(table) and 0 < len(table) <= MOST_LABELS:
                     known = table.filter(pc.is_valid(table["label"]))
@@ -375,9 +375,6 @@ class FileSource:
     def _hash(self, file: LogFile) -> str:
         """Return the hash of a row in a query."""
         return f"hash({', '.join(self._field(file, c) for c in sorted(self.columns()))})"
-
-    def _table(self, query: str) -> pa.Table:
-        return pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
 
     def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
         yield from pa.RecordBatchReader.from_stream(self._con.sql(query))

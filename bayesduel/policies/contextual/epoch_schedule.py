@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.best_item import aim_at, best_item
 from bayesduel.beliefs.item_belief import Counts, ItemSet, Logistic
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
@@ -26,6 +27,7 @@ __all__ = [
     "Schedule",
     "epochs_by",
     "epochs_within",
+    "exploit",
     "length",
     "schedule_of",
 ]
@@ -134,6 +136,23 @@ def length(schedule, epoch):
             slow = log(slow)
         x = exp(min(epoch / slow, 43.0))
     return int(max(floor(min(x, LONGEST)), 1.0))
+
+
+@compiled
+def exploit(belief, memory, preference):
+    """Return the item that was best under `preference` when the exploitation of the epoch began."""
+    if memory.left[0] < 0:
+        memory.left[0] = length(memory.schedule, memory.epoch[0])
+        if belief.sphere:
+            memory.best[0] = aim_at(belief, preference, memory.aim)
+        else:
+            memory.best[0] = best_item(belief, preference)
+    memory.left[0] -= 1
+    if memory.left[0] == 0:  # the next question begins a new epoch
+        memory.epoch[0] += 1
+        memory.place[0] = 0
+        memory.left[0] = -1
+    return memory.best[0]
 
 
 @compiled

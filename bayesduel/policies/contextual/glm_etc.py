@@ -16,10 +16,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.best_item import aim_at, best_item
 from bayesduel.beliefs.item_belief import ItemSet, Logistic
 from bayesduel.jit import compiled
-from bayesduel.policies.contextual.epoch_schedule import EpochPolicy, Schedule, length
+from bayesduel.policies.contextual.epoch_schedule import EpochPolicy, Schedule, exploit
 from bayesduel.policies.contextual.optimal_design import optimal_design
 
 __all__ = ["GLMETC"]
@@ -50,18 +49,7 @@ def select(belief, memory, t, rng):
         k = int(np.argmax(due))
         memory.taken[k] += 1
         return memory.design[k]
-    if memory.left[0] < 0:
-        memory.left[0] = length(memory.schedule, memory.epoch[0])
-        if belief.sphere:
-            memory.best[0] = aim_at(belief, belief.mode, memory.aim)
-        else:
-            memory.best[0] = best_item(belief, belief.mode)
-    memory.left[0] -= 1
-    if memory.left[0] == 0:
-        memory.epoch[0] += 1
-        memory.place[0] = 0
-        memory.left[0] = -1
-    return memory.best[0]
+    return exploit(belief, memory, belief.mode)
 
 
 @dataclass(frozen=True, kw_only=True)

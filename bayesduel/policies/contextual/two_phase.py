@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.best_item import aim_at, best_item, recommended
+from bayesduel.beliefs.best_item import recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import (
@@ -31,7 +31,7 @@ from bayesduel.policies.contextual.epoch_schedule import (
     Schedule,
     epochs_by,
     epochs_within,
-    length,
+    exploit,
 )
 from bayesduel.policies.contextual.optimal_design import arbitrary_basis, spanner
 
@@ -72,17 +72,7 @@ def select(belief, memory, t, rng):
         return memory.basis[place]
     if memory.left[0] < 0:
         estimate(memory)
-        memory.left[0] = length(memory.schedule, memory.epoch[0])
-        if belief.sphere:
-            memory.best[0] = aim_at(belief, memory.preference, memory.aim)
-        else:
-            memory.best[0] = best_item(belief, memory.preference)
-    memory.left[0] -= 1
-    if memory.left[0] == 0:  # the next question begins a new epoch
-        memory.epoch[0] += 1
-        memory.place[0] = 0
-        memory.left[0] = -1
-    return memory.best[0]
+    return exploit(belief, memory, memory.preference)
 
 
 @compiled
