@@ -288,3 +288,13 @@ def test_a_headline_that_was_not_run_stays_on_the_page(tmp_path, reproduce):
     page.write_text(before.replace("| claim |", "| Claim |"), encoding="utf-8")
     reproduce("__main__.py")(["--only-collect", "--page", str(page), "--out", str(tmp_path)])
     assert page.read_text(encoding="utf-8").replace("| Claim |", "| claim |") == before
+
+
+@pytest.mark.slow
+def test_botorch_finds_recipes_and_a_study_decides(capsys):
+    pytest.importorskip("botorch", reason="botorch is not installed")
+    namespace = runpy.run_path(str(ROOT / "examples" / "continuous_items.py"))
+    study = namespace["main"](1)
+    assert "Decided" in capsys.readouterr().out
+    best = study.status().answer[0].replace(",", "").split()
+    assert namespace["utility"]([float(best[1]), float(best[3])]) > 3
