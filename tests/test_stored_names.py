@@ -235,6 +235,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
         ("bayesduel/system/settings.py", "ranges_of", "vars(one)"),
+        ("bayesduel/system/settings.py", "completed", "vars(k)"),
         ("bayesduel/reporting/partial_report.py", "fingerprint", "vars(log.votes)"),
         ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
         ("bayesduel/study/planning.py", "plan", "vars(future)"),
