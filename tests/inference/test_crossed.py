@@ -9,6 +9,7 @@ import bayesduel as bd
 from bayesduel.inference import arrow
 from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.variational_conditional import conditional_at, mode_at
 from bayesduel.models import (
     BradleyTerry,
     Davidson,
@@ -76,7 +77,11 @@ def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
     right = rng.standard_normal(density.size)
     off = layout.solve(factored, right) - covariance @ right
     assert abs(off / error).max() < 0.002
-    again = layout.factor(found, prior, layout.factor(density.derivatives(0 * x, phi), prior))
+    near = layout.factor(density.derivatives(0 * x, phi), prior)
+    step, kept = layout.step(found, prior, right, near)
+    assert kept is near  # nothing was factored
+    assert abs((step - covariance @ right) / error).max() < 1e-3
+    again = layout.factor(found, prior, near)
     for one in (factored, again):
         off = one.covariance() - covariance[np.ix_(layout.border, layout.border)]
         assert abs(off / np.outer(error, error)[np.ix_(layout.border, layout.border)]).max() < 0.005
@@ -88,6 +93,22 @@ def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
     # The predictor of a duel sums effects of crossed groups, which are not quite independent.
     spread = layout.spread(factored) / density.spread(covariance) ** 2
     assert spread.mean() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("away", [-1.0, 1.0])
+@pytest.mark.parametrize("worth", ["scores", "sources"])
+def test_a_conditional_does_not_depend_on_where_its_search_starts(worth, away):
+    duels = log()
+    model = model_of(BradleyTerry, worth, ("prompt", "judge")).settled(duels)
+    density = linear_predictor(model, model.cells(duels))
+    layout = arrow.layout_of(density)
+    phi = np.log(np.full(sum(length or 1 for length in density.hypers.values()), SCALES))
+    here, far = (mode_at(layout, at, None) for at in (phi, phi + away))
+    found = conditional_at(layout, phi, far.x, far.variance, far.arrow, sloped=True)
+    assert found.bound == pytest.approx(here.bound, abs=0.05)
+    np.testing.assert_allclose(found.slope, here.slope, atol=0.1)
+    error = np.sqrt(layout.join(*here.arrow.variances()))
+    assert abs((found.x - here.x) / error).max() < 0.01
 
 
 @pytest.mark.parametrize("coupling", [0.0, 0.3])
