@@ -38,8 +38,8 @@ def main(arguments=None):
     text = collected(folder, page.read_text() if page.exists() else "")
     for name in HEADLINES:
         if (folder / name / "figure.png").exists():
-            picture = Image.open(folder / name / "figure.png").convert("RGB").quantize(192)
-            picture.save(page.with_name(f"papers_{name}.png"), optimize=True)  # a third of its size
+            picture = Image.open(folder / name / "figure.png").convert("RGB")
+            picture.save(page.with_name(f"papers_{name}.png"), optimize=True)
     page.write_text(text)
     print(text if given.quick and given.page is None else f"wrote {page}")
 

@@ -36,6 +36,7 @@ POLICIES = {
     "SELECT/TOP": bd.SelectTop(),
     "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
 }
+MARKS = "osD^v*"
 BELOW = 0.05  # how far the hybrid may fall below POCBAm in one population: "at least as good"
 PAPER = "Groves & Branke, Figure 8"
 
@@ -64,12 +65,12 @@ def main(arguments=None):
     panels[1, 0].bar(x, against, color="0.7")
     panels[1, 0].axhline(11.1, color="black", linewidth=1, linestyle=":")
     panels[1, 0].set_title("pairs won by the lower in score, of 45 (dotted: mean as printed)")
-    for place, (name, colour) in enumerate(zip(POLICIES, COLOURS, strict=False)):
+    for place, (name, colour, mark) in enumerate(zip(POLICIES, COLOURS, MARKS, strict=False)):
         at = xr.concat([rate.sel(policy=name) for rate in rates], "population")
         middle, low, high = (at[key].values for key in ("rate", "low", "high"))
         shift = (place - (len(POLICIES) - 1) / 2) * 0.12
         error = (middle - low, high - middle)
-        panels[1, 1].errorbar(x + shift, middle, error, fmt="o", ms=4, color=colour, label=name)
+        panels[1, 1].errorbar(x + shift, middle, error, fmt=mark, ms=5, color=colour, label=name)
     panels[1, 1].set_title(f"sets that are right after {budget} duels, {runs} runs, 95 % intervals")
     panels[1, 1].set(ylim=(-0.03, 1.03))
     for ax in panels[1]:
