@@ -17,16 +17,17 @@ distribution is that of the joint one where the posterior is normal).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.lapack import dpotri, dtrtrs
+from scipy.linalg.lapack import dpotri, dtrtri, dtrtrs
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
 from bayesduel.inference.crossed import Crossing
-from bayesduel.inference.design import DesignMatrix, ScoresBeside, centre, uncentre
+from bayesduel.inference.design import DesignMatrix, Gram, ScoresBeside, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
@@ -35,8 +36,8 @@ __all__ = ["Arrow", "Layout", "layout_of"]
 
 FEWEST = 100  # coefficients by group from which they are eliminated
 WIDEST = 1000  # coefficients of the border beyond which crossed groups are eliminated together
-ROWS = 20_000  # cells whose variances are worked on at once
-RESIDUAL = 1e-6  # of a step, relative
+ROWS = 5_000  # cells whose variances are worked on at once
+RESIDUAL = 3e-4  # of a step of Newton's method, relative
 
 
 class Arrow(NamedTuple):
@@ -54,7 +55,7 @@ class Arrow(NamedTuple):
         """Half the log determinant of the precision."""
         blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum()
         whole = float(np.log(self.border.diagonal()).sum() - blocks)
-        return whole if self.crossing is None else whole + self.crossing.log_det() / 2
+        return whole if self.crossing is None else whole + self.crossing.log_det / 2
 
     @property
     def width(self) -> Any:
@@ -62,7 +63,7 @@ class Arrow(NamedTuple):
         if self.crossing is None:
             return 1.0
         sizes = [family.stop - family.start for family in self.crossing.families]
-        return np.repeat(np.sqrt(self.crossing.widening()), sizes)[:, None]
+        return np.repeat(np.sqrt(self.crossing.widening), sizes)[:, None]
 
     def covariance(self) -> np.ndarray:
         """Return the covariance of the border, (p, p)."""
@@ -92,6 +93,17 @@ class Layout:
     scored: int  # whether the first of the border are the free numbers of scores
     families: tuple[slice, ...] = ()  # which groups are of one term
 
+    @cached_property
+    def _grams(self) -> tuple[Gram, Gram, Gram]:
+        """The curvature of the border, of groups with it, and of groups."""
+        border, groups = self.to_border, self.to_groups
+        return Gram(border, border), Gram(groups, border), Gram(groups, groups)
+
+    @cached_property
+    def _touched(self) -> sparse.csr_array:
+        """The design of the border and of the groups, side by side."""
+        return sparse.csr_array(sparse.hstack([self.to_border, self.to_groups]))
+
     @property
     def crossed(self) -> bool:
         """Whether blocks of groups are coupled, so that a factor costs many times a step."""
@@ -113,15 +125,15 @@ class Layout:
         if not len(self.groups):
             return self.bordered(self.bent(found), prior)
         n_groups, m = self.groups.shape
-        heavy = self.to_border.multiply(weight[:, None])
-        corner = self._free(self._free((self.to_border.T @ heavy).toarray()).T)
-        edges = self._free((self.to_groups.T @ heavy).toarray()).reshape(n_groups, m, -1)
-        inside = sparse.coo_array(self.to_groups.T @ self.to_groups.multiply(weight[:, None]))
+        on_border, to_groups, inside = (gram.of(weight) for gram in self._grams)
+        corner = self._free(self._free(on_border.toarray()).T)
+        edges = self._free(to_groups.toarray()).reshape(n_groups, m, -1)
         blocks = np.zeros((n_groups, m, m))
-        row, column = inside.coords
+        row, column = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr)), inside.indices
         own = row // m == column // m
         blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
-        between = sparse.csr_array((inside.data[~own], (row[~own], column[~own])), inside.shape)
+        ends = np.append(0, np.cumsum(~own))[inside.indptr]
+        between = sparse.csr_array((inside.data[~own], column[~own], ends), inside.shape)
         n_own = len(self.density.own)
         if n_own:
             p = len(corner)
@@ -187,12 +199,17 @@ class Layout:
         return self.join(along, across + (pull @ along).reshape(across.shape))
 
     def step(
-        self, found: Derivatives, prior: Prior, gradient: np.ndarray, near: Arrow | None = None
+        self,
+        found: Derivatives,
+        prior: Prior,
+        gradient: np.ndarray,
+        near: Arrow | None = None,
+        residual: float = RESIDUAL,
     ) -> tuple[np.ndarray, Arrow]:
         """Return the inverse precision times a vector, (size,), and what was factored for it.
 
-        Of crossed groups that is the one given, `near`: conjugate gradients need no better one.
-        Raises FloatingPointError if these do not converge.
+        Of crossed groups that is the one given, `near`: conjugate gradients need no better one for
+        that relative residual. Raises FloatingPointError if these do not converge.
         """
         if near is None or near.crossing is None:
             arrow = self.factor(found, prior)
@@ -209,7 +226,7 @@ class Layout:
         shape = (density.size, density.size)
         nearly = LinearOperator(shape, lambda x: self.solve(apart, x), dtype=float)
         whole = LinearOperator(shape, times, dtype=float)
-        step, failed = cg(whole, gradient, rtol=RESIDUAL, M=nearly)
+        step, failed = cg(whole, gradient, rtol=residual, M=nearly)
         if failed:
             raise FloatingPointError("conjugate gradients did not converge")
         return np.asarray(step), near
@@ -230,29 +247,18 @@ class Layout:
 
     def spread(self, arrow: Arrow) -> np.ndarray:
         """Return the variance of each cell's predictor, (cells,)."""
-        n_own = len(self.density.own)
-        covariance = arrow.covariance()
         if not len(self.groups):
-            return self.density.spread(covariance) ** 2
-        keep = slice(0, len(covariance) - n_own)
-        both = self._raw(self._raw(covariance[keep, keep]).T)
-        m, within = self.groups.shape[1], arrow.roots.swapaxes(1, 2) @ arrow.roots
-        pull = arrow.pull.reshape(-1, arrow.pull.shape[2])
-        whole = pull @ covariance
-        found = np.empty(self.density.n_cells)
-        for start in range(0, len(found), ROWS):
-            here = slice(start, start + ROWS)
-            groups = self.to_groups[here]
-            (at, value), (of, part) = _padded(self.to_border[here]), _padded(groups)
-            own = np.einsum("cab,ca,cb->c", both[at[:, :, None], at[:, None, :]], value, value)
-            across = groups @ whole
-            own += ((groups @ pull) * across).sum(axis=1)
-            mixed = self._raw(across[:, keep])
-            own += 2 * (np.take_along_axis(mixed, at, axis=1) * value).sum(axis=1)
-            one, other = of[:, :, None], of[:, None, :]
-            block = within[one // m, one % m, other % m] * (one // m == other // m)
-            found[here] = own + np.einsum("cab,ca,cb->c", block, part, part)
-        return np.maximum(found, 0.0)
+            return self.density.spread(arrow.covariance()) ** 2
+        keep = slice(0, len(arrow.border) - len(self.density.own))
+        inverse, failed = dtrtri(arrow.border, lower=1)
+        assert not failed
+        moved = [self._raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
+        found = _squares(self._touched, np.concatenate(moved))
+        roots, m = arrow.roots.swapaxes(1, 2), self.groups.shape[1]
+        for family in self.families:
+            mine = self.to_groups[:, family.start * m : family.stop * m]
+            found += _squares(mine, roots[family].reshape(-1, m))
+        return found
 
     def _free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
@@ -308,11 +314,10 @@ def layout_of(density: LinearPredictor) -> Layout:
     return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))
 
 
-def _padded(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return columns and entries of each row of a sparse matrix, padded by zeros."""
-    length = np.diff(matrix.indptr)
-    shape = (matrix.shape[0], int(length.max(initial=0)))
-    column, entry = np.zeros(shape, dtype=np.int64), np.zeros(shape)
-    inside = np.arange(shape[1]) < length[:, None]
-    column[inside], entry[inside] = matrix.indices, matrix.data
-    return column, entry
+def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
+    """Return the sum of squares of each row of a sparse matrix times columns, (rows,)."""
+    found = np.empty(matrix.shape[0])
+    for start in range(0, len(found), ROWS):
+        rows = matrix[start : start + ROWS] @ columns
+        found[start : start + ROWS] = np.einsum("ij,ij->i", rows, rows)
+    return found

@@ -25,6 +25,7 @@ __all__ = ["gibbs_of_conditional"]
 
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 COEFFICIENTS = 60_000  # times these, about
+RESIDUAL = 1e-6  # of a draw, relative: squares of many coefficients are summed
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
 
 
@@ -66,7 +67,7 @@ def gibbs_of_conditional(
         noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
         noise += prior.noise(rng)
         found = without_own(0.0 * weight, -weight)
-        x, _ = layout.step(found, prior, pull + noise, top.arrow)
+        x, _ = layout.step(found, prior, pull + noise, top.arrow, RESIDUAL)
         if progress is not None:
             progress((k + 1) / (skipped + kept))
         if k < skipped:

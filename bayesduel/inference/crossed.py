@@ -12,7 +12,8 @@ Ubaru, Chen & Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos quadratu
 on Matrix Analysis and Applications 2017.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +28,8 @@ PROBES = 16
 STEPS = 10  # of Lanczos' method
 
 
-class Crossing(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Crossing:
     """Coupled blocks."""
 
     roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
@@ -67,8 +69,9 @@ class Crossing(NamedTuple):
         """Return A x, (size, columns)."""
         return _by_group(self.roots, self.between @ _by_group(self.roots.swapaxes(1, 2), x))
 
+    @cached_property
     def log_det(self) -> float:
-        """Return the log determinant of 1 + A, by Lanczos' method; that A has no trace is used."""
+        """The log determinant of 1 + A, by Lanczos' method; that A has no trace is used."""
         probes = self._probes()
         size = len(probes)
         before, here, beta = np.zeros_like(probes), probes / np.sqrt(size), np.zeros(PROBES)
@@ -86,8 +89,9 @@ class Crossing(NamedTuple):
         logarithm = (vector[:, 0] ** 2 * np.log(value)).sum(axis=1)
         return float(size * (logarithm - (matrix[:, 0, 0] - 1)).mean())
 
+    @cached_property
     def widening(self) -> np.ndarray:
-        """Return how many times as large as alone the variances of each family are, (families,)."""
+        """How many times as large as alone the variances of each family are, (families,)."""
         probes, found = self._probes(), []
         m = self.roots.shape[1]
         for family in self.families:

@@ -15,6 +15,7 @@ from bayesduel.jit import compiled
 __all__ = [
     "Design",
     "DesignMatrix",
+    "Gram",
     "PairDifferences",
     "ScoresBeside",
     "centre",
@@ -188,6 +189,46 @@ class PairDifferences:
 
 
 @dataclass(frozen=True, eq=False)
+class Gram:
+    """The products left' diag(weight) right of sparse matrices (rows, m) and (rows, n).
+
+    They are linear in the weights: their entries are products of two entries of a row, times these.
+    """
+
+    left: sparse.csr_array
+    right: sparse.csr_array
+
+    @cached_property
+    def _products(self) -> tuple[np.ndarray, np.ndarray, sparse.csr_array] | None:
+        """Columns and ends of rows of the entries, and these of unit weights, (entries, rows).
+
+        None of too many products.
+        """
+        left, right = self.left, self.right
+        row = np.repeat(np.arange(left.shape[0]), np.diff(left.indptr))
+        many = np.diff(right.indptr).astype(np.int64)[row]  # products of each entry of the left
+        if many.sum() > PRODUCTS:
+            return None
+        first = np.repeat(np.arange(len(many)), many)
+        begin = right.indptr[row] - (np.cumsum(many) - many)
+        second = np.arange(len(first)) + begin[first]
+        n = right.shape[1]
+        key = left.indices[first].astype(np.int64) * n + right.indices[second]
+        key, place = np.unique(key, return_inverse=True)
+        values = left.data[first] * right.data[second]
+        entries = sparse.csr_array((values, (place, row[first])), (len(key), left.shape[0]))
+        return key % n, np.searchsorted(key // n, np.arange(left.shape[1] + 1)), entries
+
+    def of(self, weight: np.ndarray) -> sparse.csr_array:
+        """Return the product with these weights (rows,), (m, n)."""
+        shape = (self.left.shape[1], self.right.shape[1])
+        if self._products is None:
+            return sparse.csr_array(self.left.T @ self.right.multiply(weight[:, None]))
+        column, end, entries = self._products
+        return sparse.csr_array((entries @ weight, column, end), shape)
+
+
+@dataclass(frozen=True, eq=False)
 class DesignMatrix:
     """Any linear predictor, as a sparse matrix J, (cells, size)."""
 
@@ -198,23 +239,8 @@ class DesignMatrix:
         return sparse.csr_array(self.jacobian.T)
 
     @cached_property
-    def _products(self) -> sparse.csr_array | None:
-        """The products of any two entries of each row, (size^2, cells); None of too many.
-
-        J' diag(bend) J is linear in bend: its entries are these products times bend.
-        """
-        n_cells, size = self.jacobian.shape
-        entries = np.diff(self.jacobian.indptr).astype(np.int64)
-        if (entries**2).sum() > PRODUCTS:
-            return None
-        of = np.repeat(entries, entries)  # of each entry, how many its row has
-        first = np.repeat(np.arange(len(of)), of)
-        start = np.repeat(self.jacobian.indptr[:-1].astype(np.int64), entries)
-        second = np.arange(of.sum()) - np.repeat(np.cumsum(of) - of, of) + start[first]
-        value, column = self.jacobian.data, self.jacobian.indices.astype(np.int64)
-        cell = np.repeat(np.arange(n_cells), entries)[first]
-        place = (column[first] * size + column[second], cell)
-        return sparse.csr_array((value[first] * value[second], place), shape=(size**2, n_cells))
+    def _gram(self) -> Gram:
+        return Gram(self.jacobian, self.jacobian)
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
@@ -240,10 +266,7 @@ class DesignMatrix:
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus J' diag(bend) J, (size, size)."""
-        if self._products is not None:
-            return -np.reshape(self._products @ bend, (self.jacobian.shape[1], -1))
-        weighted = self.jacobian.multiply(-bend[:, None])
-        return np.asarray((self._transposed @ weighted).todense())
+        return self._gram.of(-bend).toarray()
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of eta, (cells,)."""

@@ -147,7 +147,8 @@ def _weighed(
     """Return the draws with their weights; `n` of them are kept."""
     psis = importance_weights(proposals.log_ratio)
     kept = resample(psis.weights, n, rng)
-    if psis.khat == -np.inf:  # exact
+    exact, unknown = psis.khat == -np.inf, np.isnan(proposals.log_ratio).all()
+    if exact or unknown:  # all draws weigh the same
         return _Weighed(approximation, proposals, psis, Tails.of_exact(n), kept)
     named = approximation.parameters(proposals.x, proposals.hyper, rng)
     columns = [values.reshape(len(values), -1) for values in named.values()]

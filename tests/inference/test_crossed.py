@@ -122,9 +122,9 @@ def test_few_eigenvalues_end_the_method_early(coupling):
     between[0, 4] = between[4, 0] = coupling
     crossing = Crossing(roots, sparse.csr_array(between), (slice(0, 2), slice(2, 4)))
     noise = 2 * (np.arctanh(coupling) - coupling)
-    assert crossing.log_det() == pytest.approx(np.log(1 - coupling**2), abs=noise + 1e-9)
+    assert crossing.log_det == pytest.approx(np.log(1 - coupling**2), abs=noise + 1e-9)
     widened = 1 + (1 / (1 - coupling**2) - 1) / 4  # one of four variances of each family
-    np.testing.assert_allclose(crossing.widening(), widened, rtol=1e-6)
+    np.testing.assert_allclose(crossing.widening, widened, rtol=1e-6)
     right = np.arange(16.0).reshape(8, 2)
     np.testing.assert_allclose(
         crossing.solve(right), np.linalg.solve(np.eye(8) + between, right), rtol=1e-5
