@@ -174,7 +174,6 @@ class Study(Desk):
         rows = log_rows(duels, index, self._current.parts.session.sources)
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
-    @locked
     def add_arms(self, arms: Sequence[str]) -> None:
         """Add arms, which start from the prior.
 
@@ -183,27 +182,29 @@ class Study(Desk):
         ValueError
             If a label is there already, or there are more arms than a study takes.
         """
-        self._ledger.catch_up()
-        new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
-        check_room(len(self.arms) + len(new))
-        self.store.add_arms(new)
+        with self.together():
+            new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
+            check_room(len(self.arms) + len(new))
+            self.store.add_arms(new)
 
-    @locked
     def retire_arms(self, arms: Sequence[str]) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
 
         Raises
         ------
         KeyError, ValueError
-            If a label is unknown, or fewer than two arms would be left.
+            If a label is unknown, or fewer than two arms, or no more than the k of the goal, would
+            be left.
         """
-        numbers = self._numbers(arms)
-        retired = self._ledger.retired | set(numbers)
-        left = len(self.arms) - len(retired)
-        if left < 2:
-            raise ValueError(f"at least two arms should stay in the study, got {left}")
-        parts_of(self._settings, self.arms, retired)  # refuses what cannot be
-        self.store.retire_arms(numbers, retired=True)
+        with self.together():
+            numbers = self._numbers(arms)
+            retired = self._ledger.retired | set(numbers)
+            left = len(self.arms) - len(retired)
+            if left < 2:
+                raise ValueError(f"at least two arms should stay in the study, got {left}")
+            self.goal.check(left)
+            parts_of(self._settings, self.arms, retired)  # refuses what cannot be
+            self.store.retire_arms(numbers, retired=True)
 
     @locked
     def restore_arms(self, arms: Sequence[str]) -> None:

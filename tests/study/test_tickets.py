@@ -226,6 +226,14 @@ def test_retired_arms_are_restored_with_their_duels():
         study.restore_arms(["a"])
 
 
+def test_no_more_arms_than_the_goal_leaves_out_are_retired():
+    study = made(goal=bd.TopK(2))
+    study.add("a", "b", "left")
+    with pytest.raises(ValueError, match="k should be below the number of arms, 2, got 2"):
+        study.retire_arms(["c"])
+    assert set(study.status().ranking) == set("abc")
+
+
 def test_open_handles_see_the_arms_of_others(tmp_path):
     study = made(tmp_path / "s")
     other = bd.Study(tmp_path / "s")
