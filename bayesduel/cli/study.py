@@ -252,12 +252,12 @@ def plan(
     return found.to_dict(), str(found)
 
 
-@of_study("export", lambda given: check_folder(given["path"], "PATH"))
-@click.argument("path", type=click.Path(path_type=Path))
+@of_study("export", lambda given: given["path"] and check_folder(given["path"], "PATH"))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @raw_option
-def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
-    """Write the duels as a CSV file that ``bayesduel report`` reads."""
+def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
+    """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
@@ -266,7 +266,10 @@ def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     if not rows:
         raise ValueError(f"{study.store.path} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
-    write_text(path, csv_text(columns, (row.values() for row in rows), raw=raw))
+    text = csv_text(columns, (row.values() for row in rows), raw=raw)
+    if path is None:
+        return rows, text.removesuffix("\n")
+    write_text(path, text)
     return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 

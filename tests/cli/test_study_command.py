@@ -126,6 +126,7 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     assert "cannot tell. 0 duels" in said("tell", *here, "1", "cannot tell", "--judge", "bob")
     assert "is stored: left" in said("add", *here, "a", "b", "left", "--item", "p")
     said("export", *here, tmp_path / "log.csv")
+    assert said("export", *here) == (tmp_path / "log.csv").read_text()
     lines = (tmp_path / "log.csv").read_text().splitlines()
     assert lines[0] == "ticket,left,right,outcome,item,told"
     assert len(lines) == 2
