@@ -56,7 +56,12 @@ def command() -> None:
 @click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
 @term_option
 @click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
-@click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
+@click.option(
+    "--probability",
+    default=0.95,
+    show_default=True,
+    help="Stop at this probability; where regret is minimized, at none: --budget alone ends that.",
+)
 @click.option(
     "--confirm/--no-confirm",
     default=None,
@@ -132,7 +137,9 @@ def new(
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
         stop = Confirmed(stop)
-    if budget is not None:
+    if given["goal"] == "minimize-regret":
+        stop = None if budget is None else Budget(budget)
+    elif budget is not None:
         stop = stop | Budget(budget)
     judging = {name: given.pop(name) for name in JUDGING}
     sources = _sources(given.pop("sources"))
@@ -346,7 +353,7 @@ def _policy(text: str) -> Any:
 
     if text == "auto":
         return text
-    found = policies_of(text, "pairs")
+    found = policies_of(text, "pairs", "--policy")
     if len(found) != 1:
         raise click.UsageError(f"--policy should name one policy, got {text!r}")
     return found[0]

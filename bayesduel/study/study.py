@@ -54,7 +54,8 @@ class Study(Desk):
     stop
         A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability or a list of rules, of which
         any stops the study. None never stops. A probability p stands for ``WithinRope(p)``, for the
-        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs.
+        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs,
+        for ``MinimizeRegret()`` for None.
     pairs
         The allowed pairs, as labels; by default all. With a posterior-driven policy or
         ``Uniform()``.

@@ -71,6 +71,9 @@ def test_little_regret_never_stops_and_uses_thompson_sampling():
     study = play(bd.Study(arms=list(SCORES), goal="minimize-regret"), 30)
     assert isinstance(study.policy, bd.DTS)
     assert not study.stopped
+    study = bd.Study(arms=list(SCORES), goal="minimize-regret", stop=bd.Budget(5))
+    assert len(study.ask(9)) == 5  # a rule that is named is kept
+    assert study.stop == bd.Budget(5)
 
 
 def test_a_file_is_reopened_where_it_was_left(tmp_path):

@@ -103,6 +103,7 @@ def test_handles_that_retire_arms_at_once_leave_two(tmp_path):
     study = bd.Study(tmp_path / "s", arms=list("abcdefgh"), stop=None)
     handles = [bd.Study(tmp_path / "s") for _ in study.arms]
     with ThreadPoolExecutor(len(handles)) as threads:
-        retired = [threads.submit(h.retire_arms, [a]) for h, a in zip(handles, study.arms, strict=True)]
+        each = zip(handles, study.arms, strict=True)
+        retired = [threads.submit(handle.retire_arms, [arm]) for handle, arm in each]
     assert sum(each.exception() is None for each in retired) == 6
     assert len(study.retired) == 6
