@@ -159,8 +159,9 @@ class Study(Desk):
         Raises
         ------
         TypeError, ValueError
-            If `duels` is no log, holds an arm that the study does not have, or has outcomes that
-            the coding of an earlier one reads otherwise.
+            If `duels` is no log, holds an arm that the study does not have, has soft votes or
+            sampling weights, has no margins where the model needs them, or has outcomes that the
+            coding of an earlier one reads otherwise.
         """
         if not isinstance(duels, Duels):
             raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
@@ -170,9 +171,9 @@ class Study(Desk):
         earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
+        rows = log_rows(duels, index, self.kind, self._current.parts.session.sources)
         if "coding" not in earlier and duels.read_summary.reading:
             self.store.set(reading=dict(duels.read_summary.reading))
-        rows = log_rows(duels, index, self._current.parts.session.sources)
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str]) -> None:

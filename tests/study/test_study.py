@@ -12,6 +12,7 @@ import bayesduel as bd
 from bayesduel import policies
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
+from bayesduel.study.outcomes import export_rows
 from bayesduel.study.status import sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
@@ -221,6 +222,30 @@ def test_a_log_that_exists_starts_the_study():
     assert study.n_duels == 6
     with pytest.raises(ValueError, match="arms of the log should be in the study, got 'x'"):
         study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "columns", "model", "message"),
+    [
+        ([0.7, 0.2], {}, "davidson", "count alike in a study, got soft votes"),
+        ([1, 0], {"sampling_weight": [1, 2]}, "davidson", "or sampling weights"),
+        ([1, 0], {}, "thurstone-score", "should have margins"),
+    ],
+)
+def test_a_log_that_a_study_cannot_hold_is_not_imported(outcome, columns, model, message):
+    study = bd.Study(arms=["a", "b"], model=model, stop=None)
+    with pytest.raises(ValueError, match=message):
+        study.import_duels(bd.Duels.from_votes(["a", "b"], ["b", "a"], outcome, **columns))
+    assert study.n_duels == 0
+
+
+def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
+    study = bd.Study(arms=["a", "b"], stop=None)
+    study.import_duels(bd.Duels.from_votes(["a", "b"], ["b", "a"], [1, 0], margin=[2.0, -1.0]))
+    study.tell(study.ask(), "tie")
+    assert [row["outcome"] for row in export_rows(study.rows())] == ["left", "right", "tie"]
+    mixed = [{**row, "outcome": o} for row, o in zip(study.rows(), (2.0, -1.0, "tie"), strict=True)]
+    assert export_rows(mixed) == export_rows(study.rows())  # as earlier versions stored it
 
 
 @pytest.mark.parametrize(
