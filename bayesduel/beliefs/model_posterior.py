@@ -12,6 +12,7 @@ Laplace and NUTS as in ``bayesduel.fit``. The normal quantile: Newton's method o
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, sqrt
 from typing import Any, ClassVar, Literal
@@ -103,7 +104,9 @@ class Laplace(BeliefSpec):
         """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
-    def refreshed(self, belief: Belief, seed: int, duels: Any = None) -> Belief:
+    def refreshed(
+        self, belief: Belief, seed: int, duels: Any = None, arms: Sequence[str] = ()
+    ) -> Belief:
         """Return the belief with posterior draws given all duels so far."""
         if not belief.wins.any():
             return belief
@@ -129,7 +132,8 @@ class Laplace(BeliefSpec):
                 log_likelihood=False,
                 clusters=False,
             )
-        return informed(belief, np.concatenate(list(preference_draws(posterior))))
+        at = [duels.arms.index(arm) for arm in arms or duels.arms]
+        return informed(belief, np.concatenate(list(preference_draws(posterior)))[:, at][:, :, at])
 
 
 def _log_of(wins: np.ndarray) -> Any:

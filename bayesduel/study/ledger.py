@@ -218,8 +218,11 @@ class Ledger:
         return found
 
     def _refit(self) -> None:
-        log = self.duels if self.parts.model.score_link is None else None
-        self.parts.session.refit(self._memory_rng, log)
+        def log() -> tuple[Duels, Sequence[str]]:
+            return self.duels(), self.labels
+
+        followed = self.parts.model.score_link is not None
+        self.parts.session.refit(self._memory_rng, None if followed else log)
 
     def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:
         if outcome is None:

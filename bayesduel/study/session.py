@@ -175,7 +175,8 @@ class Session:
         """Refit what is refitted now and then, if that is due.
 
         rng: source of seeds.
-        duels: function that returns the log, for models that need more of it than who won.
+        duels: function that returns the log and its labels in the order of the session, for models
+            that need more of it than who won.
         """
         n = int(self.belief.n_duels[0])
         if self.sources is not None:
@@ -196,7 +197,7 @@ class Session:
     def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
         """Return a belief refitted; as it was where these duels do not let the model be fitted."""
         try:
-            found = spec.refreshed(belief, seed, None if duels is None else duels())
+            found = spec.refreshed(belief, seed, *(() if duels is None else duels()))
         except Exception as error:  # whatever a model raises, what was told stays open to all
             self.not_fitted = f"{type(error).__name__}: {error}"
             return belief

@@ -12,6 +12,8 @@ from bayesduel.models import (
     CategoryEffects,
     Davidson,
     JudgeReliability,
+    OrderEffect,
+    PreferenceMatrix,
     RandomEffects,
     Thurstone,
     ThurstoneScore,
@@ -61,6 +63,21 @@ def test_models_that_are_refitted_serve_too():
     assert margins.duels().votes.margin is not None
     with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
         margins.tell(margins.ask(), "left")
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "model",
+    [Davidson(), ThurstoneScore(), PreferenceMatrix(), BradleyTerry() + OrderEffect(), Thurstone()],
+)
+def test_scores_are_those_of_their_arms_however_labels_are_sorted(model, tmp_path):
+    study = bd.Study(tmp_path / "s", arms=list("zam"), model=model, stop=None)
+    log = bd.Duels.from_votes(
+        list("zzm") * 5, list("maa") * 5, [1] * 15, margin=[2, 5, 3, 1, 4] * 3
+    )
+    study.import_duels(log)
+    for one in (study, bd.Study(tmp_path / "s")):
+        assert one.status(check=False).ranking == tuple("zma")
 
 
 def test_the_verdict_says_where_the_transitivity_check_objects():
