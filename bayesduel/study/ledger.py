@@ -218,11 +218,7 @@ class Ledger:
         return found
 
     def _refit(self) -> None:
-        def log() -> tuple[Duels, Sequence[str]]:
-            return self.duels(), self.labels
-
-        followed = self.parts.model.score_link is not None
-        self.parts.session.refit(self._memory_rng, None if followed else log)
+        self.parts.session.refit(self._memory_rng, lambda: (self.duels(), self.labels))
 
     def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:
         if outcome is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.beliefs.model_posterior import log_of_tally
 from bayesduel.models import model_named
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.desk import Desk
@@ -258,6 +259,8 @@ def _setting(
     required, stopped = None, False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
+        if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
+            raise ValueError(f"goal should be one that ends, such as FindBest(), got {found_goal}")
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
@@ -281,11 +284,22 @@ def _setting(
             )
         wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
         required, stopped = study.required, study.stopped
+        model = study.model
+    _check_simulated(model)
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
-    if isinstance(found_goal, MinimizeRegret):
-        raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
     return given, wins, stopped, truths
+
+
+def _check_simulated(model: Any) -> None:
+    """Raise ValueError if a model needs more than who won, which is all that futures hold."""
+    try:
+        tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)
+        model.settled(tally).check(tally)
+    except ValueError as error:
+        raise ValueError(
+            f"model of a plan should need who won alone, got {model.name}: {error}"
+        ) from error
 
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:

@@ -1,6 +1,7 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -318,7 +319,8 @@ class Study(Desk):
             sources it is run on the target's.
         futures
             Simulated futures by which the duels to go are estimated, while the study is open. With
-            0 an earlier estimate is shown, where there is one. A study of several sources has none.
+            0 an earlier estimate is shown, where there is one. A study of several sources, or of a
+            model that needs more than who won, has none.
 
         Raises
         ------
@@ -339,8 +341,9 @@ class Study(Desk):
         order = [arms[i] for i in decision.order]
         settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
-        if futures and not stopped and self.stop is not None and not self.sources:
-            estimate = self._estimate(self.plan(futures, budget=2000))
+        if futures and not stopped:
+            with suppress(ValueError):  # of a study whose futures cannot be simulated
+                estimate = self._estimate(self.plan(futures, budget=2000))
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
         said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels)

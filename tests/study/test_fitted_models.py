@@ -80,6 +80,26 @@ def test_scores_are_those_of_their_arms_however_labels_are_sorted(model, tmp_pat
         assert one.status(check=False).ranking == tuple("zma")
 
 
+@pytest.mark.plain
+@pytest.mark.parametrize("model", [Davidson() + OrderEffect(), ThurstoneScore()])
+def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model):
+    study = bd.Study(arms=list("abc"), model=model)
+    study.import_duels(bd.Duels.from_votes(list("aab"), list("bcc"), [1, 1, 0], margin=[1, 2, -1]))
+    for start, options in ((study, {}), (3, {"model": model})):
+        with pytest.raises(ValueError, match="model of a plan should need who won alone"):
+            bd.plan(start, n_futures=2, **options)
+    assert study.status(check=False, futures=2).plan is None
+
+
+@pytest.mark.plain
+def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
+    policy = bd.TopTwoThompson(belief=bd.Laplace(BradleyTerry() + OrderEffect(), draws=100))
+    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 12)
+    assert study._ledger.parts.session.not_fitted == ""
+    with pytest.raises(ValueError, match="should not read who was left in tallies of wins"):
+        bd.simulate(policy, "mslr-5", 40, seed=0, workers=1)
+
+
 def test_the_verdict_says_where_the_transitivity_check_objects():
     study = bd.Study(arms=list("abcde"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
     left, right, won = [], [], []
