@@ -13,6 +13,7 @@ from bayesduel.study.tickets import ticket_id
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
+    "CANNOT_TELL",
     "as_told",
     "audit_trail",
     "export_rows",

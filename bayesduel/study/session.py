@@ -333,6 +333,12 @@ class Session:
             self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, link
         )
 
+    @property
+    def remark(self) -> str:
+        """What is said of a model that could not be refitted last time, "" where it was."""
+        why = f"; the model cannot be refitted to these duels ({self.not_fitted})"
+        return why if self.not_fitted else ""
+
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""
         found = self.evidence(QUICK, rng)
@@ -345,8 +351,7 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; {count(missing, 'duel')} of required pairs missing"
-        if self.not_fitted:
-            reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
+        reason += self.remark
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         answer = self.stop.answer(found)
         decided = reached and self.stop.decides(found)

@@ -338,6 +338,7 @@ class Study(Desk):
             ((cost,),) = self.store.found(COST)
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
+            remark = self._ledger.parts.session.remark
         order = [arms[i] for i in decision.order]
         settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
@@ -365,7 +366,7 @@ class Study(Desk):
             confirmed=decision.confirmed,
             probability=decision.probability,
             verdict=said,
-            reason="none" if self.stop is None else decision.reason,
+            reason=f"none{remark}" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),

@@ -132,6 +132,9 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
     assert "cannot be refitted to these duels (ValueError: duels should be of at least two" in str(
         again.status(check=False)
     )
+    unending = bd.Study(arms=list("abc"), model=BradleyTerry() + JudgeReliability(), stop=None)
+    unending.import_duels(again.duels())
+    assert unending.status(check=False).reason.startswith("none; the model cannot be refitted")
     again.correct(study.audit()[0]["ticket"], "right", "typo")
     assert again.ask(judge="ann").judge == "ann"
 
