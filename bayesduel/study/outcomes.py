@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.study.schema import Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
@@ -40,8 +41,8 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
     if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
             raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
-        if not np.isfinite(outcome):
-            raise ValueError(f"outcome should be a finite margin, got {shown_value(outcome)}")
+        if not abs(outcome) <= LARGEST_SIZE:
+            raise ValueError(f"outcome should be {FINITE}, got {shown_value(outcome)}")
         return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
     if not isinstance(outcome, str) or outcome not in SIDES:
         raise ValueError(

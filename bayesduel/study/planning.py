@@ -108,12 +108,12 @@ class Plan:
         if not self.duels.any():
             return "No more duels: the stop rule is reached."
         low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
-        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {self.budget:,}" for v in (low, high)]
-        half = f"{middle:,.0f}" if np.isfinite(middle) else f"over {self.budget:,}"
+        most = self.duels.max() if self.undecided else self.budget  # the study may have its own
+        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high, middle)]
         return (
             f"{shown[0]} to {shown[1]} more duels in 80 % of {len(self.futures)} simulated "
-            f"futures, median {half}; {100 * self.undecided:.0f} % of futures not decided at "
-            f"{self.budget:,}."
+            f"futures, median {shown[2]}; {100 * self.undecided:.0f} % of futures not decided at "
+            f"{most:,}."
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

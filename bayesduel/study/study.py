@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
-from bayesduel.study.arms import checked_labels, listed
+from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
@@ -184,10 +184,16 @@ class Study(Desk):
         ------
         ValueError
             If a label is there already, or there are more arms than a study takes.
+
+        Warns
+        -----
+        DisconnectedWarning
+            If the allowed pairs do not connect all arms.
         """
         with self.together():
-            new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
+            new = checked_labels([*self.arms, *_some(arms)])[len(self.arms) :]
             check_room(len(self.arms) + len(new))
+            self._warn_of_parts([*self.arms, *new], self._ledger.retired)
             self.store.add_arms(new)
 
     def retire_arms(self, arms: Sequence[str]) -> None:
@@ -207,6 +213,7 @@ class Study(Desk):
                 raise ValueError(f"at least two arms should stay in the study, got {left}")
             self.goal.check(left)
             parts_of(self._settings, self.arms, retired)  # refuses what cannot be
+            self._warn_of_parts(self.arms, retired)
             self.store.retire_arms(numbers, retired=True)
 
     @locked
@@ -464,7 +471,14 @@ class Study(Desk):
 
     def _numbers(self, arms: Any) -> list[int]:
         self._ledger.catch_up()
-        return [self._arm(label, "arms") for label in listed(arms)]
+        return [self._arm(label, "arms") for label in _some(arms)]
+
+    def _warn_of_parts(self, labels: Sequence[str], retired: set[int]) -> None:
+        """Warn DisconnectedWarning if the allowed pairs do not connect the arms that are left."""
+        left = [label for k, label in enumerate(labels) if k not in retired]
+        if self._settings["pairs"] is not None:
+            pairs = [pair for pair in self._settings["pairs"] if set(pair) <= set(left)]
+            allowed_pairs(pairs, left)
 
     def _estimate(self, found: Any) -> dict[str, Any]:
         return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}
@@ -489,6 +503,14 @@ class Study(Desk):
             history.append(look)
             self.store.keep(history=history)
         return tuple((int(n), float(p)) for n, p in history)
+
+
+def _some(arms: Any) -> list[Any]:
+    """Return labels as a list; raise ValueError if there is none."""
+    found = listed(arms)
+    if not found:
+        raise ValueError("arms should be one label at least, got none")
+    return found
 
 
 def _called(name: str | None) -> str:

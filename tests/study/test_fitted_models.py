@@ -63,6 +63,8 @@ def test_models_that_are_refitted_serve_too():
     assert margins.duels().votes.margin is not None
     with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
         margins.tell(margins.ask(), "left")
+    with pytest.raises(ValueError, match="outcome should be a finite number from"):
+        margins.tell(margins.ask(), 1e200)  # which no log holds
 
 
 @pytest.mark.plain

@@ -427,6 +427,14 @@ def test_a_study_that_has_stopped_takes_no_more_duels(stop):
     assert str(found) == "No more duels: the stop rule is reached."
 
 
+def test_a_plan_ends_where_the_budget_of_the_study_does():
+    study = bd.Study(arms=list("abc"), stop=bd.WithinRope(0.999) | bd.Budget(9))
+    study.tell(study.ask(), "left")
+    said = str(study.plan(n_futures=3))
+    assert said.startswith("over 8 to over 8 more duels")
+    assert said.endswith("100 % of futures not decided at 8.")
+
+
 def test_an_imported_log_has_the_outcomes_of_its_votes():
     """Votes are stored as 1, -1 and 0; those of a judge that is missing have none."""
     log = bd.Duels.from_votes(

@@ -3,6 +3,7 @@
 import pytest
 
 import bayesduel as bd
+from bayesduel.data.health import DisconnectedWarning
 from bayesduel.study.desk import NoQuestion
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import studies
@@ -232,6 +233,22 @@ def test_no_more_arms_than_the_goal_leaves_out_are_retired():
     with pytest.raises(ValueError, match="k should be below the number of arms, 2, got 2"):
         study.retire_arms(["c"])
     assert set(study.status().ranking) == set("abc")
+
+
+def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():
+    allowed = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")]
+    with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'd'"):
+        made(arms=list("abcd"), pairs=allowed).retire_arms(["c"])
+    study = made(arms=list("abcd"), pairs=allowed)
+    study.retire_arms(["b"])  # nothing is said: a and d meet by c
+    with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'e'"):
+        study.add_arms(["e"])
+
+
+@pytest.mark.parametrize("change", ["add_arms", "retire_arms", "restore_arms"])
+def test_no_arm_is_no_change(change):
+    with pytest.raises(ValueError, match="arms should be one label at least, got none"):
+        getattr(made(), change)([])
 
 
 def test_open_handles_see_the_arms_of_others(tmp_path):
