@@ -128,6 +128,8 @@ def _rehearse(study: Any) -> None:
 
     arms, goal, model = study.arms, study.goal, study.model
     given = {"arms": arms, "goal": goal, "model": model, "policy": study.policy}
+    given["sources"] = {name: cost for name, (cost, _) in study.sources.items()} or None
+    given["items"] = study.items or None
     with study.compiled_meanwhile(), interpreted(False), Study(**given, stop=study.stop) as copy:
         with suppress(StudyStopped):  # a budget of one duel, say
             for answer in ("left", "right"):

@@ -67,6 +67,10 @@ class Contents:
         """The items, in the order of the file."""
         return list(dict.fromkeys(item for _, item in self.answers))
 
+    def answer(self, arm: str, item: str) -> Content | None:
+        """Return what judges see of an arm, or None; labels need no file, also of later arms."""
+        return _label(arm) if self.folder is None else self.answers.get((arm, item))
+
     def file(self, content: Content, number: int) -> Path | None:
         """Return a file of an item; None if there is none, or it has left the folder since."""
         if not 0 <= number < len(content.files) or self.folder is None:
@@ -77,9 +81,11 @@ class Contents:
 
 def contents_of_labels(labels: Sequence[str]) -> Contents:
     """Return the labels of the arms themselves as what judges see."""
-    return Contents(
-        None, {}, {(a, ""): Content(a, f"<p class=label>{escape(a)}</p>") for a in labels}
-    )
+    return Contents(None, {}, {(a, ""): _label(a) for a in labels})
+
+
+def _label(arm: str) -> Content:
+    return Content(arm, f"<p class=label>{escape(arm)}</p>")
 
 
 def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) -> Contents:

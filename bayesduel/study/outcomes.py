@@ -41,7 +41,7 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
     if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
             raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
-        if not abs(outcome) <= LARGEST_SIZE:
+        if not -LARGEST_SIZE <= outcome <= LARGEST_SIZE:  # also of whole numbers beyond floats
             raise ValueError(f"outcome should be {FINITE}, got {shown_value(outcome)}")
         return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
     if not isinstance(outcome, str) or outcome not in SIDES:
