@@ -1,6 +1,5 @@
 """The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -116,9 +115,7 @@ class BeliefSpec(Settings):
         """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""
         return -1
 
-    def refreshed(
-        self, belief: Belief, seed: int, duels: Any = None, arms: Sequence[str] = ()
-    ) -> Belief:
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief refitted to the duels so far; by default it needs no refitting.
 
         `duels` is their log, where it holds more than who beat whom how often, and `arms` its

@@ -12,7 +12,6 @@ Laplace and NUTS as in ``bayesduel.fit``. The normal quantile: Newton's method o
 """
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, sqrt
 from typing import Any, ClassVar, Literal
@@ -104,9 +103,7 @@ class Laplace(BeliefSpec):
         """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
-    def refreshed(
-        self, belief: Belief, seed: int, duels: Any = None, arms: Sequence[str] = ()
-    ) -> Belief:
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief with posterior draws given all duels so far."""
         if not belief.wins.any():
             return belief

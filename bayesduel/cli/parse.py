@@ -71,8 +71,7 @@ def known_policies(setting: str) -> dict[str, Any]:
 def policies_of(text: str, setting: str | None, option: str = "--policies") -> list[Any]:
     """Return the policies of a list such as ``CCB,DTS(alpha=0.6)`` that play a setting.
 
-    None stands for pairs and items; `option` is what gave the text. Raises click.UsageError as
-    :func:`constructed` does.
+    None stands for pairs and items. Raises click.UsageError as :func:`constructed` does.
     """
     from bayesduel import beliefs, models, policies
 

@@ -83,7 +83,7 @@ def application(
 ) -> tuple[Any, str]:
     """Return the application and the link of its administrator."""
     from bayesduel.serve.app import Site
-    from bayesduel.serve.content import contents_of_labels, read_contents
+    from bayesduel.serve.content import Contents, read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
     from bayesduel.study.ledger import FEW
@@ -106,7 +106,7 @@ def application(
     if served.items and content is None:
         raise click.UsageError("The study has items: give --content FILE.")
     contents = (
-        contents_of_labels(served.arms)
+        Contents(None, {}, {})
         if content is None
         else read_contents(content, served.arms, served.items)
     )

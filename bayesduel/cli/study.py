@@ -46,7 +46,7 @@ def command() -> None:
     "--goal",
     default="find-best",
     show_default=True,
-    help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
+    help="find-best, top-K (such as top-3), full-ranking or minimize-regret; --budget ends that.",
 )
 @click.option(
     "--items-file",
@@ -56,12 +56,7 @@ def command() -> None:
 @click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
 @term_option
 @click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
-@click.option(
-    "--probability",
-    default=0.95,
-    show_default=True,
-    help="Stop at this probability; where regret is minimized, at none: --budget alone ends that.",
-)
+@click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
 @click.option(
     "--confirm/--no-confirm",
     default=None,

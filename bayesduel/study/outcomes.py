@@ -131,9 +131,9 @@ def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     names = ("ticket", "left", "right", "outcome", "judge", "source", "item", "told")
     kept = [n for n in names if any(row[n] is not None for row in duels)]
     rows = [{n: row[n] for n in kept} for row in duels]
-    margins = [row["outcome"] for row in rows if isinstance(row["outcome"], float)]
-    for row in rows if margins else ():
-        if len(margins) == len(rows):
+    margins = all(isinstance(row["outcome"], float) for row in rows)
+    for row in rows:
+        if margins:
             row["margin"] = row.pop("outcome")
         elif isinstance(row["outcome"], float):  # of a log imported by an earlier version
             row["outcome"] = NAMES[outcome_value(row["outcome"], "margin")[0]]

@@ -285,21 +285,15 @@ def _setting(
         wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
         required, stopped = study.required, study.stopped
         model = study.model
-    _check_simulated(model)
-    given = (len(wins), found_goal, chosen, rule, spec, retired, required)
-    truths = Session(*given).loaded(wins, rng).matrices(n, rng)
-    return given, wins, stopped, truths
-
-
-def _check_simulated(model: Any) -> None:
-    """Raise ValueError if a model needs more than who won, which is all that futures hold."""
-    try:
+    try:  # who won is all that futures hold
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)
         model.settled(tally).check(tally)
     except ValueError as error:
-        raise ValueError(
-            f"model of a plan should need who won alone, got {model.name}: {error}"
-        ) from error
+        got = f"{model.name}: {error}"
+        raise ValueError(f"model of a plan should need who won alone, got {got}") from error
+    given = (len(wins), found_goal, chosen, rule, spec, retired, required)
+    truths = Session(*given).loaded(wins, rng).matrices(n, rng)
+    return given, wins, stopped, truths
 
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:

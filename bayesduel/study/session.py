@@ -83,7 +83,7 @@ class Session:
         default 0.
     sources: the posterior of the scores by source, of a study that has several. Tallies are then
         those of the target: the votes of other sources enter the posterior alone.
-    not_fitted: why the model could not be refitted last time, "" where it was: the posterior is
+    not_fitted: that the model could not be refitted last time, "" where it was: the posterior is
         that of an earlier fit, before the first one the prior.
     """
 
@@ -199,7 +199,8 @@ class Session:
         try:
             found = spec.refreshed(belief, seed, *(() if duels is None else duels()))
         except Exception as error:  # whatever a model raises, what was told stays open to all
-            self.not_fitted = f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {error}"
+            self.not_fitted = f"; the model cannot be refitted to these duels ({why})"
             return belief
         self.not_fitted = ""
         return found
@@ -333,12 +334,6 @@ class Session:
             self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, link
         )
 
-    @property
-    def remark(self) -> str:
-        """What is said of a model that could not be refitted last time, "" where it was."""
-        why = f"; the model cannot be refitted to these duels ({self.not_fitted})"
-        return why if self.not_fitted else ""
-
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""
         found = self.evidence(QUICK, rng)
@@ -351,7 +346,7 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; {count(missing, 'duel')} of required pairs missing"
-        reason += self.remark
+        reason += self.not_fitted
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         answer = self.stop.answer(found)
         decided = reached and self.stop.decides(found)

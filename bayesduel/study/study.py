@@ -178,23 +178,19 @@ class Study(Desk):
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str]) -> None:
-        """Add arms, which start from the prior.
+        """Add arms, which start from the prior; warn if the allowed pairs do not connect them.
 
         Raises
         ------
         ValueError
             If a label is there already, or there are more arms than a study takes.
-
-        Warns
-        -----
-        DisconnectedWarning
-            If the allowed pairs do not connect all arms.
         """
         with self.together():
-            new = checked_labels([*self.arms, *_some(arms)])[len(self.arms) :]
+            new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
             check_room(len(self.arms) + len(new))
             self._warn_of_parts([*self.arms, *new], self._ledger.retired)
-            self.store.add_arms(new)
+            if new:
+                self.store.add_arms(new)
 
     def retire_arms(self, arms: Sequence[str]) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
@@ -202,8 +198,7 @@ class Study(Desk):
         Raises
         ------
         KeyError, ValueError
-            If a label is unknown, or fewer than two arms, or no more than the k of the goal, would
-            be left.
+            If a label is unknown, or fewer than two arms, or too few for the goal, would be left.
         """
         with self.together():
             numbers = self._numbers(arms)
@@ -345,7 +340,7 @@ class Study(Desk):
             ((cost,),) = self.store.found(COST)
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
-            remark = self._ledger.parts.session.remark
+            not_fitted = self._ledger.parts.session.not_fitted
         order = [arms[i] for i in decision.order]
         settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
@@ -373,7 +368,7 @@ class Study(Desk):
             confirmed=decision.confirmed,
             probability=decision.probability,
             verdict=said,
-            reason=f"none{remark}" if self.stop is None else decision.reason,
+            reason=f"none{not_fitted}" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
@@ -471,7 +466,7 @@ class Study(Desk):
 
     def _numbers(self, arms: Any) -> list[int]:
         self._ledger.catch_up()
-        return [self._arm(label, "arms") for label in _some(arms)]
+        return [self._arm(label, "arms") for label in listed(arms)]
 
     def _warn_of_parts(self, labels: Sequence[str], retired: set[int]) -> None:
         """Warn DisconnectedWarning if the allowed pairs do not connect the arms that are left."""
@@ -503,14 +498,6 @@ class Study(Desk):
             history.append(look)
             self.store.keep(history=history)
         return tuple((int(n), float(p)) for n, p in history)
-
-
-def _some(arms: Any) -> list[Any]:
-    """Return labels as a list; raise ValueError if there is none."""
-    found = listed(arms)
-    if not found:
-        raise ValueError("arms should be one label at least, got none")
-    return found
 
 
 def _called(name: str | None) -> str:

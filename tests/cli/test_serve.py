@@ -6,7 +6,7 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.cli.serve import _is_loopback, _rehearse, _warning
 from bayesduel.models import BradleyTerry, RandomEffects, Sources
-from bayesduel.serve.content import contents_of_labels
+from bayesduel.serve.content import Contents
 
 pytestmark = pytest.mark.plain
 pytest.importorskip("uvicorn")
@@ -84,5 +84,4 @@ def test_every_study_that_can_be_made_is_rehearsed(settings):
 
 
 def test_labels_are_shown_of_arms_that_are_added_later():
-    contents = contents_of_labels(["tea", "coffee"])
-    assert contents.answer("<cocoa>", "").html == "<p class=label>&lt;cocoa&gt;</p>"
+    assert Contents(None, {}, {}).answer("<cocoa>", "").html == "<p class=label>&lt;cocoa&gt;</p>"
