@@ -324,14 +324,14 @@ class Session:
         updated(self._posterior, self._own)
         active = self.active
         scores = self._scores(n_draws, rng)[:, active]
-        wins = self.belief.wins[np.ix_(active, active)]
+        wins, n = self.belief.wins[np.ix_(active, active)], round(float(self.wins.sum()))
         if self._own.source == FROM_DRAWS and self.sources is None:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
-            return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins)
+            return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins, n)
         link = self._win
         return Evidence(
-            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, link
+            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link
         )
 
     def decision(self, rng: np.random.Generator) -> Decision:

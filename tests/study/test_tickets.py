@@ -235,6 +235,16 @@ def test_no_more_arms_than_the_goal_leaves_out_are_retired():
     assert set(study.status().ranking) == set("abc")
 
 
+def test_duels_of_retired_arms_are_paid_from_the_budget():
+    study = made(stop=bd.WithinRope(0.99) | bd.Budget(5))
+    for _ in range(4):
+        study.tell(study.ask(), "left")
+    study.retire_arms([study.rows()[0]["left"]])
+    study.tell(study.ask(), "left")
+    assert study.stopped
+    assert "5 duels (rule: 5)" in study.status(check=False).reason
+
+
 def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():
     allowed = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")]
     with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'd'"):
