@@ -415,9 +415,7 @@ class Desk:
                     return own
                 raise
         reserved = self.store.reserved(ledger.late)
-        n -= len(own)
-        if stop is not None:
-            n = int(min(n, stop.most - ledger.n_duels - sum(times for *_, times in reserved)))
+        n = int(min(n - len(own), ledger.left - sum(times for *_, times in reserved)))
         return own + self._chosen(n, judge, known, reserved, found=bool(own))
 
     def _chosen(
@@ -470,9 +468,7 @@ class Desk:
         open_rows = self.store.rows(PENDING, late=ledger.late)
         waiting = [(sources.source_of(row.judge), row) for row in open_rows]
         of_target = [row for source, row in waiting if source == sources.target]
-        left = n
-        if ledger.parts.stop is not None:
-            left = int(min(n, ledger.parts.stop.most - ledger.n_target - len(of_target)))
+        left = int(min(n, ledger.left - len(of_target)))
         reserved = [(row.left, row.right, 1) for row in of_target]
         judging = sources.source_of(judge)
         if judge is not None and judging == sources.target:

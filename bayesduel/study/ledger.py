@@ -6,6 +6,7 @@ the order in which they were stored, so that all of them choose the same pairs.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from time import thread_time, time
 from typing import Any
 
@@ -160,6 +161,12 @@ class Ledger:
         """Tickets with an outcome of the target, in a study of several sources; else all."""
         sources = self.parts.session.sources
         return self.n_duels if sources is None else round(sources.wins[sources.target].sum())
+
+    @property
+    def left(self) -> float:
+        """Duels of the target until the stop rule is reached at the latest, required ones done."""
+        most = inf if self.parts.stop is None else self.parts.stop.most
+        return max(most - self.n_target, self.parts.session.missing().sum() // 2)
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:

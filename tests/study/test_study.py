@@ -347,10 +347,10 @@ def test_a_sparkline_goes_from_low_to_high():
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
 
 
-def test_required_pairs_are_asked_before_the_study_stops(tmp_path):
+@pytest.mark.parametrize("rule", [bd.WithinRope(0.6), bd.Budget(3)])
+def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
     path = tmp_path / "s"
     required = {("a", "b"): 5, ("c", "a"): 2}
-    rule = bd.WithinRope(0.6)
     with bd.Study(path, arms=["a", "b", "c"], required=required, stop=rule, seed=1) as study:
         first = study.ask(7)
         assert sorted("".join(sorted((t.left, t.right))) for t in first) == ["ab"] * 5 + ["ac"] * 2
