@@ -119,8 +119,9 @@ class Desk:
     def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
         """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
 
-        A judge who has open tickets gets these, the oldest first, before new ones. Which arm stands
-        left is drawn at random so that, of every pair, both orders occur equally often.
+        A judge who has open tickets (of arms that are not retired) gets these, the oldest first,
+        before new ones. Which arm stands left is drawn at random so that, of every pair, both
+        orders occur equally often.
 
         Parameters
         ----------
@@ -401,7 +402,7 @@ class Desk:
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)
-        own = waiting[:n]
+        own = [row for row in waiting if not ledger.retired & {row.left, row.right}][:n]
         if len(own) == n:
             return own
         stop = ledger.parts.stop

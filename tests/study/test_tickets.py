@@ -222,6 +222,11 @@ def test_retired_arms_are_restored_with_their_duels():
     assert {study.ask().left, study.ask().right} <= set("ac")
     study.restore_arms(["b"])
     assert "b" in study.status().ranking
+    held = study.ask(judge="ann")
+    study.retire_arms([held.left])
+    assert held.left not in (ann := study.ask(judge="ann")).to_dict().values()
+    study.restore_arms([held.left])
+    assert study.ask(2, judge="ann") == [held, ann]
     assert study.tally()[0, 1] == 1
     with pytest.raises(ValueError, match="retired to be restored, got 'a'"):
         study.restore_arms(["a"])
