@@ -134,10 +134,7 @@ class Laplace(BeliefSpec):
 
 
 def log_of_tally(wins: np.ndarray, model: Any) -> Any:
-    """Return the log of a tally, in which a tie is half a win each.
-
-    Raises ValueError if the model reads who was left, which a tally does not say.
-    """
+    """Return the log of a tally, a tie half a win; ValueError if the model reads who was left."""
     from bayesduel.data.duels import Duels
 
     if model.terms.reads_order:

@@ -132,10 +132,8 @@ def new(
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
         stop = Confirmed(stop)
-    if given["goal"] == "minimize-regret":
-        stop = None if budget is None else Budget(budget)
-    elif budget is not None:
-        stop = stop | Budget(budget)
+    rules = [] if given["goal"] == "minimize-regret" else [stop]
+    rules += [] if budget is None else [Budget(budget)]
     judging = {name: given.pop(name) for name in JUDGING}
     sources = _sources(given.pop("sources"))
     made = Study(
@@ -147,7 +145,7 @@ def new(
         sources=sources,
         model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
         policy=_policy(policy),
-        stop=stop,
+        stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),
     )
     text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from bayesduel.study.desk import Desk, StudyStopped
@@ -93,11 +94,9 @@ def run(
             for ticket, answer in zip(tickets, asked, strict=True):
                 outcome, spent, error = answer.result()
                 cost += spent
+                done = partial(self.skip, ticket) if error else partial(self.tell, ticket, outcome)
                 try:
-                    if error:
-                        self.skip(ticket, judge=name, cost=spent)
-                    else:
-                        self.tell(ticket, outcome, judge=name, cost=spent)
+                    done(judge=name, cost=spent)
                 except StudyError:
                     raise
                 except (KeyError, ValueError) as gone:  # cancelled meanwhile, or with another judge

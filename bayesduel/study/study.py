@@ -471,9 +471,8 @@ class Study(Desk):
     def _warn_of_parts(self, labels: Sequence[str], retired: set[int]) -> None:
         """Warn DisconnectedWarning if the allowed pairs do not connect the arms that are left."""
         left = [label for k, label in enumerate(labels) if k not in retired]
-        if self._settings["pairs"] is not None:
-            pairs = [pair for pair in self._settings["pairs"] if set(pair) <= set(left)]
-            allowed_pairs(pairs, left)
+        pairs = self._settings["pairs"]
+        allowed_pairs(pairs and [pair for pair in pairs if set(pair) <= set(left)], left)
 
     def _estimate(self, found: Any) -> dict[str, Any]:
         return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}
