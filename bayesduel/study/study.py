@@ -25,7 +25,7 @@ from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, check_text, check_whole, path_of
+from bayesduel.system.arguments import check_flag, check_text, path_of, whole
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -329,7 +329,7 @@ class Study(Desk):
         ValueError
             If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
         """
-        check_whole(futures, "futures", 0)
+        whole(futures, "futures", 0)
         if check is not None:
             check_flag(check, "check")
         with self._lock:
