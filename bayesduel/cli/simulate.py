@@ -193,8 +193,7 @@ def _of_regret(
     criterion, formula = str(values.name), values.attrs["formula"]
     rows = _regret_rows(trace, values)
     step = "pull" if criterion == "pull" else "duel"
-    most = max(row["mean"] for row in rows)
-    digits = digits_of(most, 3) if most else 0
+    digits = digits_of(max(row["mean"] for row in rows) or 100, 3)
     heading = (
         f"{problem.name}: cumulative {criterion} regret, {formula} a {step},\n"
         f"after {count(int(horizon), step)}, {count(n_runs, 'run')}\n"

@@ -289,8 +289,7 @@ def _setting(
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)
         model.settled(tally).check(tally)
     except ValueError as error:
-        got = f"{model.name}: {error}"
-        raise ValueError(f"model of a plan should need who won alone, got {got}") from error
+        raise ValueError(f"model of a plan should need who won alone: {error}") from error
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
     return given, wins, stopped, truths
