@@ -115,10 +115,11 @@ class BeliefSpec(Settings):
         """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""
         return -1
 
-    def refreshed(self, belief: Belief, seed: int, duels: Any = None) -> Belief:
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief refitted to the duels so far; by default it needs no refitting.
 
-        `duels` is their log, where it holds more than who beat whom how often.
+        `duels` is their log, where it holds more than who beat whom how often, and `arms` its
+        labels in the order of the belief: a log sorts them.
         """
         return belief
 

@@ -32,7 +32,7 @@ from bayesduel.jit import compiled
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.threads import ONE_THREAD
 
-__all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
+__all__ = ["MCMC", "Laplace", "gaussian_upper", "log_of_tally", "ranked_upper"]
 
 FEW = 3  # duels an arm, up to which a log may not determine a model
 MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
@@ -103,7 +103,7 @@ class Laplace(BeliefSpec):
         """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
-    def refreshed(self, belief: Belief, seed: int, duels: Any = None) -> Belief:
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:
         """Return the belief with posterior draws given all duels so far."""
         if not belief.wins.any():
             return belief
@@ -111,7 +111,7 @@ class Laplace(BeliefSpec):
         from bayesduel.posterior.draws import preference_draws
 
         if duels is None:
-            duels = _log_of(belief.wins)
+            duels = log_of_tally(belief.wins, self.model)
         try:
             self.model.settled(duels).check(duels)
         except ValueError:
@@ -129,13 +129,16 @@ class Laplace(BeliefSpec):
                 log_likelihood=False,
                 clusters=False,
             )
-        return informed(belief, np.concatenate(list(preference_draws(posterior))))
+        at = [duels.arms.index(arm) for arm in arms or duels.arms]
+        return informed(belief, np.concatenate(list(preference_draws(posterior)))[:, at][:, :, at])
 
 
-def _log_of(wins: np.ndarray) -> Any:
-    """Return the log of a tally, in which a tie is half a win each."""
+def log_of_tally(wins: np.ndarray, model: Any) -> Any:
+    """Return the log of a tally, a tie half a win; ValueError if the model reads who was left."""
     from bayesduel.data.duels import Duels
 
+    if model.terms.reads_order:
+        raise ValueError(f"model should not read who was left in tallies of wins, got {model.name}")
     ties = np.minimum(wins % 1, wins.T % 1) * 2  # halves, at most one a pair
     labels = [f"{arm:09d}" for arm in range(len(wins))]  # a log sorts its arms by label
     return Duels.from_wins(wins - ties / 2, labels, ties=ties)

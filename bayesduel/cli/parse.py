@@ -68,7 +68,7 @@ def known_policies(setting: str) -> dict[str, Any]:
     return {**{n: kind for n, kind in kinds if issubclass(kind, MarginPolicy)}, **both}
 
 
-def policies_of(text: str, setting: str | None) -> list[Any]:
+def policies_of(text: str, setting: str | None, option: str = "--policies") -> list[Any]:
     """Return the policies of a list such as ``CCB,DTS(alpha=0.6)`` that play a setting.
 
     None stands for pairs and items. Raises click.UsageError as :func:`constructed` does.
@@ -81,7 +81,7 @@ def policies_of(text: str, setting: str | None) -> list[Any]:
         for name in (_name(part) for part in _parts(text, "--policies")):
             if name in selecting:
                 raise click.UsageError(f"--policies: {name} selects the k best and needs --k")
-    return constructed(text, "--policies", kinds, (beliefs, models, policies))
+    return constructed(text, option, kinds, (beliefs, models, policies))
 
 
 def regret_of(text: str | None) -> Any:

@@ -83,7 +83,7 @@ def application(
 ) -> tuple[Any, str]:
     """Return the application and the link of its administrator."""
     from bayesduel.serve.app import Site
-    from bayesduel.serve.content import contents_of_labels, read_contents
+    from bayesduel.serve.content import Contents, read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
     from bayesduel.study.ledger import FEW
@@ -106,7 +106,7 @@ def application(
     if served.items and content is None:
         raise click.UsageError("The study has items: give --content FILE.")
     contents = (
-        contents_of_labels(served.arms)
+        Contents(None, {}, {})
         if content is None
         else read_contents(content, served.arms, served.items)
     )
@@ -128,6 +128,8 @@ def _rehearse(study: Any) -> None:
 
     arms, goal, model = study.arms, study.goal, study.model
     given = {"arms": arms, "goal": goal, "model": model, "policy": study.policy}
+    given["sources"] = {name: cost for name, (cost, _) in study.sources.items()} or None
+    given["items"] = study.items or None
     with study.compiled_meanwhile(), interpreted(False), Study(**given, stop=study.stop) as copy:
         with suppress(StudyStopped):  # a budget of one duel, say
             for answer in ("left", "right"):

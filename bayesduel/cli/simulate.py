@@ -187,19 +187,21 @@ def _of_regret(
     problem: Any, trace: "xr.DataTree", cost: Any, horizon: float, n_runs: int
 ) -> dict[str, Any]:
     from bayesduel.simulation.regret import regret
+    from bayesduel.text import count, digits_of
 
     values = regret(trace, cost)
     criterion, formula = str(values.name), values.attrs["formula"]
     rows = _regret_rows(trace, values)
     step = "pull" if criterion == "pull" else "duel"
+    digits = digits_of(max(row["mean"] for row in rows) or 100, 3)
     heading = (
         f"{problem.name}: cumulative {criterion} regret, {formula} a {step},\n"
-        f"after {horizon:,.0f} {step}s, {_runs(n_runs)}\n"
+        f"after {count(int(horizon), step)}, {count(n_runs, 'run')}\n"
     )
     cells = [
         [
             row["policy"],
-            *(f"{value:,.0f}" for value in list(row.values())[1:-1]),
+            *(f"{value:,.{digits}f}" for value in list(row.values())[1:-1]),
             str(row["runs_that_answered"] or ""),
         ]
         for row in rows
@@ -218,10 +220,13 @@ def _of_regret(
 def _of_top_k(
     problem: Any, trace: "xr.DataTree", k: int, horizon: float, n_runs: int
 ) -> dict[str, Any]:
+    from bayesduel.text import count
+
     rows = _top_k_rows(trace)
     heading = (
-        f"{problem.name}: {k} of {problem.n_arms}, after {horizon:,.0f} duels, {_runs(n_runs)}: "
-        "how often the set is\nexactly right, and the score that the selected set gives away\n"
+        f"{problem.name}: {k} of {problem.n_arms}, after {count(int(horizon), 'duel')}, "
+        f"{count(n_runs, 'run')}: how often the set is\n"
+        "exactly right, and the score that the selected set gives away\n"
     )
     cells = [
         [
@@ -283,10 +288,6 @@ def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
         }
         for name in rates["policy"].values.tolist()
     ]
-
-
-def _runs(n_runs: int) -> str:
-    return "1 run" if n_runs == 1 else f"{n_runs} runs"
 
 
 def _table(columns: list[str], rows: list[list[str]]) -> Any:

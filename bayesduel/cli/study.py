@@ -46,7 +46,7 @@ def command() -> None:
     "--goal",
     default="find-best",
     show_default=True,
-    help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
+    help="find-best, top-K (such as top-3), full-ranking or minimize-regret; --budget ends that.",
 )
 @click.option(
     "--items-file",
@@ -132,8 +132,8 @@ def new(
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
         stop = Confirmed(stop)
-    if budget is not None:
-        stop = stop | Budget(budget)
+    rules = [] if given["goal"] == "minimize-regret" else [stop]
+    rules += [] if budget is None else [Budget(budget)]
     judging = {name: given.pop(name) for name in JUDGING}
     sources = _sources(given.pop("sources"))
     made = Study(
@@ -145,7 +145,7 @@ def new(
         sources=sources,
         model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
         policy=_policy(policy),
-        stop=stop,
+        stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),
     )
     text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
@@ -252,12 +252,12 @@ def plan(
     return found.to_dict(), str(found)
 
 
-@of_study("export", lambda given: check_folder(given["path"], "PATH"))
-@click.argument("path", type=click.Path(path_type=Path))
+@of_study("export", lambda given: given["path"] and check_folder(given["path"], "PATH"))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @raw_option
-def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
-    """Write the duels as a CSV file that ``bayesduel report`` reads."""
+def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
+    """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
@@ -266,7 +266,10 @@ def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     if not rows:
         raise ValueError(f"{study.store.path} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
-    write_text(path, csv_text(columns, (row.values() for row in rows), raw=raw))
+    text = csv_text(columns, (row.values() for row in rows), raw=raw)
+    if path is None:
+        return rows, text.removesuffix("\n")
+    write_text(path, text)
     return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 
@@ -343,7 +346,7 @@ def _policy(text: str) -> Any:
 
     if text == "auto":
         return text
-    found = policies_of(text, "pairs")
+    found = policies_of(text, "pairs", "--policy")
     if len(found) != 1:
         raise click.UsageError(f"--policy should name one policy, got {text!r}")
     return found[0]

@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 COMMANDS: list[click.Command] = []  # of ``bayesduel study``
+WITH_OUTCOME = ("tell", "correct", "add")  # which may be a negative margin, and no option
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Who does it, kept in the audit trail.")
 
@@ -58,7 +59,9 @@ def of_study(name: str, first: Callable[..., Any] | None = None) -> Callable[...
                 first(given)
             say(as_json, *function(opened(study), **given))
 
-        COMMANDS.append(click.command(name)(study_argument(json_option(command))))
+        settings = {"ignore_unknown_options": name in WITH_OUTCOME}
+        made = click.command(name, context_settings=settings)
+        COMMANDS.append(made(study_argument(json_option(command))))
         return function
 
     return made

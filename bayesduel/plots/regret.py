@@ -115,7 +115,7 @@ def plot_regret(
     else:
         start = max(1, time[0])
         ax.set_ylim(0, 1.05 * top)
-    ax.set_xlim(start, time[-1])
+    ax.set_xlim(start, max(time[-1], start + 1))
     runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
     runs_words = runs_words if n_runs > 1 else "1 run"
     title = f"{shorten(plan['problem'], LEGEND)}, {runs_words}"

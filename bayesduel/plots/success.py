@@ -13,6 +13,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
+from bayesduel.text import count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,7 +39,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
     from bayesduel.simulation.success import success_rate
     from bayesduel.simulation.trace import plan_of
 
-    rates = success_rate(trace, ci_prob)
+    plan, rates = plan_of(trace), success_rate(trace, ci_prob)
     time = rates["time"].values
     for place, policy in enumerate(rates["policy"].values):
         at = rates.sel(policy=policy)
@@ -46,15 +47,14 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
         ax.plot(time, at["rate"], line, label=legend_label(policy), color=colour, linewidth=1.7)
-    plan = plan_of(trace)
     n_arms = trace.sizes.get("arm", 0)
     what = f"{plan['k']} of {n_arms}" if "k" in plan else shorten(str(plan["problem"]), LEGEND)
     source = shorten(str(plan["source"]), LEGEND)
-    title = f"{what}, {trace.sizes['replication']:,} replications\n{source}"
+    title = f"{what}, {count(trace.sizes['replication'], 'replication')}\n{source}"
     ax.set_title(title, loc="left", fontsize=9, color=INK)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
-    ax.set_xlim(time[0], time[-1])
+    ax.set_xlim(time[0], max(time[-1], time[0] + 1))
     percent_ticks(ax, "y")
     ax.set_ylabel("sets that are right" if "k" in plan else "right recommendations", fontsize=9)
     ax.legend(frameon=False, fontsize=8)

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.extras import load_extra
 
-__all__ = ["Content", "Contents", "contents_of_labels", "markdown", "read_contents"]
+__all__ = ["Content", "Contents", "markdown", "read_contents"]
 
 LARGEST = 1_000_000  # characters of one item
 KINDS = {
@@ -57,7 +57,7 @@ class Content:
 class Contents:
     """What judges see of every arm."""
 
-    folder: Path | None  # in which all files are, or None
+    folder: Path | None  # in which all files are, or None: judges see labels
     prompts: dict[str, Content]  # what stands above a pair, by item
     # by arm and item. An arm that answers no prompts has the one item "".
     answers: dict[tuple[str, str], Content]
@@ -65,7 +65,12 @@ class Contents:
     @property
     def items(self) -> list[str]:
         """The items, in the order of the file."""
-        return list(dict.fromkeys(item for _, item in self.answers))
+        return list(dict.fromkeys(item for _, item in self.answers)) or [""]
+
+    def answer(self, arm: str, item: str) -> Content | None:
+        """Return what judges see of an arm: its label, or of a file what that has, or None."""
+        label = Content(arm, f"<p class=label>{escape(arm)}</p>")
+        return label if self.folder is None else self.answers.get((arm, item))
 
     def file(self, content: Content, number: int) -> Path | None:
         """Return a file of an item; None if there is none, or it has left the folder since."""
@@ -73,13 +78,6 @@ class Contents:
             return None
         path = content.files[number]
         return path if path.is_file() and _inside(path, self.folder) else None
-
-
-def contents_of_labels(labels: Sequence[str]) -> Contents:
-    """Return the labels of the arms themselves as what judges see."""
-    return Contents(
-        None, {}, {(a, ""): Content(a, f"<p class=label>{escape(a)}</p>") for a in labels}
-    )
 
 
 def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) -> Contents:
@@ -120,8 +118,8 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
         )
     wanted = list(items) or found.items
     missing = [(a, i) for i in wanted for a in labels if (a, i) not in answers]
-    if missing or not wanted:
-        arm, item = missing[0] if missing else (labels[0], "")
+    if missing:
+        arm, item = missing[0]
         what = f"arm {shown_value(arm)}" + (f" for item {shown_value(item)}" if item else "")
         raise ValueError(f"{path} should have a row of {what}, got none")
     return found

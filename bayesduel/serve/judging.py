@@ -158,7 +158,7 @@ def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
     """Return what stands above a pair (or None), and its two sides."""
     contents = pages.contents
     item = contents.items[0] if ticket.item is None else ticket.item
-    left, right = (contents.answers.get((a, item)) for a in (ticket.left, ticket.right))
+    left, right = (contents.answer(a, item) for a in (ticket.left, ticket.right))
     if left is None or right is None:
         log.error("%s: an arm has no content; add it, and start the server again", ticket)
         raise Refused(503, "the study cannot be used at the moment")

@@ -57,6 +57,8 @@ def experiment(
     check_one_of(how.backend, "backend", ("processes", "dask"))
     if how.backend == "dask" and not how.scheduler:
         raise ValueError("scheduler should be the address of a Dask cluster, got none")
+    if how.backend != "dask" and how.scheduler:
+        raise ValueError(f"scheduler should be given with backend 'dask', got {how.backend!r}")
     if how.workers is not None:
         how = how._replace(workers=whole(how.workers, "workers", 1))
     kind = RUNS[settings["setting"]]

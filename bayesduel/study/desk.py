@@ -119,8 +119,9 @@ class Desk:
     def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
         """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
 
-        A judge who has open tickets gets these, the oldest first, before new ones. Which arm stands
-        left is drawn at random so that, of every pair, both orders occur equally often.
+        A judge who has open tickets (of arms that are not retired) gets these, the oldest first,
+        before new ones. Which arm stands left is drawn at random so that, of every pair, both
+        orders occur equally often.
 
         Parameters
         ----------
@@ -401,7 +402,7 @@ class Desk:
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)
-        own = waiting[:n]
+        own = [row for row in waiting if not ledger.retired & {row.left, row.right}][:n]
         if len(own) == n:
             return own
         stop = ledger.parts.stop
@@ -415,9 +416,7 @@ class Desk:
                     return own
                 raise
         reserved = self.store.reserved(ledger.late)
-        n -= len(own)
-        if stop is not None:
-            n = int(min(n, stop.most - ledger.n_duels - sum(times for *_, times in reserved)))
+        n = int(min(n - len(own), ledger.left - sum(times for *_, times in reserved)))
         return own + self._chosen(n, judge, known, reserved, found=bool(own))
 
     def _chosen(
@@ -470,9 +469,7 @@ class Desk:
         open_rows = self.store.rows(PENDING, late=ledger.late)
         waiting = [(sources.source_of(row.judge), row) for row in open_rows]
         of_target = [row for source, row in waiting if source == sources.target]
-        left = n
-        if ledger.parts.stop is not None:
-            left = int(min(n, ledger.parts.stop.most - ledger.n_target - len(of_target)))
+        left = int(min(n, ledger.left - len(of_target)))
         reserved = [(row.left, row.right, 1) for row in of_target]
         judging = sources.source_of(judge)
         if judge is not None and judging == sources.target:

@@ -26,6 +26,8 @@ class Evidence:
         beats the second, shape (n, pairs).
     wins
         Times i beat j, a tie half a win each, shape (K, K).
+    n_duels
+        Number of duels, those of retired arms too.
     link
         Function of differences of scores that returns the probability of winning; None where it
         is no function of them.
@@ -35,6 +37,7 @@ class Evidence:
     scores: np.ndarray
     win: Any
     wins: np.ndarray
+    n_duels: int
     link: Any = None
 
     @cached_property
@@ -113,8 +116,3 @@ class Evidence:
         above, below = np.triu_indices(len(arms), 1)
         chances = self.win(arms[above], arms[below])
         return (np.abs(chances - 0.5) <= rope).all(axis=1)
-
-    @property
-    def n_duels(self) -> int:
-        """Number of duels."""
-        return round(float(self.wins.sum()))

@@ -6,6 +6,7 @@ the order in which they were stored, so that all of them choose the same pairs.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from time import thread_time, time
 from typing import Any
 
@@ -161,6 +162,12 @@ class Ledger:
         sources = self.parts.session.sources
         return self.n_duels if sources is None else round(sources.wins[sources.target].sum())
 
+    @property
+    def left(self) -> float:
+        """Duels of the target until the stop rule is reached at the latest, required ones done."""
+        most = inf if self.parts.stop is None else self.parts.stop.most
+        return max(most - self.n_target, self.parts.session.missing().sum() // 2)
+
     @contextmanager
     def _at_once(self) -> Iterator[None]:
         """Run what is compiled as plain Python where the compiler would take longer.
@@ -218,8 +225,7 @@ class Ledger:
         return found
 
     def _refit(self) -> None:
-        log = self.duels if self.parts.model.score_link is None else None
-        self.parts.session.refit(self._memory_rng, log)
+        self.parts.session.refit(self._memory_rng, lambda: (self.duels(), self.labels))
 
     def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:
         if outcome is None:

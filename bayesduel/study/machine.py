@@ -5,10 +5,12 @@ import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from bayesduel.study.desk import Desk, StudyStopped
-from bayesduel.study.outcomes import outcome_value
+from bayesduel.study.outcomes import CANNOT_TELL, outcome_value
+from bayesduel.study.store import StudyError
 from bayesduel.study.tickets import Ticket
 from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
 
@@ -65,7 +67,7 @@ def run(
         After an error, or an outcome that is none; beyond these the ticket is skipped.
     both_orders
         Whether each pair is shown in both: answers that differ are a tie, of margins the mean
-        counts.
+        counts; if one of them cannot tell, neither can the machine.
     most
         Tickets of this run.
 
@@ -92,12 +94,16 @@ def run(
             for ticket, answer in zip(tickets, asked, strict=True):
                 outcome, spent, error = answer.result()
                 cost += spent
+                done = partial(self.skip, ticket) if error else partial(self.tell, ticket, outcome)
+                try:
+                    done(judge=name, cost=spent)
+                except StudyError:
+                    raise
+                except (KeyError, ValueError) as gone:  # cancelled meanwhile, or with another judge
+                    error = str(gone)
                 if error:
-                    self.skip(ticket, judge=name, cost=spent)
                     errors[ticket.id] = error
-                else:
-                    self.tell(ticket, outcome, judge=name, cost=spent)
-                    told += 1
+                told += not error
     return MachineRun(told, len(errors), cost, errors, ended)
 
 
@@ -128,7 +134,9 @@ def _judged(
     if not both_orders:
         return outcomes[0], cost, ""
     first, second = outcomes
-    if isinstance(first, str) or isinstance(second, str):
+    if CANNOT_TELL in (first, second):
+        return CANNOT_TELL, cost, ""
+    if isinstance(first, str):
         second = SWAPPED.get(second, second)
         return (first if first == second else "tie"), cost, ""
     return (first - second) / 2, cost, ""

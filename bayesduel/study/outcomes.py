@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.study.schema import Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
+    "CANNOT_TELL",
     "as_told",
     "audit_trail",
     "export_rows",
@@ -39,8 +41,8 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
     if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
             raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
-        if not np.isfinite(outcome):
-            raise ValueError(f"outcome should be a finite margin, got {shown_value(outcome)}")
+        if not -LARGEST_SIZE <= outcome <= LARGEST_SIZE:  # also of whole numbers beyond floats
+            raise ValueError(f"outcome should be {FINITE}, got {shown_value(outcome)}")
         return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
     if not isinstance(outcome, str) or outcome not in SIDES:
         raise ValueError(
@@ -56,17 +58,24 @@ def as_told(outcome: float | None, margin: float | None) -> str | float:
 
 
 def log_rows(
-    duels: Duels, index: Sequence[int], sources: SourcePosterior | None = None
+    duels: Duels, index: Sequence[int], kind: str, sources: SourcePosterior | None = None
 ) -> list[tuple[int, int, None, str | None, float, float | None]]:
     """Return the duels of a log one by one: left, right, item, judge, outcome, margin.
 
-    The items are None.
+    The items are None, and so are margins under a model of who wins.
 
     index: the study's numbers of the log's arms.
+    kind: of the model's outcomes.
     sources: of a study that has several: votes of another than the target, as the log's column
         says, are judged by that source.
+    Raises ValueError if the model needs margins and the log has none, or votes do not count alike.
     """
     votes = duels.rows
+    if not duels.plain:
+        raise ValueError("duels should count alike in a study, got soft votes or sampling weights")
+    margins = votes.margin if kind == "margin" else None
+    if kind == "margin" and margins is None:
+        raise ValueError("duels should have margins, as the study's model has, got none")
     level = None if sources is None else votes.level(sources.by)
     found = []
     for row in range(len(votes)):
@@ -79,7 +88,7 @@ def log_rows(
                     f"{sources.by} should be one of {', '.join(sources.names)}, got {source!r}"
                 )
             judge = judge if source == sources.names[sources.target] else source
-        margin = None if votes.margin is None else float(votes.margin[row])
+        margin = None if margins is None else float(margins[row])
         sides = index[votes.left[row]], index[votes.right[row]]
         outcome = (1 + int(votes.outcome[row])) / 2
         found += [(*sides, None, judge, outcome, margin)] * int(votes.weight[row])
@@ -122,9 +131,12 @@ def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     names = ("ticket", "left", "right", "outcome", "judge", "source", "item", "told")
     kept = [n for n in names if any(row[n] is not None for row in duels)]
     rows = [{n: row[n] for n in kept} for row in duels]
-    margins = any(isinstance(row["outcome"], float) for row in rows)
-    for row in rows if margins else ():
-        row["margin"] = row.pop("outcome")
+    margins = all(isinstance(row["outcome"], float) for row in rows)
+    for row in rows:
+        if margins:
+            row["margin"] = row.pop("outcome")
+        elif isinstance(row["outcome"], float):  # of a log imported by an earlier version
+            row["outcome"] = NAMES[outcome_value(row["outcome"], "margin")[0]]
     return rows
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.beliefs.model_posterior import log_of_tally
 from bayesduel.models import model_named
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.desk import Desk
@@ -107,12 +108,12 @@ class Plan:
         if not self.duels.any():
             return "No more duels: the stop rule is reached."
         low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
-        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {self.budget:,}" for v in (low, high)]
-        half = f"{middle:,.0f}" if np.isfinite(middle) else f"over {self.budget:,}"
+        most = self.duels.max() if self.undecided else self.budget  # the study may have its own
+        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high, middle)]
         return (
             f"{shown[0]} to {shown[1]} more duels in 80 % of {len(self.futures)} simulated "
-            f"futures, median {half}; {100 * self.undecided:.0f} % of futures not decided at "
-            f"{self.budget:,}."
+            f"futures, median {shown[2]}; {100 * self.undecided:.0f} % of futures not decided at "
+            f"{most:,}."
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -258,6 +259,8 @@ def _setting(
     required, stopped = None, False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
+        if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
+            raise ValueError(f"goal should be one that ends, such as FindBest(), got {found_goal}")
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
@@ -281,10 +284,14 @@ def _setting(
             )
         wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
         required, stopped = study.required, study.stopped
+        model = study.model
+    try:  # who won is all that futures hold
+        tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)
+        model.settled(tally).check(tally)
+    except ValueError as error:
+        raise ValueError(f"model of a plan should need who won alone: {error}") from error
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
-    if isinstance(found_goal, MinimizeRegret):
-        raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
     return given, wins, stopped, truths
 
 

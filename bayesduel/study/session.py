@@ -83,7 +83,7 @@ class Session:
         default 0.
     sources: the posterior of the scores by source, of a study that has several. Tallies are then
         those of the target: the votes of other sources enter the posterior alone.
-    not_fitted: why the model could not be refitted last time, "" where it was: the posterior is
+    not_fitted: that the model could not be refitted last time, "" where it was: the posterior is
         that of an earlier fit, before the first one the prior.
     """
 
@@ -175,7 +175,8 @@ class Session:
         """Refit what is refitted now and then, if that is due.
 
         rng: source of seeds.
-        duels: function that returns the log, for models that need more of it than who won.
+        duels: function that returns the log and its labels in the order of the session, for models
+            that need more of it than who won.
         """
         n = int(self.belief.n_duels[0])
         if self.sources is not None:
@@ -196,9 +197,10 @@ class Session:
     def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
         """Return a belief refitted; as it was where these duels do not let the model be fitted."""
         try:
-            found = spec.refreshed(belief, seed, None if duels is None else duels())
+            found = spec.refreshed(belief, seed, *(() if duels is None else duels()))
         except Exception as error:  # whatever a model raises, what was told stays open to all
-            self.not_fitted = f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {error}"
+            self.not_fitted = f"; the model cannot be refitted to these duels ({why})"
             return belief
         self.not_fitted = ""
         return found
@@ -322,14 +324,14 @@ class Session:
         updated(self._posterior, self._own)
         active = self.active
         scores = self._scores(n_draws, rng)[:, active]
-        wins = self.belief.wins[np.ix_(active, active)]
+        wins, n = self.belief.wins[np.ix_(active, active)], round(float(self.wins.sum()))
         if self._own.source == FROM_DRAWS and self.sources is None:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
-            return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins)
+            return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins, n)
         link = self._win
         return Evidence(
-            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, link
+            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link
         )
 
     def decision(self, rng: np.random.Generator) -> Decision:
@@ -344,8 +346,7 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; {count(missing, 'duel')} of required pairs missing"
-        if self.not_fitted:
-            reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
+        reason += self.not_fitted
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         answer = self.stop.answer(found)
         decided = reached and self.stop.decides(found)

@@ -72,7 +72,7 @@ def stored_settings(
     costs = pair_costs(given["costs"], labels)
     required = required_duels(given["required"], labels, allowed)
     driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
-    never = stop is None or isinstance(goal, MinimizeRegret)
+    never = stop is None or (isinstance(goal, MinimizeRegret) and isinstance(stop, float))
     rule = None if never else usual_rule(stop, goal, confirms=driven and allowed is None)
     if required and not driven:
         raise ValueError(

@@ -1,6 +1,7 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
-from bayesduel.study.arms import checked_labels, listed
+from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
@@ -24,7 +25,7 @@ from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, check_text, check_whole, path_of
+from bayesduel.system.arguments import check_flag, check_text, path_of, whole
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -54,7 +55,8 @@ class Study(Desk):
     stop
         A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability or a list of rules, of which
         any stops the study. None never stops. A probability p stands for ``WithinRope(p)``, for the
-        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs.
+        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs,
+        for ``MinimizeRegret()`` for None.
     pairs
         The allowed pairs, as labels; by default all. With a posterior-driven policy or
         ``Uniform()``.
@@ -158,8 +160,9 @@ class Study(Desk):
         Raises
         ------
         TypeError, ValueError
-            If `duels` is no log, holds an arm that the study does not have, or has outcomes that
-            the coding of an earlier one reads otherwise.
+            If `duels` is no log, holds an arm that the study does not have, has soft votes or
+            sampling weights, has no margins where the model needs them, or has outcomes that the
+            coding of an earlier one reads otherwise.
         """
         if not isinstance(duels, Duels):
             raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
@@ -169,41 +172,44 @@ class Study(Desk):
         earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
+        rows = log_rows(duels, index, self.kind, self._current.parts.session.sources)
         if "coding" not in earlier and duels.read_summary.reading:
             self.store.set(reading=dict(duels.read_summary.reading))
-        rows = log_rows(duels, index, self._current.parts.session.sources)
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
-    @locked
     def add_arms(self, arms: Sequence[str]) -> None:
-        """Add arms, which start from the prior.
+        """Add arms, which start from the prior; warn if the allowed pairs do not connect them.
 
         Raises
         ------
         ValueError
             If a label is there already, or there are more arms than a study takes.
         """
-        self._ledger.catch_up()
-        new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
-        check_room(len(self.arms) + len(new))
-        self.store.add_arms(new)
+        with self.together():
+            new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
+            check_room(len(self.arms) + len(new))
+            self._warn_of_parts([*self.arms, *new], self._ledger.retired)
+            if new:
+                self.store.add_arms(new)
 
-    @locked
     def retire_arms(self, arms: Sequence[str]) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
 
         Raises
         ------
         KeyError, ValueError
-            If a label is unknown, or fewer than two arms would be left.
+            If a label is unknown, or fewer than two arms, or too few for the goal, would be left.
         """
-        numbers = self._numbers(arms)
-        retired = self._ledger.retired | set(numbers)
-        left = len(self.arms) - len(retired)
-        if left < 2:
-            raise ValueError(f"at least two arms should stay in the study, got {left}")
-        parts_of(self._settings, self.arms, retired)  # refuses what cannot be
-        self.store.retire_arms(numbers, retired=True)
+        with self.together():
+            numbers = self._numbers(arms)
+            retired = self._ledger.retired | set(numbers)
+            left = len(self.arms) - len(retired)
+            if left < 2:
+                raise ValueError(f"at least two arms should stay in the study, got {left}")
+            self.goal.check(left)
+            parts_of(self._settings, self.arms, retired)  # refuses what cannot be
+            self._warn_of_parts(self.arms, retired)
+            self.store.retire_arms(numbers, retired=True)
 
     @locked
     def restore_arms(self, arms: Sequence[str]) -> None:
@@ -315,14 +321,15 @@ class Study(Desk):
             sources it is run on the target's.
         futures
             Simulated futures by which the duels to go are estimated, while the study is open. With
-            0 an earlier estimate is shown, where there is one. A study of several sources has none.
+            0 an earlier estimate is shown, where there is one. A study of several sources, or of a
+            model that needs more than who won, has none.
 
         Raises
         ------
         ValueError
             If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
         """
-        check_whole(futures, "futures", 0)
+        whole(futures, "futures", 0)
         if check is not None:
             check_flag(check, "check")
         with self._lock:
@@ -333,11 +340,13 @@ class Study(Desk):
             ((cost,),) = self.store.found(COST)
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
+            not_fitted = self._ledger.parts.session.not_fitted
         order = [arms[i] for i in decision.order]
         settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
-        if futures and not stopped and self.stop is not None and not self.sources:
-            estimate = self._estimate(self.plan(futures, budget=2000))
+        if futures and not stopped:
+            with suppress(ValueError):  # of a study whose futures cannot be simulated
+                estimate = self._estimate(self.plan(futures, budget=2000))
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
         said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels)
@@ -359,7 +368,7 @@ class Study(Desk):
             confirmed=decision.confirmed,
             probability=decision.probability,
             verdict=said,
-            reason="none" if self.stop is None else decision.reason,
+            reason=f"none{not_fitted}" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
@@ -458,6 +467,12 @@ class Study(Desk):
     def _numbers(self, arms: Any) -> list[int]:
         self._ledger.catch_up()
         return [self._arm(label, "arms") for label in listed(arms)]
+
+    def _warn_of_parts(self, labels: Sequence[str], retired: set[int]) -> None:
+        """Warn DisconnectedWarning if the allowed pairs do not connect the arms that are left."""
+        left = [label for k, label in enumerate(labels) if k not in retired]
+        pairs = self._settings["pairs"]
+        allowed_pairs(pairs and [pair for pair in pairs if set(pair) <= set(left)], left)
 
     def _estimate(self, found: Any) -> dict[str, Any]:
         return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}

@@ -2,8 +2,11 @@
 
 import pytest
 
+import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.cli.serve import _is_loopback, _warning
+from bayesduel.cli.serve import _is_loopback, _rehearse, _warning
+from bayesduel.models import BradleyTerry, RandomEffects, Sources
+from bayesduel.serve.content import Contents
 
 pytestmark = pytest.mark.plain
 pytest.importorskip("uvicorn")
@@ -65,3 +68,20 @@ def test_another_host_says_what_it_means(own, capsys):
     assert [_is_loopback(h) for h in ("127.0.0.2", "::1", "localhost", "0.0.0.0", "x.org")] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model": BradleyTerry(Sources("source", target="me")), "sources": {"me": 1, "it": 0.1}},
+        {"model": BradleyTerry() + RandomEffects("item"), "items": ["p", "q"]},
+    ],
+)
+def test_every_study_that_can_be_made_is_rehearsed(settings):
+    study = bd.Study(arms=list("abc"), **settings)
+    _rehearse(study)
+    assert study.n_duels == 0
+
+
+def test_labels_are_shown_of_arms_that_are_added_later():
+    assert Contents(None, {}, {}).answer("<cocoa>", "").html == "<p class=label>&lt;cocoa&gt;</p>"

@@ -97,6 +97,7 @@ def test_regrets_of_pairs_keep_the_pairs():
     )
     assert "cumulative weak regret" in told
     assert "after 30 duels, 1 run\n" in told
+    assert re.search(r"DTS +\d\.\d\d ", told)  # a small regret has its digits
 
 
 def test_a_log_is_replayed(tmp_path):

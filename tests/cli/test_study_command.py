@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+import bayesduel as bd
 from bayesduel.cli import main
 
 pytestmark = pytest.mark.plain
@@ -126,6 +127,7 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     assert "cannot tell. 0 duels" in said("tell", *here, "1", "cannot tell", "--judge", "bob")
     assert "is stored: left" in said("add", *here, "a", "b", "left", "--item", "p")
     said("export", *here, tmp_path / "log.csv")
+    assert said("export", *here) == (tmp_path / "log.csv").read_text()
     lines = (tmp_path / "log.csv").read_text().splitlines()
     assert lines[0] == "ticket,left,right,outcome,item,told"
     assert len(lines) == 2
@@ -140,3 +142,22 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     assert study("ask", *here, "-n", "20") == 0  # what the budget leaves
     assert study("ask", *here) == 3
     assert study("list", tmp_path / "none") == 2
+
+
+def test_a_negative_margin_is_no_option(tmp_path, capsys):
+    path = tmp_path / "s"
+    assert study("new", path, "--arms", "a,b", "--model", "thurstone-score") == 0
+    assert study("ask", path) == study("tell", path, "1", "-1.5") == 0
+    assert study("correct", path, "1", "-.5", "--reason", "typo") == 0
+    assert study("add", path, "a", "b", "-2", "--json") == 0
+    assert bd.Study(path).duels().rows.margin.tolist() == [-0.5, -2.0]
+    assert study("tell", path, "1", "-1", "--jugde", "ann") == 2
+    assert "--jugde" in capsys.readouterr().err
+
+
+def test_little_regret_stops_at_the_budget(tmp_path, capsys):
+    command = ("new", tmp_path / "s", "--arms", "a,b,c", "--goal", "minimize-regret", "--budget")
+    assert study(*command, "7") == 0
+    assert bd.Study(tmp_path / "s").stop == bd.Budget(7)
+    assert study("new", tmp_path / "t", "--arms", "a,b", "--policy", "Best") == 2
+    assert "--policy should be" in capsys.readouterr().err

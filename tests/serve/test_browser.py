@@ -151,3 +151,21 @@ def test_three_judges_from_invitation_to_verdict(served):
     assert len(rows) == served.study.n_duels == 8
     assert {row["judge"] for row in rows} == {"ann", "bob", "carla"}
     assert all(re.search("left|right", r["outcome"]) for r in rows if "secret-a" in r.values())
+
+
+def test_long_names_fit_the_admin_page_of_a_phone(served):
+    from playwright.sync_api import sync_playwright
+
+    long = "checkpoint_" + "x" * 80
+    served.study.add_arms([long])
+    served.study.add(long, "secret-a", "left", judge="y" * 60, item="black holes")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_context(viewport={"width": 360, "height": 740}).new_page()
+        page.goto(served.pages.invited("root", "admin", 1)[1])
+        page.wait_for_url("**/admin")
+        page.click("summary")
+        wide = "[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth)"
+        assert max(page.evaluate(wide)) <= 1  # a hidden word may take a pixel
+        assert page.is_visible("[name=reason]")
+        browser.close()

@@ -302,3 +302,12 @@ def test_the_sequence_of_duels(tmp_path):
     np.testing.assert_array_equal(wins, noted["trace"]["wins"].isel(time=-1))
     with pytest.raises(ValueError, match="for items, got 'duels'"):
         bd.simulate(bd.KLUCB(), LogisticItems(n_arms=20), 10, detail="duels")
+
+
+@pytest.mark.parametrize("plot", [bd.plot_regret, bd.plot_success])
+def test_plots_take_one_problem_of_any_horizon(plot):
+    trace = bd.simulate(bd.Uniform(), ["mslr-5", "hudry-13"], 1, workers=1)
+    with pytest.raises(ValueError, match="trace should be of one problem"):
+        plot(trace)
+    low, high = plot(trace["mslr-5"]).get_xlim()  # without a warning
+    assert low < high

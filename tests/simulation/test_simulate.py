@@ -229,6 +229,7 @@ def test_recorded_times():
         ({"detail": "all"}, ValueError, "detail should be 'auto', 'pairs', 'arms' or"),
         ({"backend": "ray"}, ValueError, "backend should be 'processes' or 'dask', got 'ray'"),
         ({"backend": "dask"}, ValueError, "scheduler should be the address"),
+        ({"scheduler": "tcp://x:1"}, ValueError, "scheduler should be given with backend"),
         ({"policies": []}, ValueError, "policies should hold at least one policy"),
         ({"policies": [bd.DTS(), bd.DTS()]}, ValueError, "policies should be different ones"),
         ({"policies": bd.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),

@@ -12,6 +12,8 @@ from bayesduel.models import (
     CategoryEffects,
     Davidson,
     JudgeReliability,
+    OrderEffect,
+    PreferenceMatrix,
     RandomEffects,
     Thurstone,
     ThurstoneScore,
@@ -61,6 +63,43 @@ def test_models_that_are_refitted_serve_too():
     assert margins.duels().votes.margin is not None
     with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
         margins.tell(margins.ask(), "left")
+    with pytest.raises(ValueError, match="outcome should be a finite number from"):
+        margins.tell(margins.ask(), 1e200)  # which no log holds
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    "model",
+    [Davidson(), ThurstoneScore(), PreferenceMatrix(), BradleyTerry() + OrderEffect(), Thurstone()],
+)
+def test_scores_are_those_of_their_arms_however_labels_are_sorted(model, tmp_path):
+    study = bd.Study(tmp_path / "s", arms=list("zam"), model=model, stop=None)
+    log = bd.Duels.from_votes(
+        list("zzm") * 5, list("maa") * 5, [1] * 15, margin=[2, 5, 3, 1, 4] * 3
+    )
+    study.import_duels(log)
+    for one in (study, bd.Study(tmp_path / "s")):
+        assert one.status(check=False).ranking == tuple("zma")
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("model", [Davidson() + OrderEffect(), ThurstoneScore()])
+def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model):
+    study = bd.Study(arms=list("abc"), model=model)
+    study.import_duels(bd.Duels.from_votes(list("aab"), list("bcc"), [1, 1, 0], margin=[1, 2, -1]))
+    for start, options in ((study, {}), (3, {"model": model})):
+        with pytest.raises(ValueError, match="model of a plan should need who won alone"):
+            bd.plan(start, n_futures=2, **options)
+    assert study.status(check=False, futures=2).plan is None
+
+
+@pytest.mark.plain
+def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
+    policy = bd.TopTwoThompson(belief=bd.Laplace(BradleyTerry() + OrderEffect(), draws=100))
+    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 12)
+    assert study._ledger.parts.session.not_fitted == ""
+    with pytest.raises(ValueError, match="should not read who was left in tallies of wins"):
+        bd.simulate(policy, "mslr-5", 40, seed=0, workers=1)
 
 
 def test_the_verdict_says_where_the_transitivity_check_objects():
@@ -95,6 +134,9 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
     assert "cannot be refitted to these duels (ValueError: duels should be of at least two" in str(
         again.status(check=False)
     )
+    unending = bd.Study(arms=list("abc"), model=BradleyTerry() + JudgeReliability(), stop=None)
+    unending.import_duels(again.duels())
+    assert unending.status(check=False).reason.startswith("none; the model cannot be refitted")
     again.correct(study.audit()[0]["ticket"], "right", "typo")
     assert again.ask(judge="ann").judge == "ann"
 

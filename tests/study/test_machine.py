@@ -45,6 +45,26 @@ def test_a_machine_that_prefers_a_side_says_tie():
     assert row["outcome"] == (1.0 if row["left"] < row["right"] else -1.0)
 
 
+def test_a_ticket_that_is_cancelled_meanwhile_costs_no_other_answer():
+    made = study()
+
+    def judge(ticket):
+        if ticket.id.endswith("-2"):
+            made.cancel(ticket)
+        return first_in_alphabet(ticket)
+
+    done = made.run(judge, workers=3, most=3, both_orders=False)
+    assert (done.told, made.n_duels) == (2, 2)
+    assert all("cancelled" in error for error in done.errors.values())
+
+
+@pytest.mark.parametrize(("model", "answer"), [("bradley-terry", "left"), ("thurstone-score", 2.0)])
+def test_a_machine_that_cannot_tell_in_one_order_cannot_tell(model, answer):
+    made = study(model=model)
+    made.run(lambda ticket: answer if ticket.left < ticket.right else "cannot tell", most=2)
+    assert (made.n_duels, made.status().n_cannot_tell) == (0, 2)
+
+
 def test_errors_are_tried_again_and_then_skipped():
     calls = []
 

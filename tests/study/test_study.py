@@ -12,6 +12,7 @@ import bayesduel as bd
 from bayesduel import policies
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
+from bayesduel.study.outcomes import export_rows
 from bayesduel.study.status import sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
@@ -71,6 +72,9 @@ def test_little_regret_never_stops_and_uses_thompson_sampling():
     study = play(bd.Study(arms=list(SCORES), goal="minimize-regret"), 30)
     assert isinstance(study.policy, bd.DTS)
     assert not study.stopped
+    study = bd.Study(arms=list(SCORES), goal="minimize-regret", stop=bd.Budget(5))
+    assert len(study.ask(9)) == 5  # a rule that is named is kept
+    assert study.stop == bd.Budget(5)
 
 
 def test_a_file_is_reopened_where_it_was_left(tmp_path):
@@ -221,6 +225,30 @@ def test_a_log_that_exists_starts_the_study():
 
 
 @pytest.mark.parametrize(
+    ("outcome", "columns", "model", "message"),
+    [
+        ([0.7, 0.2], {}, "davidson", "count alike in a study, got soft votes"),
+        ([1, 0], {"sampling_weight": [1, 2]}, "davidson", "or sampling weights"),
+        ([1, 0], {}, "thurstone-score", "should have margins"),
+    ],
+)
+def test_a_log_that_a_study_cannot_hold_is_not_imported(outcome, columns, model, message):
+    study = bd.Study(arms=["a", "b"], model=model, stop=None)
+    with pytest.raises(ValueError, match=message):
+        study.import_duels(bd.Duels.from_votes(["a", "b"], ["b", "a"], outcome, **columns))
+    assert study.n_duels == 0
+
+
+def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
+    study = bd.Study(arms=["a", "b"], stop=None)
+    study.import_duels(bd.Duels.from_votes(["a", "b"], ["b", "a"], [1, 0], margin=[2.0, -1.0]))
+    study.tell(study.ask(), "tie")
+    assert [row["outcome"] for row in export_rows(study.rows())] == ["left", "right", "tie"]
+    mixed = [{**row, "outcome": o} for row, o in zip(study.rows(), (2.0, -1.0, "tie"), strict=True)]
+    assert export_rows(mixed) == export_rows(study.rows())  # as earlier versions stored it
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({}, "arms should be given"),
@@ -319,10 +347,10 @@ def test_a_sparkline_goes_from_low_to_high():
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
 
 
-def test_required_pairs_are_asked_before_the_study_stops(tmp_path):
+@pytest.mark.parametrize("rule", [bd.WithinRope(0.6), bd.Budget(3)])
+def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
     path = tmp_path / "s"
     required = {("a", "b"): 5, ("c", "a"): 2}
-    rule = bd.WithinRope(0.6)
     with bd.Study(path, arms=["a", "b", "c"], required=required, stop=rule, seed=1) as study:
         first = study.ask(7)
         assert sorted("".join(sorted((t.left, t.right))) for t in first) == ["ab"] * 5 + ["ac"] * 2
@@ -397,6 +425,14 @@ def test_a_study_that_has_stopped_takes_no_more_duels(stop):
     found = study.plan(n_futures=5)
     assert not found.duels.any()
     assert str(found) == "No more duels: the stop rule is reached."
+
+
+def test_a_plan_ends_where_the_budget_of_the_study_does():
+    study = bd.Study(arms=list("abc"), stop=bd.WithinRope(0.999) | bd.Budget(9))
+    study.tell(study.ask(), "left")
+    said = str(study.plan(n_futures=3))
+    assert said.startswith("over 8 to over 8 more duels")
+    assert said.endswith("100 % of futures not decided at 8.")
 
 
 def test_an_imported_log_has_the_outcomes_of_its_votes():

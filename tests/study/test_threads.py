@@ -97,3 +97,13 @@ def test_a_turn_reads_the_last_numbers_once(tmp_path):
     assert [study.ask(judge=name).id for name in "bcd"] == lost
     assert [e["ticket"] for e in study.audit()] == [first.id]
     assert study.n_duels == 1
+
+
+def test_handles_that_retire_arms_at_once_leave_two(tmp_path):
+    study = bd.Study(tmp_path / "s", arms=list("abcdefgh"), stop=None)
+    handles = [bd.Study(tmp_path / "s") for _ in study.arms]
+    with ThreadPoolExecutor(len(handles)) as threads:
+        each = zip(handles, study.arms, strict=True)
+        retired = [threads.submit(handle.retire_arms, [arm]) for handle, arm in each]
+    assert sum(each.exception() is None for each in retired) == 6
+    assert len(study.retired) == 6

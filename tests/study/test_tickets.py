@@ -3,6 +3,7 @@
 import pytest
 
 import bayesduel as bd
+from bayesduel.data.health import DisconnectedWarning
 from bayesduel.study.desk import NoQuestion
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import studies
@@ -221,9 +222,48 @@ def test_retired_arms_are_restored_with_their_duels():
     assert {study.ask().left, study.ask().right} <= set("ac")
     study.restore_arms(["b"])
     assert "b" in study.status().ranking
+    held = study.ask(judge="ann")
+    study.retire_arms([held.left])
+    assert held.left not in (ann := study.ask(judge="ann")).to_dict().values()
+    study.restore_arms([held.left])
+    assert study.ask(2, judge="ann") == [held, ann]
     assert study.tally()[0, 1] == 1
     with pytest.raises(ValueError, match="retired to be restored, got 'a'"):
         study.restore_arms(["a"])
+
+
+def test_no_more_arms_than_the_goal_leaves_out_are_retired():
+    study = made(goal=bd.TopK(2))
+    study.add("a", "b", "left")
+    with pytest.raises(ValueError, match="k should be below the number of arms, 2, got 2"):
+        study.retire_arms(["c"])
+    assert set(study.status().ranking) == set("abc")
+
+
+def test_duels_of_retired_arms_are_paid_from_the_budget():
+    study = made(stop=bd.WithinRope(0.99) | bd.Budget(5))
+    for _ in range(4):
+        study.tell(study.ask(), "left")
+    study.retire_arms([study.rows()[0]["left"]])
+    study.tell(study.ask(), "left")
+    assert study.stopped
+    assert "5 duels (rule: 5)" in study.status(check=False).reason
+
+
+def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():
+    allowed = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")]
+    with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'd'"):
+        made(arms=list("abcd"), pairs=allowed).retire_arms(["c"])
+    study = made(arms=list("abcd"), pairs=allowed)
+    study.retire_arms(["b"])  # nothing is said: a and d meet by c
+    with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'e'"):
+        study.add_arms(["e"])
+
+
+def test_no_arm_added_is_no_change():
+    study = made()
+    study.add_arms([])
+    assert study.audit() == []
 
 
 def test_open_handles_see_the_arms_of_others(tmp_path):
