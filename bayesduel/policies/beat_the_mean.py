@@ -91,7 +91,6 @@ class BeatTheMean(HorizonPolicy):
     gamma: float = 1.0
     factor: float = 3.0
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
     guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
     ranges: ClassVar = {"gamma": "at least 1", "factor": "> 0"}

@@ -70,7 +70,6 @@ class BeatTheWinner(PairPolicy):
     """Beat the Winner, for weak regret; it has no settings."""
 
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     leader: ClassVar = staticmethod(leader)
     resets: ClassVar[bool] = False

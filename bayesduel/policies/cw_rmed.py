@@ -107,7 +107,6 @@ class CWRMED(PairPolicy):
     alpha: float = 3.0
     beta: float = 0.01
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
     guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
     ranges: ClassVar = {"alpha": "> 0", "beta": ">= 0"}

@@ -53,7 +53,6 @@ class DEXP3(HorizonPolicy):
 
     horizon: float | None = None
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha, Koren & Mansour, ICML 2021, Algorithm 1"
     guarantee: ClassVar[str] = "Borda regret O((K log K)^(1/3) T^(2/3)), if preferences change too"
 

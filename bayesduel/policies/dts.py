@@ -142,7 +142,6 @@ class DTS(PairPolicy):
     alpha: float = 0.51
     plus: ClassVar[bool] = False
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O(K^2 log T); O(K log T + K^2 log log T) Condorcet"
     ranges: ClassVar = {"alpha": "> 0.5"}

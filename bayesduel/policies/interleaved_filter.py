@@ -96,7 +96,6 @@ class InterleavedFilter(HorizonPolicy):
     horizon: float | None = None
     version: Literal[1, 2] = 2
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
 

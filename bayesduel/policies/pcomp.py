@@ -106,7 +106,6 @@ class PCOMP(HorizonPolicy):
     delta: float | None = None
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "Agarwal, Ghuge & Nagarajan, ICML 2022, PCOMP"
     guarantee: ClassVar[str] = (

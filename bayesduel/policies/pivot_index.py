@@ -270,7 +270,6 @@ class PivotIndex(PairPolicy):
 
     belief: BeliefSpec = Beta(prior=8.0)
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "this package, docs/validation/pivot_index.md"
     guarantee: ClassVar[str] = "Copeland regret O(log T) where no pair is tied: a sketch of a proof"

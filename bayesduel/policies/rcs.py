@@ -64,7 +64,6 @@ class RCS(PairPolicy):
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
     ranges: ClassVar = {"alpha": "> 0.5"}

@@ -181,7 +181,6 @@ class RMED1(PairPolicy):
     belief: BeliefSpec = KL()
     slack: float = 0.3
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
     ranges: ClassVar = {"slack": ">= 0"}

@@ -213,7 +213,6 @@ class SCB(PairPolicy):
     cache: bool = True
     keep: bool = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
     guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
     ranges: ClassVar = {"first_round": "in [0, 5]"}

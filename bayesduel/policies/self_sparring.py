@@ -62,7 +62,6 @@ class SelfSparring(PairPolicy):
 
     belief: BeliefSpec = Beta()
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
     guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
 

@@ -166,7 +166,6 @@ class SupKLUCB(PairPolicy):
     index_tolerance: float = 0.0
     confirm: ClassVar[bool] = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
     ranges: ClassVar = {"index_tolerance": "in [0, 1)"}

@@ -79,7 +79,6 @@ class UCB1(PairPolicy):
 
     reward: Literal["opponent", "pair"] = "opponent"
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
 

@@ -65,7 +65,6 @@ class Uniform(PairPolicy, MarginPolicy):
     by: Literal["means", "model"] = "means"
     cost: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 

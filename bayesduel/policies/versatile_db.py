@@ -78,7 +78,6 @@ class VersatileDB(PairPolicy):
 
     shared: bool = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha & Gaillard, ICML 2022, Algorithm 3"
     guarantee: ClassVar[str] = (
         "Condorcet regret O(sum over arms of log T / gap) and, if preferences change, O(sqrt(K T))"

@@ -96,7 +96,6 @@ class WinnerStays(PairPolicy):
     regret: Literal["weak", "strong"] = "weak"
     beta: float = 1.1
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     leader: ClassVar = staticmethod(leader)
     reference: ClassVar[str] = "Chen & Frazier, ICML 2017, Algorithms 1 and 2"
     guarantee: ClassVar[str] = (

@@ -63,7 +63,6 @@ class GLMETC(EpochPolicy):
     """
 
     belief: Logistic = Logistic()
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
     guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
 

@@ -94,7 +94,6 @@ class KLUCB(ItemPolicy):
     belief: Counts = Counts()
     c: float = 0.0
     reads: ClassVar = Counts
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
     ranges: ClassVar = {"c": ">= 0"}

@@ -67,7 +67,6 @@ class ThompsonBeta(ItemPolicy):
 
     belief: Counts = Counts()
     reads: ClassVar = Counts
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
 
