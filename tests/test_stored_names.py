@@ -186,6 +186,7 @@ def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
 # Every place of the package in which a text that does not stand there becomes a name, a module or
 # code: by file and function, what is asked for, and why no file that is opened can say it.
 CLI = "bayesduel/cli/__init__.py"
+POLICY, INIT = "bayesduel/policies/policy.py", "Policy.__init_subclass__"
 CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_logs"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
@@ -198,6 +199,11 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/__init__.py", "__getattr__", "import_module(_HOMES[name])"),
         ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[name])"),
         ("bayesduel/__init__.py", "__getattr__", "globals()"),
+    ),
+    "a rule, by a name that a class of policies lists, of the module in which the class is": (
+        (POLICY, INIT, "getattr(sys.modules.get(cls.__module__), name, None)"),
+        (POLICY, INIT, "setattr(cls, name, staticmethod(cast(Any, rule)))"),
+        (POLICY, INIT, "sys.modules"),
     ),
     "a command that was typed, one of the list COMMANDS": (
         (CLI, "Commands.get_command", "getattr(import_module('bayesduel.cli.lists'), cmd_name)"),

@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    chosen_model,
-    fitting_options,
-    json_option,
-    log_argument,
-    output_option,
-    read_log,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +14,7 @@ __all__ = ["command"]
 
 
 @click.command("calibrate", short_help="Check a model by simulated logs on the design of LOG.")
-@log_argument
+@shared.log_argument
 @click.option(
     "-n",
     "n_truths",
@@ -40,10 +31,10 @@ __all__ = ["command"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of JSON lines from which a run that was stopped goes on.",
 )
-@output_option("File to write the ranks to, e.g. ranks.nc (NetCDF).")
-@json_option
-@reading_options
-@fitting_options
+@shared.output_option("File to write the ranks to, e.g. ranks.nc (NetCDF).")
+@shared.json_option
+@shared.reading_options
+@shared.fitting_options
 def command(
     log: str,
     n_truths: int,
@@ -64,9 +55,9 @@ def command(
 
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")
-    check_folder(output)
-    model = chosen_model(options["model"], options)
-    (duels,) = read_log(log, options).values()
+    shared.check_folder(output)
+    model = shared.chosen_model(options["model"], options)
+    (duels,) = shared.read_log(log, options).values()
     with share("calibrating") as progress:
         tree = calibrate(
             model,

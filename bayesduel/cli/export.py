@@ -5,21 +5,14 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    analysing,
-    analysis_options,
-    check_not_input,
-    folder_option,
-    log_argument,
-    raw_option,
-)
+from bayesduel.cli import options as shared
 
 __all__ = ["command"]
 
 
 @click.command("export", short_help="Write every table of the report on LOG as a file.")
-@log_argument
-@folder_option
+@shared.log_argument
+@shared.folder_option
 @click.option(
     "--format",
     type=click.Choice(["csv", "json"]),
@@ -27,8 +20,8 @@ __all__ = ["command"]
     show_default=True,
     help="Format of the files.",
 )
-@raw_option
-@analysis_options
+@shared.raw_option
+@shared.analysis_options
 def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
     """Write every table of the report on LOG as a file, numbers not rounded.
 
@@ -38,8 +31,8 @@ def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> N
     from bayesduel.cli.console import alone, remark, steps
     from bayesduel.reporting.export import export
 
-    check_not_input(output)
-    logs, given = analysing(log, options)
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
     with steps() as step:
         files = export(alone(logs), output, format=format, raw=raw, **given, step=step)
     remark(f"wrote {len(files)} files to {output}")

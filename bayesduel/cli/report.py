@@ -7,22 +7,15 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    analysing,
-    analysis_options,
-    check_folder,
-    log_argument,
-    noun_option,
-    report_option,
-)
+from bayesduel.cli import options as shared
 
 __all__ = ["command", "shown_command"]
 
 
 @click.command("report", short_help="Write a report on LOG, as one HTML file.")
-@log_argument
-@report_option
-@noun_option
+@shared.log_argument
+@shared.report_option
+@shared.noun_option
 @click.option("--title", help="Heading.  [default: the source of the log]")
 @click.option(
     "--separate",
@@ -40,7 +33,7 @@ __all__ = ["command", "shown_command"]
     is_flag=True,
     help="Show how few votes or judges decide who leads, too (fits the model some forty times).",
 )
-@analysis_options
+@shared.analysis_options
 @click.pass_obj
 def command(
     argv: list[str], /, log: str, output: Path, title: str | None, separate: bool, **options: Any
@@ -55,8 +48,8 @@ def command(
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
 
-    check_folder(output)
-    logs, given = analysing(log, options)
+    shared.check_folder(output)
+    logs, given = shared.analysing(log, options)
     pooled = len(logs) > 1 and not separate
     if pooled:
         coverage = arm_coverage(logs)  # type: ignore[arg-type]

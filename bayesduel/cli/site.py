@@ -5,26 +5,19 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    analysing,
-    analysis_options,
-    check_not_input,
-    folder_option,
-    log_argument,
-    noun_option,
-)
+from bayesduel.cli import options as shared
 from bayesduel.cli.report import shown_command
 
 __all__ = ["command"]
 
 
 @click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
-@log_argument
-@folder_option
-@noun_option
+@shared.log_argument
+@shared.folder_option
+@shared.noun_option
 @click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
 @click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
-@analysis_options
+@shared.analysis_options
 @click.pass_obj
 def command(
     argv: list[str], /, log: str, output: Path, title: str | None, date: str | None, **options: Any
@@ -37,8 +30,8 @@ def command(
     from bayesduel.cli.console import remark, steps
     from bayesduel.reporting.site import site
 
-    check_not_input(output)
-    logs, given = analysing(log, options)
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
     if None not in logs:
         raise click.UsageError("--by makes several logs, and a site is of one: make one each")
     with steps() as step:

@@ -4,23 +4,16 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    fits_of,
-    fitting_options,
-    is_saved,
-    json_option,
-    log_argument,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 __all__ = ["command"]
 
 
 @click.command("sources", short_help="Compare the sources of LOG: people, a machine, groups.")
-@log_argument
-@json_option
-@reading_options
-@fitting_options
+@shared.log_argument
+@shared.json_option
+@shared.reading_options
+@shared.fitting_options
 def command(log: str, as_json: bool, **options: Any) -> None:
     """Show what the votes of each source of LOG are worth, how they agree, and their biases.
 
@@ -31,12 +24,14 @@ def command(log: str, as_json: bool, **options: Any) -> None:
     from bayesduel.posterior.sources import sources
     from bayesduel.reporting.sources import sources_section
 
-    if not is_saved(log) and not any(word.startswith("sources:") for word in options["term"]):
+    if not shared.is_saved(log) and not any(
+        word.startswith("sources:") for word in options["term"]
+    ):
         raise click.UsageError(
             "sources needs --term sources:COLUMN=TARGET, such as --term sources:source=human"
         )
     found = {}
-    for label, fit in fits_of(log, options).items():
+    for label, fit in shared.fits_of(log, options).items():
         with working("comparing sources"):
             found[label] = sources(fit)
     tell(found, as_json, lambda one: [sources_section(one)])

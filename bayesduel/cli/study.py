@@ -6,14 +6,8 @@ from typing import Any
 
 import click
 
+from bayesduel.cli import options as shared
 from bayesduel.cli import serve
-from bayesduel.cli.options import (
-    check_folder,
-    check_picture,
-    raw_option,
-    report_option,
-    term_option,
-)
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -54,7 +48,7 @@ def command() -> None:
     help="File with one item (prompt) a line: a ticket names one.",
 )
 @click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
-@term_option
+@shared.term_option
 @click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
 @click.option(
@@ -226,7 +220,7 @@ def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
     return found.to_dict(), text
 
 
-@of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
+@of_study("plan", lambda given: given["plot_path"] and shared.check_picture(given["plot_path"]))
 @click.option("--futures", default=100, show_default=True, help="Simulated futures.")
 @click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
 @click.option("--workers", default=2, show_default=True, help="Processes.")
@@ -252,10 +246,10 @@ def plan(
     return found.to_dict(), str(found)
 
 
-@of_study("export", lambda given: check_folder(given["path"], "PATH"))
+@of_study("export", lambda given: shared.check_folder(given["path"], "PATH"))
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
-@raw_option
+@shared.raw_option
 def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     from bayesduel.study.outcomes import export_rows
@@ -270,8 +264,8 @@ def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 
-@of_study("report", lambda given: check_folder(given["output"]))
-@report_option
+@of_study("report", lambda given: shared.check_folder(given["output"]))
+@shared.report_option
 def report(study: Any, output: Path) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.reporting.report import report as write

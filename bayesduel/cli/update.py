@@ -6,29 +6,22 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    is_saved,
-    log_argument,
-    output_option,
-    read_log,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 __all__ = ["command"]
 
 
 @click.command("update", short_help="Add the duels of LOG to a saved fit.")
 @click.argument("fit", type=click.Path(path_type=Path))
-@log_argument
-@output_option("File to write.  [default: FIT itself]")
+@shared.log_argument
+@shared.output_option("File to write.  [default: FIT itself]")
 @click.option(
     "--earlier",
     metavar="LOG",
     help="Log that FIT was made of; needed where counts by pair do not suffice.",
 )
 @click.option("--draws", type=click.IntRange(min=100), help="Posterior draws.")
-@reading_options
+@shared.reading_options
 def command(
     fit: Path, log: str, output: Path | None, earlier: str | None, draws: int | None, **options: Any
 ) -> None:
@@ -43,17 +36,19 @@ def command(
     from bayesduel.posterior.update import update
     from bayesduel.system.atomic_write import held, write_netcdf
 
-    path = check_folder(fit if output is None else output, "FIT" if output is None else "-o", "fit")
+    path = shared.check_folder(
+        fit if output is None else output, "FIT" if output is None else "-o", "fit"
+    )
     if options["by"] is not None:
         raise click.UsageError("--by should not be given: a saved fit is of one log")
-    if not is_saved(fit):
+    if not shared.is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
     given: dict[str, Any] = {} if draws is None else {"draws": draws}
     replaced = fit.is_file() and path.exists() and path.samefile(fit)
     with held(fit) if replaced else nullcontext():
         saved = load(fit)
-        whole = None if earlier is None else read_log(earlier, options, saved)[None]
-        new = read_log(log, options, saved)[None]
+        whole = None if earlier is None else shared.read_log(earlier, options, saved)[None]
+        new = shared.read_log(log, options, saved)[None]
         with share("updating") as progress:
             updated = update(saved, new, duels=whole, progress=progress, **given)
         write_netcdf(path, updated)
