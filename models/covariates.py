@@ -96,11 +96,6 @@ class ItemCovariates(ArmTerm):
         None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
     References
     ----------
     Springall, "Response surface fitting using a generalization of the Bradley-Terry paired
@@ -200,11 +195,6 @@ class ItemEffects(ArmTerm):
     ----------
     prior
         Scale of the half-normal prior of ``effect_scale``, in the unit of the response.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `prior` is not a positive finite number.
 
     Examples
     --------

@@ -77,11 +77,6 @@ class LogisticAttributes(Model):
         None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
     References
     ----------
     Gelman, Jakulin, Pittau & Su, "A weakly informative default prior distribution for logistic

@@ -29,11 +29,6 @@ class Scores(ArmTerm):
         half-normal prior whose scale the response knows; a number fixes it; ``numpy.inf`` is a
         flat prior.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `scale` is not None or a positive number.
-
     Examples
     --------
     >>> bd.models.BradleyTerry(bd.models.Scores(scale=1.0)) == bd.models.BradleyTerry(scale=1.0)
