@@ -23,9 +23,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     metavar="TABLE",
     help="File of the items' attributes, one row an item.  [default: those of a shipped LOG]",
 )
-@click.option(
-    "--item", metavar="COLUMN", default="item", show_default=True, help="Column of the labels."
-)
+@click.option("--item", metavar="COLUMN", default="item", help="Column of the labels.")
 @click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")
 @click.option("--predict", metavar="TABLE", help="File of new items to predict.")
 @click.option("--judge-effect", is_flag=True, help="Give each judge coefficients of their own.")
@@ -39,7 +37,6 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     "--scale",
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
-    show_default=True,
     help="Prior deviation of a standardised coefficient; inf: maximum likelihood.",
 )
 @click.option(

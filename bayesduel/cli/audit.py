@@ -24,7 +24,6 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
     "--top",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Size of the top set that should stand; 1 is the leader.",
 )
 @click.option("--pair", metavar="A,B", help="Two arms whose order should stand, instead.")
@@ -38,7 +37,6 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
     "--share",
     type=shared.BETWEEN,
     default=0.5,
-    show_default=True,
     help="Of votes (or judges), up to which they are left out.",
 )
 @shared.reading_options

@@ -20,12 +20,9 @@ __all__ = ["command"]
     "n_truths",
     type=click.IntRange(min=20),
     default=100,
-    show_default=True,
     help="Truths drawn from the prior, each with a log that is fitted.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes."
-)
+@click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes.")
 @click.option(
     "--keep-in",
     type=click.Path(dir_okay=False, path_type=Path),

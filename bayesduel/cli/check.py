@@ -27,7 +27,6 @@ __all__ = ["command"]
     "--unit",
     metavar="COLUMN",
     default="pair",
-    show_default=True,
     help="What the comparison leaves out, one at a time: pair, duel, judge, group, category, time "
     "(ten periods) or another column.",
 )
@@ -35,6 +34,7 @@ __all__ = ["command"]
 @click.option(
     "--order-effect/--no-order-effect",
     default=True,
+    show_default=False,
     help="Estimate an advantage of the left side, or none, where sides carry no meaning.  "
     "[default: estimate it]",
 )

@@ -14,11 +14,7 @@ __all__ = ["command"]
 @shared.log_argument
 @shared.folder_option
 @click.option(
-    "--format",
-    type=click.Choice(["csv", "json"]),
-    default="csv",
-    show_default=True,
-    help="Format of the files.",
+    "--format", type=click.Choice(["csv", "json"]), default="csv", help="Format of the files."
 )
 @shared.raw_option
 @shared.analysis_options

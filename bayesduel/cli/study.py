@@ -39,7 +39,6 @@ def command() -> None:
 @click.option(
     "--goal",
     default="find-best",
-    show_default=True,
     help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
 )
 @click.option(
@@ -47,10 +46,10 @@ def command() -> None:
     type=click.Path(dir_okay=False),
     help="File with one item (prompt) a line: a ticket names one.",
 )
-@click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
+@click.option("--model", default="bradley-terry", help="Name of a model.")
 @shared.term_option
-@click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
-@click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
+@click.option("--policy", default="auto", help="auto, or a policy: DTS().")
+@click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
     "--confirm/--no-confirm",
     default=None,
@@ -60,7 +59,6 @@ def command() -> None:
 @click.option(
     "--rope",
     default=0.05,
-    show_default=True,
     help="Difference in the probability to win, from one half, that does not matter.",
 )
 @click.option("--budget", type=int, help="Stop after this many duels at the latest.")
@@ -90,10 +88,9 @@ def command() -> None:
 @click.option(
     "--expires",
     default=3600.0,
-    show_default=True,
     help="Seconds after which a ticket without an outcome no longer counts as pending.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the choice of pairs.")
+@click.option("--seed", default=0, help="Seed of the choice of pairs.")
 @json_option
 def new(
     study: Place,
@@ -203,10 +200,7 @@ def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) 
 
 @of_study("status")
 @click.option(
-    "--futures",
-    default=10,
-    show_default=True,
-    help="Simulated futures that estimate the duels to go; 0 for none.",
+    "--futures", default=10, help="Simulated futures that estimate the duels to go; 0 for none."
 )
 @click.option(
     "--check/--no-check",
@@ -221,10 +215,10 @@ def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
 
 
 @of_study("plan", lambda given: given["plot_path"] and shared.check_picture(given["plot_path"]))
-@click.option("--futures", default=100, show_default=True, help="Simulated futures.")
-@click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
-@click.option("--workers", default=2, show_default=True, help="Processes.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the futures.")
+@click.option("--futures", default=100, help="Simulated futures.")
+@click.option("--budget", default=5000, help="Duels before one is given up.")
+@click.option("--workers", default=2, help="Processes.")
+@click.option("--seed", default=0, help="Seed of the futures.")
 @click.option(
     "--plot", "plot_path", type=click.Path(path_type=Path), help="Write a figure to this file."
 )

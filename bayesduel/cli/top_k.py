@@ -22,11 +22,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @shared.log_argument
 @click.option("--k", "k", type=click.IntRange(min=1), required=True, help="Number of arms.")
 @click.option(
-    "--sets",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of sets to list, at most.",
+    "--sets", type=click.IntRange(min=1), default=10, help="Number of sets to list, at most."
 )
 @shared.json_option
 @shared.output_option("File for the JSON.")

@@ -29,7 +29,6 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 @click.option(
     "--covariance",
     default="auto",
-    show_default=True,
     help="Which votes depend on one another: model (none), judge, group, judge and group, or auto.",
 )
 @click.option(
