@@ -107,7 +107,6 @@ class ActionElimination(HorizonPolicy):
     guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         pairs = self.reward == "pair"
         active = ~np.eye(n_arms, dtype=np.bool_)

@@ -96,7 +96,6 @@ class BeatTheMean(HorizonPolicy):
     ranges: ClassVar = {"gamma": "at least 1", "factor": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(2 * horizon * n_arms),

@@ -77,7 +77,6 @@ class BeatTheWinner(PairPolicy):
     guarantee: ClassVar[str] = "weak regret bounded whatever T, where a Condorcet winner exists"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(np.zeros(1, np.int64), no_match(), np.arange(n_arms), self.resets)
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

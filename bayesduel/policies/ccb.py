@@ -179,7 +179,6 @@ class CCB(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             alpha=float(self.alpha),
             decided=no_decided_pairs(n_arms),

@@ -112,7 +112,6 @@ class CWRMED(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0", "beta": ">= 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         everyone = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
         return Memory(float(self.alpha), float(self.beta), type(self) is CWRMED, everyone)
 

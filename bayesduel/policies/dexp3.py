@@ -57,7 +57,6 @@ class DEXP3(HorizonPolicy):
     guarantee: ClassVar[str] = "Borda regret O((K log K)^(1/3) T^(2/3)), if preferences change too"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         eta = (log(n_arms) / (self.known_horizon() * sqrt(n_arms))) ** (2 / 3)
         return Memory(
             eta=eta,

@@ -147,7 +147,6 @@ class DTS(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         chance = np.full((n_arms, n_arms), 0.5)  # of a prior alone: it is symmetric
         return Memory(float(self.alpha), self.plus, chance, np.zeros(1, np.int64))
 

@@ -141,7 +141,6 @@ class ExploreThenVerify(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         shape = n_arms, n_arms
         return Memory(
             delta=self.known_delta(),

@@ -100,7 +100,6 @@ class InterleavedFilter(HorizonPolicy):
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(horizon * n_arms**2),

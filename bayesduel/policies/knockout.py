@@ -87,7 +87,6 @@ class Knockout(IdentificationPolicy):
     ranges: ClassVar = {"epsilon": "in (0, 0.5)", "gamma": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             bias=(2 ** (1 / 3) - 1) * self.epsilon / self.gamma,
             delta=self.known_delta(),

@@ -165,7 +165,6 @@ class MergeRUCB(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5", "batch_size": "at least 2", "failure": "in (0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         a = self.alpha
         offset = ((4 * a - 1) * n_arms**2 / ((2 * a - 1) * self.failure)) ** (1 / (2 * a - 1))
         return Memory(

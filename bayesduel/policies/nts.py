@@ -91,7 +91,6 @@ class NTS(IdentificationPolicy):
     ranges: ClassVar = {"gap": "in (0, 0.5)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         error = self.known_delta() / n_arms
         odds = log((0.5 + self.gap) / (0.5 - self.gap))
         return Memory(

@@ -145,7 +145,6 @@ class PBR(HorizonPolicy):
     ranges: ClassVar = {"k": "at least 1", "cap": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")

@@ -275,7 +275,6 @@ class PivotIndex(PairPolicy):
     guarantee: ClassVar[str] = "Copeland regret O(log T) where no pair is tied: a sketch of a proof"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             beats=np.full((n_arms, n_arms), 0.5),
             by_rival=np.zeros((n_arms, n_arms)),

@@ -141,7 +141,6 @@ class POCOWISTA(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         pairs = n_arms - 1 if self.transitive else n_arms * (n_arms - 1) / 2
         return Memory(
             delta=self.known_delta() / pairs,

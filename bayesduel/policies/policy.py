@@ -305,7 +305,7 @@ class ItemPolicy(Policy, ABC):
 
     @abstractmethod
     def init(self, items: ItemSet) -> Any:
-        """Return the memory before the first pull."""
+        """Return the memory before the first pull or duel."""
 
     def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
         """Return the best item so far: by the posterior mode, on a sphere its unit vector.

@@ -141,7 +141,6 @@ class RankEl(HorizonPolicy):
             raise ValueError(f"epsilon should be 0 under 'borda', got {self.epsilon}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         delta = float(self.delta or 1 / horizon)
         return Memory(

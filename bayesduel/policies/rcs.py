@@ -69,5 +69,4 @@ class RCS(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(float(self.alpha), np.zeros(n_arms, np.int64))

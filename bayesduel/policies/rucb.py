@@ -82,5 +82,4 @@ class RUCB(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(float(self.alpha), np.full(1, -1, np.int64), no_decided_pairs(n_arms))

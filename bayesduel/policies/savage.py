@@ -277,7 +277,6 @@ class SAVAGE(HorizonPolicy):
             )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
         ranked = self.criterion in RANKINGS

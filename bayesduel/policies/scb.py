@@ -223,7 +223,6 @@ class SCB(PairPolicy):
             raise ValueError("keep should be False where cache is False, got True")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         clock = np.zeros(6, np.int64)
         clock[ROUND] = self.first_round - 1
         clock[WINNER] = clock[LAST] = -1

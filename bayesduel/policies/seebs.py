@@ -110,7 +110,6 @@ class SEEBS(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             delta=self.known_delta(),
             arms=np.ones(n_arms, np.bool_),

@@ -78,7 +78,6 @@ class SelfSparring(PairPolicy):
             raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(np.zeros((2, n_arms)), np.zeros(1, np.int64))
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

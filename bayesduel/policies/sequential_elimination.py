@@ -74,7 +74,6 @@ class SequentialElimination(IdentificationPolicy):
     ranges: ClassVar = {"epsilon": "in (0, 0.5)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             epsilon=float(self.epsilon),
             delta=self.known_delta() / n_arms,

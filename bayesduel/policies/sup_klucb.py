@@ -171,7 +171,6 @@ class SupKLUCB(PairPolicy):
     ranges: ClassVar = {"index_tolerance": "in [0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         if n_arms < 3:
             name = type(self).__name__
             raise ValueError(f"n_arms should be at least 3 for {name}, got {n_arms}")

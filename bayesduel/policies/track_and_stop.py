@@ -113,7 +113,6 @@ class TrackAndStop(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             delta=self.known_delta(),
             duels=np.diag(np.full(n_arms, inf)),

@@ -83,7 +83,6 @@ class UCB1(PairPolicy):
     guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(self.reward == "pair", no_rewards(n_arms))
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

@@ -69,7 +69,6 @@ class Uniform(PairPolicy, MarginPolicy):
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         pairs = np.column_stack(np.triu_indices(n_arms, 1))
         if self.cost is not None:
             pairs = pairs[np.isfinite(checked_cost(self.cost, n_arms)[pairs[:, 0], pairs[:, 1]])]

@@ -84,7 +84,6 @@ class VersatileDB(PairPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         shape = 1 if self.shared else 2, n_arms
         return Memory(np.zeros(shape), np.full(shape, 1 / n_arms), no_duel())
 

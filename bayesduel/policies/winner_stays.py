@@ -105,7 +105,6 @@ class WinnerStays(PairPolicy):
     ranges: ClassVar = {"beta": "> 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             beta=float(self.beta) if self.regret == "strong" else 0.0,
             lead=np.zeros(n_arms),

@@ -72,6 +72,5 @@ class FGTSCDB(ItemDuelPolicy):
     ranges: ClassVar = {"eta": "> 0", "mu": ">= 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
         finite_only(self, items)
         return Memory(float(self.eta), float(self.mu), np.zeros(items.attributes.shape[1]))

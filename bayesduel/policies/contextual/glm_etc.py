@@ -67,7 +67,6 @@ class GLMETC(EpochPolicy):
     guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         design, weight = optimal_design(items.attributes)
         return Memory(
             schedule=self.schedule_for(items),

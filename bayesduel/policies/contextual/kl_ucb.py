@@ -99,6 +99,5 @@ class KLUCB(ItemPolicy):
     ranges: ClassVar = {"c": ">= 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.c), np.zeros(len(items.attributes)), np.zeros(1, np.int64))

@@ -65,6 +65,5 @@ class LogisticDuelThompson(ItemDuelPolicy):
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
         finite_only(self, items)
         return Memory(self.challenger == "information", float(self.alpha))

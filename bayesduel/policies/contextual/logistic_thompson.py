@@ -45,5 +45,4 @@ class LogisticThompson(ItemPolicy):
     guarantee: ClassVar[str] = "none proved for the Laplace posterior"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         return Memory(np.zeros(items.attributes.shape[1]))

@@ -56,6 +56,5 @@ class LogisticUCB(ItemPolicy):
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.alpha))

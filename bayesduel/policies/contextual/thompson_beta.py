@@ -71,7 +71,6 @@ class ThompsonBeta(ItemPolicy):
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         m = len(items.attributes)
         return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))

@@ -120,7 +120,6 @@ class TwoPhase(EpochPolicy):
     )
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         choose = spanner if self.basis == "spanner" else arbitrary_basis
         basis = choose(items.attributes)
         n = len(basis)

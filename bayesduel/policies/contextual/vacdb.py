@@ -138,7 +138,6 @@ class VACDB(ItemDuelPolicy):
     ranges: ClassVar = {"delta": "in (0, 1)", "kappa": "positive and finite", "scale": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
         finite_only(self, items)
         n, size = items.attributes.shape[1], 2.0 ** np.arange(1, LAYERS + 1)
         none = ItemSet(np.zeros((1, n)), np.ones(1), False)
