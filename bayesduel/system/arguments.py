@@ -153,16 +153,12 @@ def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
 
 
-def check_seed(value: Any, name: str = "seed", *, none: bool = False) -> None:
-    """Raise TypeError or ValueError unless an argument is a seed, or None if allowed."""
-    if none and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} should be a whole number >= 0, got {shown_value(value)}")
-    if not 0 <= int(value) <= LARGEST_SEED:
-        raise ValueError(
-            f"{name} should be a whole number from 0 to 2**128, got {shown_value(value)}"
-        )
+def check_seed(seed: Any) -> None:
+    """Raise TypeError or ValueError unless an argument is a seed."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
+    if not 0 <= int(seed) <= LARGEST_SEED:
+        raise ValueError(f"seed should be a whole number from 0 to 2**128, got {shown_value(seed)}")
 
 
 def check_rng(value: Any, name: str = "rng") -> None:
