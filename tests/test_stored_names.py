@@ -206,12 +206,8 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (POLICY, INIT, "sys.modules"),
     ),
     "a command that was typed, one of the list COMMANDS": (
-        (CLI, "Commands.get_command", "getattr(import_module('bayesduel.cli.lists'), cmd_name)"),
-        (CLI, "Commands.get_command", "import_module('bayesduel.cli.lists')"),
-        (
-            *(CLI, "Commands.get_command"),
-            "import_module(f'bayesduel.cli.{cmd_name.replace('-', '_')}')",
-        ),
+        (CLI, "Commands.get_command", "getattr(import_module(f'bayesduel.cli.{file}'), own)"),
+        (CLI, "Commands.get_command", "import_module(f'bayesduel.cli.{file}')"),
     ),
     "a problem that was typed, one of FAMILIES or ITEM_FAMILIES": (
         ("bayesduel/cli/parse.py", "_drawn", "getattr(problems, family)"),

@@ -1,4 +1,4 @@
-"""``bayesduel report``: a report on a log, as one HTML file."""
+"""``bayesduel report``, ``site`` and ``export``: a report on a log, as a page, pages or tables."""
 
 import os
 import shlex
@@ -9,7 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 
-__all__ = ["command", "shown_command"]
+__all__ = ["command", "export", "site"]
 
 
 @click.command("report", short_help="Write a report on LOG, as one HTML file.")
@@ -67,13 +67,73 @@ def command(
             **given,
             pooled=pooled,
             title=title,
-            command=shown_command(argv),
+            command=_shown(argv),
             step=step,
         )
     remark(f"wrote {output}")
 
 
-def shown_command(argv: list[str]) -> str:
+@click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
+@shared.log_argument
+@shared.folder_option
+@shared.noun_option
+@click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
+@click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
+@shared.analysis_options
+@click.pass_obj
+def site(
+    argv: list[str], /, log: str, output: Path, title: str | None, date: str | None, **options: Any
+) -> None:
+    """Write the site of LOG: a folder of pages that any server of files can publish.
+
+    index.html is the report with a leaderboard; each arm has a page and JSON in arms/. Written
+    into the same folder again, links stay and the edition before is compared.
+    """
+    from bayesduel.cli.console import remark, steps
+    from bayesduel.reporting.site import site
+
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
+    if None not in logs:
+        raise click.UsageError("--by makes several logs, and a site is of one: make one each")
+    with steps() as step:
+        place = site(
+            logs[None],
+            output,
+            **given,
+            title=title,
+            date=date,
+            command=_shown(argv),
+            step=step,
+        )
+    remark(f"wrote {place}")
+
+
+@click.command("export", short_help="Write every table of the report on LOG as a file.")
+@shared.log_argument
+@shared.folder_option
+@click.option(
+    "--format", type=click.Choice(["csv", "json"]), default="csv", help="Format of the files."
+)
+@shared.raw_option
+@shared.analysis_options
+def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
+    """Write every table of the report on LOG as a file, numbers not rounded.
+
+    The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
+    there is a folder for each log.
+    """
+    from bayesduel.cli.console import alone, remark, steps
+    from bayesduel.reporting.export import export
+
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
+    with steps() as step:
+        files = export(alone(logs), output, format=format, raw=raw, **given, step=step)
+    remark(f"wrote {len(files)} files to {output}")
+
+
+def _shown(argv: list[str]) -> str:
     """Return a command for a page that others read: of an absolute path, its name."""
     words = (os.path.basename(word) if os.path.isabs(word) else word for word in argv)
     return shlex.join(["bayesduel", *words])
