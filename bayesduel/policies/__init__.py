@@ -46,8 +46,7 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 
 from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
-from bayesduel.policies.beat_the_winner import BeatTheWinner
-from bayesduel.policies.beat_the_winner_reset import BeatTheWinnerReset
+from bayesduel.policies.beat_the_winner import BeatTheWinner, BeatTheWinnerReset
 from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.contextual.colstim import CoLSTIM
