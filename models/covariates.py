@@ -18,6 +18,7 @@ from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
 from bayesduel.system.arguments import (
     check_flag,
     check_names,
+    check_type,
     listed,
     numbers,
     shown_value,
@@ -119,10 +120,7 @@ class ItemCovariates(ArmTerm):
     dims: ClassVar[Dims] = {"coefficient": ("attribute",), "local": ("attribute",)}
 
     def __post_init__(self) -> None:
-        if not isinstance(self.items, Items):
-            raise TypeError(
-                f"items should be what bayesduel.read_items returned, got {shown_value(self.items)}"
-            )
+        check_type(self.items, Items, "items", "what bayesduel.read_items returned")
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
         check_positive("scale", self.scale, none=True, flat=True)

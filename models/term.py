@@ -17,7 +17,7 @@ import numpy as np
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -427,11 +427,9 @@ class Terms:
         return iter(self.parts)
 
     def __add__(self, other: Any) -> "Terms":
-        if not isinstance(other, Part | Terms):
-            raise TypeError(
-                "a term should be added to a term, such as Scores() + OrderEffect(), got "
-                f"{shown_value(other)}"
-            )
+        check_type(
+            other, Part | Terms, "a term", "added to a term, such as Scores() + OrderEffect()"
+        )
         return Terms((*self.parts, *(other if isinstance(other, Terms) else (other,))))
 
     def find(self, kind: type[Part]) -> Any:

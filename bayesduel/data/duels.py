@@ -38,6 +38,7 @@ from bayesduel.system.arguments import (
     check_flag,
     check_log,
     check_one_of,
+    check_type,
     column_of,
     labels_of,
     listed,
@@ -97,10 +98,7 @@ class Duels:
     def __post_init__(self) -> None:
         if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
             raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
-        if not isinstance(self.cells, Cells):
-            raise TypeError(
-                f"cells should be bayesduel.data.duels.Cells, got {shown_value(self.cells)}"
-            )
+        check_type(self.cells, Cells, "cells", "bayesduel.data.duels.Cells")
         if len(self.arms) < 2:
             raise ValueError(f"a log should contain at least two arms, got {list(self.arms)}")
         if len(set(self.arms)) != len(self.arms):
@@ -402,8 +400,7 @@ class Duels:
         """
         from bayesduel.data.categories import parts_of_categories
 
-        if not isinstance(logs, Mapping):
-            raise TypeError(f"logs should be a dict of logs, got {shown_value(logs)}")
+        check_type(logs, Mapping, "logs", "a dict of logs")
         for log in logs.values():
             check_log(log, Duels, "logs")
         return cls(**parts_of_categories(logs))
