@@ -45,8 +45,10 @@ def no_margins(n_arms: int) -> Margins:
 
 
 def require_margins(value: Any) -> None:
-    """Raise TypeError unless an argument is the statistics of margins."""
+    """Raise TypeError unless an argument is the statistics of margins, ValueError if not finite."""
     check_type(value, Margins, "margins", "bayesduel.selection.Margins")
+    if not (np.isfinite(value.total).all() and np.isfinite(value.squares).all()):
+        raise ValueError("margins should be finite, got infinite or missing ones")
 
 
 @compiled

@@ -18,7 +18,7 @@ from bayesduel.plots.style import (
     place_ticks,
     shorten,
 )
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
@@ -136,8 +136,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
 def places_of(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
     n_arms = winners.sizes["arm"]
-    if places is not None and not isinstance(places, slice):
-        raise TypeError(f"places should be a slice such as slice(0, 40), got {shown_value(places)}")
+    check_type(places, slice | None, "places", "a slice such as slice(0, 40)")
     found = np.arange(1, n_arms + 1)[places or slice(None)]
     if not len(found):
         raise ValueError(f"places should leave an arm of {n_arms}, got {places}")

@@ -40,7 +40,7 @@ from bayesduel.data.read.rankings import ranking_columns, rankings_in
 from bayesduel.data.read.rows import Rows, text_of
 from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
+from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, texts_of
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import count, join
 
@@ -217,8 +217,7 @@ def read_duels(  # type: ignore[misc]
     check_one_of(on_bad, "on_bad", get_args(OnBad))
     if both_bad is not None and shard is not None:
         raise ValueError("shard should be None with both_bad: choices are counted already")
-    if both_bad is not None and not isinstance(both_bad, str):
-        raise TypeError(f"both_bad should be the label of an arm, got {shown_value(both_bad)}")
+    check_type(both_bad, str | None, "both_bad", "the label of an arm")
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight, "covariates": covariates,
              "keep": keep, "ties": ties, "missing": missing, "coding": coding,
