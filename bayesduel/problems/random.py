@@ -39,8 +39,6 @@ class RandomProblem(Problem):
         function of a module, so that it can be sent to other processes.
     settings
         Further arguments of the generator.
-    name
-        The name in plots and traces.
 
     Examples
     --------
