@@ -127,19 +127,9 @@ class ItemCovariates(ArmTerm):
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
 
     @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return bool(np.isinf(self.scale))
-
-    @property
     def why_nuts(self) -> str:
         """A horseshoe is fitted by NUTS."""
         return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings without the items, which a fit keeps in a group of their own."""
-        return {"scale": self.scale, "sparsity": self.sparsity}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the names of the attributes."""
@@ -298,21 +288,6 @@ class DuelCovariates(ByLevel, Term):
     def worded(cls, text: str) -> "DuelCovariates":
         """Return the term of one covariate: "covariate:length"."""
         return cls((text,))
-
-    @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return bool(np.isinf(self.scale))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {
-            "of": list(self.of),
-            "scale": self.scale,
-            "deviations": None if self.deviations is None else list(self.deviations),
-            "by": self.by,
-        }
 
     @property
     def dims(self) -> Dims:

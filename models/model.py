@@ -102,11 +102,6 @@ class Model(ByValue, metaclass=_Named):
         """The name by which a report calls it, and its assumption in brackets."""
         return self.name
 
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
-
     def __add__(self, other: Any) -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""
         raise TypeError(

@@ -80,11 +80,6 @@ class PreferenceMatrix(Model):
         check_positive("concentration", self.concentration, none=True)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {"concentration": self.concentration}
-
-    @property
     def scales(self) -> dict[str, Scale]:
         """The concentration, where it is learned."""
         learned = Scale("log-normal", 4.0, 1.0, in_units=False)

@@ -63,6 +63,13 @@ class ByValue:
         if cls.__doc__ is not None:
             cls.__doc__ = completed(cls)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        values.pop("items", None)
+        return values
+
 
 def settings_to_json(settings: dict[str, Any]) -> str:
     """Return settings as JSON text; arrays keep their kind.

@@ -9,7 +9,7 @@ say (who judged, when, who was left) a part takes as neutral.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -134,18 +134,13 @@ class Part(ByValue, ABC):
 
     @property
     def flat(self) -> bool:
-        """Whether its prior is flat."""
-        return False
+        """Whether its prior is flat: its `prior` or `scale` is infinite."""
+        return any(np.array_equal(getattr(self, name, 0), np.inf) for name in ("prior", "scale"))
 
     @property
     def why_nuts(self) -> str:
         """Why only NUTS can sample it, or ""."""
         return ""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     @property
     def reads(self) -> tuple[str, ...]:
