@@ -79,7 +79,7 @@ class Problem:
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring."""
         super().__init_subclass__(**options)
-        if cls.__doc__ is not None and "__init__" not in vars(cls):
+        if cls.__doc__ is not None and "__init__" not in cls.__dict__:
             cls.__doc__ = completed(cls)
 
     @property
