@@ -121,9 +121,7 @@ class ItemCovariates(ArmTerm):
 
     def __post_init__(self) -> None:
         check_type(self.items, Items, "items", "what bayesduel.read_items returned")
-        if self.scale is None:
-            raise TypeError("scale should be a number or numpy.inf, got None")
-        check_positive("scale", self.scale, none=True, flat=True)
+        check_positive("scale", self.scale, flat=True)
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
 
     @property
@@ -274,9 +272,7 @@ class DuelCovariates(ByLevel, Term):
             )
         if len(set(columns)) < len(columns):
             raise ValueError(f"columns should be distinct, got {list(columns)}")
-        if self.scale is None:
-            raise TypeError("scale should be a number or numpy.inf, got None")
-        check_positive("scale", self.scale, none=True, flat=True)
+        check_positive("scale", self.scale, flat=True)
         object.__setattr__(self, "of", columns)
         if self.deviations is not None:
             deviations = numbers(self.deviations, "deviations").ravel()
