@@ -18,6 +18,7 @@ from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
 from bayesduel.system.arguments import (
     check_flag,
     check_names,
+    check_type,
     listed,
     numbers,
     shown_value,
@@ -96,11 +97,6 @@ class ItemCovariates(ArmTerm):
         None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
     References
     ----------
     Springall, "Response surface fitting using a generalization of the Bradley-Terry paired
@@ -124,29 +120,14 @@ class ItemCovariates(ArmTerm):
     dims: ClassVar[Dims] = {"coefficient": ("attribute",), "local": ("attribute",)}
 
     def __post_init__(self) -> None:
-        if not isinstance(self.items, Items):
-            raise TypeError(
-                f"items should be what bayesduel.read_items returned, got {shown_value(self.items)}"
-            )
-        if self.scale is None:
-            raise TypeError("scale should be a number or numpy.inf, got None")
-        check_positive("scale", self.scale, none=True, flat=True)
+        check_type(self.items, Items, "items", "what bayesduel.read_items returned")
+        check_positive("scale", self.scale, flat=True)
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
-
-    @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return bool(np.isinf(self.scale))
 
     @property
     def why_nuts(self) -> str:
         """A horseshoe is fitted by NUTS."""
         return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings without the items, which a fit keeps in a group of their own."""
-        return {"scale": self.scale, "sparsity": self.sparsity}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the names of the attributes."""
@@ -200,11 +181,6 @@ class ItemEffects(ArmTerm):
     ----------
     prior
         Scale of the half-normal prior of ``effect_scale``, in the unit of the response.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `prior` is not a positive finite number.
 
     Examples
     --------
@@ -296,9 +272,7 @@ class DuelCovariates(ByLevel, Term):
             )
         if len(set(columns)) < len(columns):
             raise ValueError(f"columns should be distinct, got {list(columns)}")
-        if self.scale is None:
-            raise TypeError("scale should be a number or numpy.inf, got None")
-        check_positive("scale", self.scale, none=True, flat=True)
+        check_positive("scale", self.scale, flat=True)
         object.__setattr__(self, "of", columns)
         if self.deviations is not None:
             deviations = numbers(self.deviations, "deviations").ravel()
@@ -310,21 +284,6 @@ class DuelCovariates(ByLevel, Term):
     def worded(cls, text: str) -> "DuelCovariates":
         """Return the term of one covariate: "covariate:length"."""
         return cls((text,))
-
-    @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return bool(np.isinf(self.scale))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {
-            "of": list(self.of),
-            "scale": self.scale,
-            "deviations": None if self.deviations is None else list(self.deviations),
-            "by": self.by,
-        }
 
     @property
     def dims(self) -> Dims:

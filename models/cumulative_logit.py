@@ -238,8 +238,6 @@ class CumulativeLogit(ScoreModel):
 
     Parameters
     ----------
-    predictor
-        As in BradleyTerry.
     scale
         As in BradleyTerry: None, a number in logits, or ``numpy.inf`` (`log_step_k` is flat then
         too).

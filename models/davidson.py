@@ -33,8 +33,6 @@ class Davidson(ScoreModel):
 
     Parameters
     ----------
-    predictor
-        As in BradleyTerry.
     scale
         As in BradleyTerry: None, a number in logits, or ``numpy.inf`` (`tie` is flat then too).
 

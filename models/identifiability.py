@@ -8,7 +8,7 @@ from bayesduel.data.items import dependent
 from bayesduel.models.scores import Scores
 from bayesduel.text import join
 
-__all__ = ["check_determined", "check_flat"]
+__all__ = ["check_components", "check_determined", "check_flat"]
 
 
 def check_flat(model: Any, duels: Any) -> None:
@@ -25,7 +25,7 @@ def check_flat(model: Any, duels: Any) -> None:
     names, columns = [], []
     for part in flat:
         if isinstance(part, Scores):
-            _check_components(duels)
+            check_components(duels)
             unit = np.eye(duels.n_arms)[:, :-1]
             columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
             names += list(duels.arms[:-1])
@@ -39,7 +39,8 @@ def check_flat(model: Any, duels: Any) -> None:
     check_determined(np.vstack([design, -design]), design, points, n, names)
 
 
-def _check_components(duels: Any) -> None:
+def check_components(duels: Any) -> None:
+    """Raise ValueError if some arms of a log never met, not even by others."""
     from bayesduel.data.health import components
 
     parts = components(duels)
@@ -54,7 +55,7 @@ def _check_connected(duels: Any) -> None:
     """Raise where maximum likelihood of scores does not exist (Ford's condition)."""
     from bayesduel.data.health import maximum_likelihood_exists
 
-    _check_components(duels)
+    check_components(duels)
     if not maximum_likelihood_exists(duels):
         summary = duels.summary()
         unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])

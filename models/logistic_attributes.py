@@ -30,11 +30,6 @@ class Intercept(Term):
     def __post_init__(self) -> None:
         check_positive("prior", self.prior, flat=True)
 
-    @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return bool(np.isinf(self.prior))
-
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return 1 for each item."""
         return (Touch((), np.ones(len(cells["first"]))),)
@@ -77,11 +72,6 @@ class LogisticAttributes(Model):
         None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
     References
     ----------
     Gelman, Jakulin, Pittau & Su, "A weakly informative default prior distribution for logistic
@@ -112,11 +102,6 @@ class LogisticAttributes(Model):
         """The attributes of the items, and an intercept."""
         own = ItemCovariates(self.items, self.scale, sparsity=self.sparsity)
         return own + Intercept(np.inf if own.flat else 2.5)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings without the items, which a fit keeps in a group of their own."""
-        return {"scale": self.scale, "sparsity": self.sparsity}
 
     def check(self, log: Any) -> None:
         """Raise unless the log determines what this model estimates.

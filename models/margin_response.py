@@ -300,17 +300,14 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     flat prior also if the log has several components or no more margins than scores.
     """
     from bayesduel.data.health import components
+    from bayesduel.models.identifiability import check_components
 
     votes = votes_of(duels)
     if not votes.margin.any():
         raise ValueError("margins should not all be 0: they contain no information")
-    parts = components(duels)
-    size = duels.n_arms - len(parts) + int(order)
-    if flat and len(parts) > 1:
-        raise ValueError(
-            f"scale should be finite for a log of {len(parts)} components that never met ("
-            f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
-        )
+    if flat:
+        check_components(duels)
+    size = duels.n_arms - len(components(duels)) + int(order)
     freedom = duels.n_duels - size
     if freedom <= 0:
         if flat:

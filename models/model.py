@@ -19,7 +19,7 @@ from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
 from bayesduel.models.term import Part, Term, Terms, Touch, contribution
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -43,10 +43,7 @@ class _Named(ABCMeta):
         if cls is not Model:
             return super().__call__(*args, **settings)
         response, *rest = args or (settings.pop("response", None),)
-        if not isinstance(response, Response):
-            raise TypeError(
-                f"response should be one, such as Bernoulli(), got {shown_value(response)}"
-            )
+        check_type(response, Response, "response", "one, such as Bernoulli()")
         for kind in NAMED:
             own = kind.of_response(response)
             if own is not None:
@@ -104,11 +101,6 @@ class Model(ByValue, metaclass=_Named):
     def title(self) -> str:
         """The name by which a report calls it, and its assumption in brackets."""
         return self.name
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
 
     def __add__(self, other: Any) -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
@@ -92,11 +90,6 @@ class OrderEffect(ByLevel, Term):
     def dims(self) -> Dims:
         """Advantages are by level."""
         return {} if self.by is None else {self.parameter: (self.by,)}
-
-    @property
-    def flat(self) -> bool:
-        """Whether the prior of the advantage is flat."""
-        return bool(np.isinf(self.prior))
 
     def columns(self, log: Any) -> dict[str, Any]:
         """Return each vote's level, -1 where it has none; raise where a side is the winner's."""

@@ -40,11 +40,6 @@ class PerturbedThurstone(ScoreModel):
     predictor, scale, variances, unit
         As in :class:`ThurstoneScore`; `variances` is "common" or "arm".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
     References
     ----------
     Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling

@@ -56,11 +56,6 @@ class PreferenceMatrix(Model):
         90 % interval is 0.8 to 21, and before any duel is seen one pair in twelve lies
         outside 0.05 to 0.95. A number fixes it: 2 is uniform.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `concentration` is not None or a positive finite number.
-
     References
     ----------
     Gelman et al., "Bayesian Data Analysis", 3rd ed., section 5.3 (hierarchical
@@ -83,11 +78,6 @@ class PreferenceMatrix(Model):
 
     def __post_init__(self) -> None:
         check_positive("concentration", self.concentration, none=True)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {"concentration": self.concentration}
 
     @property
     def scales(self) -> dict[str, Scale]:

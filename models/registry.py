@@ -36,7 +36,7 @@ from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
-from bayesduel.system.arguments import check_text, shown_value
+from bayesduel.system.arguments import check_text, check_type, shown_value
 from bayesduel.text import join
 
 __all__ = [
@@ -166,8 +166,7 @@ def named(name: str, **settings: Any) -> Any:
     >>> bd.models.named("bradley-terry + order", scale=1.0).name
     'bradley-terry + order'
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name should be the name of a model, got {shown_value(name)}")
+    check_type(name, str, "name", "the name of a model")
     label, *words = (word.strip() for word in name.split(" + "))
     made = _made(label, settings, {})
     return made if "terms" in settings else reduce(add_term, words, made)
@@ -259,8 +258,7 @@ def model_settings(model: Any) -> dict[str, Any]:
     >>> bd.models.model_settings(bd.models.Davidson(scale=1.0))
     {'name': 'davidson', 'settings': {'terms': [{'term': 'scores', 'scale': 1.0}]}}
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"model should be a model, got {shown_value(model)}")
+    check_type(model, Model, "model", "a model")
     own = classes_of(model)
     known = {"name": model.name, "settings": json.loads(settings_to_json(model.settings))}
     return known | ({"classes": own} if own else {})
@@ -328,10 +326,7 @@ def model_named(model: Any) -> Model:
     if isinstance(model, str):
         found: Model = named(model)
         return found
-    if not isinstance(model, Model):
-        raise TypeError(
-            f"model should be a name or a model such as BradleyTerry(), got {shown_value(model)}"
-        )
+    check_type(model, Model, "model", "a name or a model such as BradleyTerry()")
     return model
 
 
@@ -353,11 +348,7 @@ def scored(model: Any) -> ScoreModel:
     >>> bd.models.scored(bd.models.Thurstone()).name
     'thurstone'
     """
-    if not isinstance(model, ScoreModel):
-        raise TypeError(
-            f"terms should be added to a model with scores, such as BradleyTerry(), "
-            f"got {shown_value(model)}"
-        )
+    check_type(model, ScoreModel, "terms", "added to a model with scores, such as BradleyTerry()")
     return model
 
 
@@ -384,8 +375,7 @@ def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> 
     if "terms" in settings:
         items = settings.pop("items", None)
         listed = settings.pop("terms")
-        if not isinstance(listed, list):
-            raise TypeError(f"terms should be a list, got {shown_value(listed)}")
+        check_type(listed, list, "terms", "a list")
         parts = tuple(_part_of(_checked(part), items, classes) for part in listed)
         settings["predictor"] = Terms(parts)
     elif "items" in settings and issubclass(kind, ScoreModel):
@@ -443,6 +433,5 @@ def _classes_named(places: Any) -> dict[str, type]:
 
 def _checked(settings: Any) -> dict[str, Any]:
     """Return settings by name; raise TypeError if they are something else."""
-    if not isinstance(settings, Mapping):
-        raise TypeError(f"settings of a model should be by name, got {shown_value(settings)}")
+    check_type(settings, Mapping, "settings of a model", "by name")
     return dict(settings)

@@ -133,11 +133,6 @@ class Response(ByValue, ABC):
         return None
 
     @property
-    def with_ties(self) -> "Response | None":
-        """The same with ties as an outcome, where they count half a win; or None."""
-        return None
-
-    @property
     def summed_log_likelihood(self) -> SummedLogLikelihood | None:
         """A compiled sum of the log likelihood over cells, or None: then the graph serves."""
         return None
@@ -285,11 +280,6 @@ class Bernoulli(Response):
             "log_coefficient": log_coefficient(counts),
             "points": counts[:, 0],
         }
-
-    @property
-    def with_ties(self) -> Response | None:
-        """Davidson's response, of the logit."""
-        return DavidsonResponse() if self.score_link == "logit" else None
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood | None:

@@ -9,8 +9,6 @@ normal free numbers of the same standard deviation.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named, check_positive
 from bayesduel.models.term import ArmTerm, centre
@@ -29,11 +27,6 @@ class Scores(ArmTerm):
         half-normal prior whose scale the response knows; a number fixes it; ``numpy.inf`` is a
         flat prior.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `scale` is not None or a positive number.
-
     Examples
     --------
     >>> bd.models.BradleyTerry(bd.models.Scores(scale=1.0)) == bd.models.BradleyTerry(scale=1.0)
@@ -49,11 +42,6 @@ class Scores(ArmTerm):
 
     def __post_init__(self) -> None:
         check_positive("scale", self.scale, none=True, flat=True)
-
-    @property
-    def flat(self) -> bool:
-        """Whether the prior is flat."""
-        return self.scale is not None and bool(np.isinf(self.scale))
 
     @property
     def scales(self) -> dict[str, Scale]:

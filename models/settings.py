@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.system.arguments import LARGEST_FLOAT, shown_value
+from bayesduel.system.settings import completed
 from bayesduel.text import join
 
 __all__ = [
@@ -28,6 +29,8 @@ Dims = dict[str, tuple[str, ...]]  # dimensions of parameters, by name
 
 class ByValue:
     """Dataclasses that are equal where their fields are, arrays entry by entry.
+
+    Docstrings are completed as those of :class:`~bayesduel.system.settings.Settings`.
 
     Attributes
     ----------
@@ -57,6 +60,15 @@ class ByValue:
         if "__eq__" not in cls.__dict__:
             cls.__eq__ = _equal  # type: ignore[method-assign]
             cls.__hash__ = _hashed  # type: ignore[method-assign]
+        if cls.__doc__ is not None:
+            cls.__doc__ = completed(cls)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        values.pop("items", None)
+        return values
 
 
 def settings_to_json(settings: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ say (who judged, when, who was left) a part takes as neutral.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -134,18 +134,13 @@ class Part(ByValue, ABC):
 
     @property
     def flat(self) -> bool:
-        """Whether its prior is flat."""
-        return False
+        """Whether its prior is flat: its `prior` or `scale` is infinite."""
+        return any(np.array_equal(getattr(self, name, 0), np.inf) for name in ("prior", "scale"))
 
     @property
     def why_nuts(self) -> str:
         """Why only NUTS can sample it, or ""."""
         return ""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -427,11 +422,9 @@ class Terms:
         return iter(self.parts)
 
     def __add__(self, other: Any) -> "Terms":
-        if not isinstance(other, Part | Terms):
-            raise TypeError(
-                "a term should be added to a term, such as Scores() + OrderEffect(), got "
-                f"{shown_value(other)}"
-            )
+        check_type(
+            other, Part | Terms, "a term", "added to a term, such as Scores() + OrderEffect()"
+        )
         return Terms((*self.parts, *(other if isinstance(other, Terms) else (other,))))
 
     def find(self, kind: type[Part]) -> Any:

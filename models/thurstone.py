@@ -29,9 +29,6 @@ class Thurstone(ScoreModel):
 
     Parameters
     ----------
-    predictor
-        What arms are worth, ``Scores()`` (default) or ``Covariates(items)``, and what else a duel
-        depends on: ``Scores() + OrderEffect() + Covariates(["length_difference"])``.
     scale
         Short for ``Scores(scale=...)``: prior standard deviation of a score, in probits. None
         learns it: with its HalfNormal(1.2) prior, the win probability of one random arm over
@@ -39,11 +36,6 @@ class Thurstone(ScoreModel):
         number fixes it: with 1, the better of two random arms wins 80 % of its duels on average.
         ``numpy.inf`` is a flat prior: maximum likelihood, with standard errors from the
         observed information.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     References
     ----------

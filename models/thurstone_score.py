@@ -45,8 +45,6 @@ class ThurstoneScore(ScoreModel):
 
     Parameters
     ----------
-    predictor
-        As in :class:`BradleyTerry`.
     scale
         Short for ``Scores(scale=...)``: prior standard deviation of a score, in the unit of the
         margins. None learns it. ``numpy.inf`` is a flat prior, and unless the noise is by arm one
@@ -58,11 +56,6 @@ class ThurstoneScore(ScoreModel):
     unit
         Size of a typical margin, on which all priors stand. None: the root mean square of the
         log's margins.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     References
     ----------

@@ -117,3 +117,13 @@ def test_numpydoc_finds_no_fault(name):
         left_out |= {"PR01", "PR02"}
     faults = [f"{code}: {text}" for code, text in validate(f"bayesduel.{name}")["errors"]]
     assert [fault for fault in faults if fault[:4] not in left_out] == []
+
+
+def test_each_method_of_a_policy_has_a_docstring_or_that_of_the_contract():
+    """As pydocstyle's D102, which does not know of inherited ones, asks of other classes."""
+    kinds = [
+        getattr(room, name) for room in (policies, bayesduel.selection) for name in room.__all__
+    ]
+    methods = {(kind.__name__, n): getattr(kind, n) for kind in kinds for n in dir(kind)}
+    public = {key: m for key, m in methods.items() if key[1][0] != "_" and inspect.isroutine(m)}
+    assert len(public) > 400 and [key for key, m in public.items() if not inspect.getdoc(m)] == []

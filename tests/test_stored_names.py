@@ -186,6 +186,7 @@ def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
 # Every place of the package in which a text that does not stand there becomes a name, a module or
 # code: by file and function, what is asked for, and why no file that is opened can say it.
 CLI = "bayesduel/cli/__init__.py"
+POLICY, INIT = "bayesduel/policies/policy.py", "Policy.__init_subclass__"
 CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_logs"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
@@ -199,13 +200,14 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[name])"),
         ("bayesduel/__init__.py", "__getattr__", "globals()"),
     ),
+    "a rule, by a name that a class of policies lists, of the module in which the class is": (
+        (POLICY, INIT, "getattr(sys.modules.get(cls.__module__), name, None)"),
+        (POLICY, INIT, "setattr(cls, name, staticmethod(cast(Any, rule)))"),
+        (POLICY, INIT, "sys.modules"),
+    ),
     "a command that was typed, one of the list COMMANDS": (
-        (CLI, "Commands.get_command", "getattr(import_module('bayesduel.cli.lists'), cmd_name)"),
-        (CLI, "Commands.get_command", "import_module('bayesduel.cli.lists')"),
-        (
-            *(CLI, "Commands.get_command"),
-            "import_module(f'bayesduel.cli.{cmd_name.replace('-', '_')}')",
-        ),
+        (CLI, "Commands.get_command", "getattr(import_module(f'bayesduel.cli.{file}'), own)"),
+        (CLI, "Commands.get_command", "import_module(f'bayesduel.cli.{file}')"),
     ),
     "a problem that was typed, one of FAMILIES or ITEM_FAMILIES": (
         ("bayesduel/cli/parse.py", "_drawn", "getattr(problems, family)"),
@@ -242,7 +244,8 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/study/policy_settings.py", "_held", "getattr(value, f.name)"),
         ("bayesduel/serve/standings.py", "standings", "getattr(status, name)"),
         ("models/score_model.py", "ScoreModel.settings", "getattr(self, f.name)"),
-        ("models/term.py", "Part.settings", "getattr(self, f.name)"),
+        ("models/settings.py", "ByValue.settings", "getattr(self, f.name)"),
+        ("models/term.py", "Part.flat", "getattr(self, name, 0)"),
         ("bayesduel/posterior/winners_dataset.py", "Winners.__dir__", "vars(Winners)"),
         ("models/settings.py", "_values", "getattr(one, name)"),
     ),

@@ -70,8 +70,6 @@ def fit_margins(
     if not finite(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance should be >= 0, got {tolerance}")
     max_rounds = whole(max_rounds, "max_rounds", 1)
-    if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
-        raise ValueError("margins should be finite, got infinite or missing ones")
     if not _connected(margins.n > 0):
         raise ValueError("margins should connect all arms, got some that never met the others")
     mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))

@@ -163,8 +163,6 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     apart = ~np.eye(len(margins.n), dtype=bool)
     if (margins.n[apart] < 2).any():
         raise ValueError(f"margins should hold 2 duels a pair, got {margins.n[apart].min():g}")
-    if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
-        raise ValueError("margins should be finite, got infinite or missing ones")
     mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
     mu = mean.sum(axis=1)
     score = mu / len(mu)

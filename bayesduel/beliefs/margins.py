@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import shown_value, whole
+from bayesduel.system.arguments import check_type, whole
 
 __all__ = ["Margins", "no_margins", "pair_variances", "record_margin", "require_margins"]
 
@@ -45,9 +45,10 @@ def no_margins(n_arms: int) -> Margins:
 
 
 def require_margins(value: Any) -> None:
-    """Raise TypeError unless an argument is the statistics of margins."""
-    if not isinstance(value, Margins):
-        raise TypeError(f"margins should be bayesduel.selection.Margins, got {shown_value(value)}")
+    """Raise TypeError unless an argument is the statistics of margins, ValueError if not finite."""
+    check_type(value, Margins, "margins", "bayesduel.selection.Margins")
+    if not (np.isfinite(value.total).all() and np.isfinite(value.squares).all()):
+        raise ValueError("margins should be finite, got infinite or missing ones")
 
 
 @compiled

@@ -29,7 +29,7 @@ from bayesduel.beliefs.belief import (
 )
 from bayesduel.beliefs.score_posterior import ScorePosterior, log_normal, refitted_scores
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type
 from bayesduel.system.threads import ONE_THREAD
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "log_of_tally", "ranked_upper"]
@@ -75,10 +75,7 @@ class Laplace(BeliefSpec):
         from bayesduel.models.model import Model
 
         super().__post_init__()
-        if not isinstance(self.model, Model):
-            raise TypeError(
-                f"model should be a model such as BradleyTerry(), got {shown_value(self.model)}"
-            )
+        check_type(self.model, Model, "model", "a model such as BradleyTerry()")
 
     @property
     def bounds_counts(self) -> bool:

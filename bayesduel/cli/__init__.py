@@ -1,8 +1,8 @@
 """The command line: ``bayesduel COMMAND``.
 
-Each command is one file of :mod:`bayesduel.cli` (the lists share ``lists.py``); to add one,
-write the file and name it in `COMMANDS`. Nothing heavy is imported before a command runs, so
-``--help`` is quick.
+Each command is ``command`` in a file of :mod:`bayesduel.cli`, or has a name of its own in one of
+`FILES`; to add one, write it and name it in `COMMANDS`. Nothing heavy is imported before a command
+runs, so ``--help`` is quick.
 
 Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says what), 130 stopped
 by Ctrl-C or SIGTERM.
@@ -55,7 +55,12 @@ COMMANDS = (
 )
 
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
-LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
+FILES = {  # those of several commands, by command; in them the others have their own names
+    **dict.fromkeys(("datasets", "problems", "policies"), "lists"),
+    **dict.fromkeys(("health", "judges", "sources"), "summary"),
+    **dict.fromkeys(("export", "site"), "report"),
+    "update": "fit",
+}
 
 COLLECTED = 50_000  # new objects before garbage is looked for: imports make 100,000 that stay
 BAD_INPUT = 2
@@ -75,11 +80,9 @@ class Commands(click.Group):
         """Return the command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        if cmd_name in LISTS:
-            command = getattr(import_module("bayesduel.cli.lists"), cmd_name)
-        else:
-            command = import_module(f"bayesduel.cli.{cmd_name.replace('-', '_')}").command
-        return cast(click.Command, command)
+        file = FILES.get(cmd_name, cmd_name.replace("-", "_"))
+        own = cmd_name if cmd_name in FILES else "command"
+        return cast(click.Command, getattr(import_module(f"bayesduel.cli.{file}"), own))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -144,7 +147,9 @@ class Commands(click.Group):
         sys.exit(status)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="bayesduel")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def main(debug: bool) -> None:

@@ -5,17 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    ci_prob_option,
-    json_option,
-    log_argument,
-    page_option,
-    read_log,
-    reading_options,
-    sampling_options,
-    with_terms,
-)
+from bayesduel.cli import options as shared
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -27,29 +17,26 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 
 
 @click.command("attributes", short_help="Estimate the effects of items' attributes in LOG.")
-@log_argument
+@shared.log_argument
 @click.option(
     "--items",
     metavar="TABLE",
     help="File of the items' attributes, one row an item.  [default: those of a shipped LOG]",
 )
-@click.option(
-    "--item", metavar="COLUMN", default="item", show_default=True, help="Column of the labels."
-)
+@click.option("--item", metavar="COLUMN", default="item", help="Column of the labels.")
 @click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")
 @click.option("--predict", metavar="TABLE", help="File of new items to predict.")
 @click.option("--judge-effect", is_flag=True, help="Give each judge coefficients of their own.")
 @click.option(
     "--no-item-effect", is_flag=True, help="Include no effects of items beyond their attributes."
 )
-@json_option
-@page_option
-@reading_options
+@shared.json_option
+@shared.page_option
+@shared.reading_options
 @click.option(
     "--scale",
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
-    show_default=True,
     help="Prior deviation of a standardised coefficient; inf: maximum likelihood.",
 )
 @click.option(
@@ -58,8 +45,8 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     metavar="NUMBER",
     help="Expected number of attributes with an effect: a horseshoe prior.",
 )
-@sampling_options
-@ci_prob_option
+@shared.sampling_options
+@shared.ci_prob_option
 @click.pass_obj
 def command(argv: list[str], /, log: str, **options: Any) -> None:
     """Estimate the effects of items' attributes on winning in LOG, with uncertainty.
@@ -75,7 +62,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     from bayesduel.reporting.report import report, sections
 
     output = options["output"]
-    check_folder(output)
+    shared.check_folder(output)
     if options.get("by") is not None:
         raise click.UsageError("attributes takes one log at a time: leave out --by")
     items = _items(log, options)
@@ -91,8 +78,8 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
         model = model + OrderEffect(prior=float("inf") if model.terms.flat else 1.0)
     if options["judge_effect"]:
         model = model + JudgeTastes()
-    model = with_terms(model, options | {"order_effect": False}, "attributes")
-    duels = read_log(log, options)[None]
+    model = shared.with_terms(model, options | {"order_effect": False}, "attributes")
+    duels = shared.read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(
             duels,

@@ -4,15 +4,7 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    BETWEEN,
-    fits_of,
-    fitting_options,
-    json_option,
-    log_argument,
-    names_of,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 __all__ = ["command"]
 
@@ -20,8 +12,8 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
 
 
 @click.command("audit", short_help="Show how few votes or judges of LOG decide who leads.")
-@log_argument
-@json_option
+@shared.log_argument
+@shared.json_option
 @click.option(
     "--change",
     metavar="A,B,...",
@@ -32,7 +24,6 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
     "--top",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Size of the top set that should stand; 1 is the leader.",
 )
 @click.option("--pair", metavar="A,B", help="Two arms whose order should stand, instead.")
@@ -44,13 +35,12 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
 )
 @click.option(
     "--share",
-    type=BETWEEN,
+    type=shared.BETWEEN,
     default=0.5,
-    show_default=True,
     help="Of votes (or judges), up to which they are left out.",
 )
-@reading_options
-@fitting_options
+@shared.reading_options
+@shared.fitting_options
 def command(
     log: str,
     as_json: bool,
@@ -72,14 +62,14 @@ def command(
     from bayesduel.reporting.audit import audit_section
 
     given: dict[str, Any] = {"k": top, "share": share}
-    given |= {"pair": names_of(pair)} if pair is not None else {}
+    given |= {"pair": shared.names_of(pair)} if pair is not None else {}
     given |= {"variants": _families(variants)} if variants else {}
     if change is not None:
-        given["by"] = names_of(change)
+        given["by"] = shared.names_of(change)
         kept = [name for name in given["by"] if name not in NOT_KEPT]
         options["keep"] = ",".join(filter(None, (options["keep"], *kept))) or None
     logs: list[Any] = []  # none of a saved fit
-    fits = fits_of(log, options, logs.append)
+    fits = shared.fits_of(log, options, logs.append)
     found = {}
     with steps() as step:
         for (label, fit), duels in zip(fits.items(), logs or [None], strict=True):
@@ -94,5 +84,5 @@ def _families(variants: tuple[str, ...]) -> dict[str, list[str]]:
         family, equals, arms = text.partition("=")
         if not equals:
             raise click.UsageError(f"--variants should be NAME=A,B, got {text!r}")
-        found[family] = names_of(arms)
+        found[family] = shared.names_of(arms)
     return found

@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    chosen_model,
-    fitting_options,
-    json_option,
-    log_argument,
-    output_option,
-    read_log,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,27 +14,24 @@ __all__ = ["command"]
 
 
 @click.command("calibrate", short_help="Check a model by simulated logs on the design of LOG.")
-@log_argument
+@shared.log_argument
 @click.option(
     "-n",
     "n_truths",
     type=click.IntRange(min=20),
     default=100,
-    show_default=True,
     help="Truths drawn from the prior, each with a log that is fitted.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes."
-)
+@click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes.")
 @click.option(
     "--keep-in",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of JSON lines from which a run that was stopped goes on.",
 )
-@output_option("File to write the ranks to, e.g. ranks.nc (NetCDF).")
-@json_option
-@reading_options
-@fitting_options
+@shared.output_option("File to write the ranks to, e.g. ranks.nc (NetCDF).")
+@shared.json_option
+@shared.reading_options
+@shared.fitting_options
 def command(
     log: str,
     n_truths: int,
@@ -64,9 +52,9 @@ def command(
 
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")
-    check_folder(output)
-    model = chosen_model(options["model"], options)
-    (duels,) = read_log(log, options).values()
+    shared.check_folder(output)
+    model = shared.chosen_model(options["model"], options)
+    (duels,) = shared.read_log(log, options).values()
     with share("calibrating") as progress:
         tree = calibrate(
             model,

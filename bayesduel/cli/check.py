@@ -5,17 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    json_option,
-    log_argument,
-    page_option,
-    read_log,
-    reading_options,
-    seed_option,
-    term_option,
-    with_terms,
-)
+from bayesduel.cli import options as shared
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -24,9 +14,9 @@ __all__ = ["command"]
 
 
 @click.command("check", short_help="Test whether LOG is transitive, and compare models.")
-@log_argument
-@page_option
-@json_option
+@shared.log_argument
+@shared.page_option
+@shared.json_option
 @click.option(
     "--models",
     metavar="NAMES",
@@ -37,7 +27,6 @@ __all__ = ["command"]
     "--unit",
     metavar="COLUMN",
     default="pair",
-    show_default=True,
     help="What the comparison leaves out, one at a time: pair, duel, judge, group, category, time "
     "(ten periods) or another column.",
 )
@@ -45,13 +34,14 @@ __all__ = ["command"]
 @click.option(
     "--order-effect/--no-order-effect",
     default=True,
+    show_default=False,
     help="Estimate an advantage of the left side, or none, where sides carry no meaning.  "
     "[default: estimate it]",
 )
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
-@seed_option
-@term_option
-@reading_options
+@shared.seed_option
+@shared.term_option
+@shared.reading_options
 @click.pass_obj
 def command(
     argv: list[str],
@@ -78,18 +68,18 @@ def command(
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
 
-    check_folder(output)
+    shared.check_folder(output)
     compared = None if models is None else _models(models)
     if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
         asked = {"term": options["term"]}
         bare = _models("bradley-terry") if compared is None else []
-        whole = [with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
+        whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole
     if unit not in ("pair", "duel", "judge", "group", "time"):
         options["keep"] = ",".join(filter(None, (options["keep"], unit)))
     found: dict[str | None, Check] = {}
     with steps() as step:
-        for label, duels in read_log(log, options).items():
+        for label, duels in shared.read_log(log, options).items():
 
             def named(name: str, label: str | None = label) -> None:
                 step(name if label is None else f"{label}: {name}")

@@ -111,23 +111,16 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
     if not sys.stderr.isatty():
         yield lambda done: None
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as bars
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err(), transient=True) as progress:
+    with bars.Progress(*columns, console=err(), transient=True) as progress:
         task = progress.add_task(message, total=1.0)
         yield lambda done: progress.update(task, completed=done)
 

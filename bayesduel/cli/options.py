@@ -142,7 +142,7 @@ def output_option(words: str, **given: Any) -> Callable[..., Any]:
 
 
 page_option = output_option("HTML file to write.")
-report_option = output_option("File to write.", default="report.html", show_default=True)
+report_option = output_option("File to write.", default="report.html")
 raw_option = click.option(
     "--raw",
     is_flag=True,
@@ -157,10 +157,7 @@ folder_option = click.option(
     help="Folder to write to.",
 )
 noun_option = click.option(
-    "--noun",
-    default="arm",
-    show_default=True,
-    help="What an arm is called on the first screen: model, player, dish.",
+    "--noun", default="arm", help="What an arm is called on the first screen: model, player, dish."
 )
 anchor_option = click.option(
     "--anchor",
@@ -173,11 +170,9 @@ against_option = click.option(
     metavar="A,B,...",
     help="Judges of a second group (a model among people), to compare with the others.",
 )
-seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 ci_prob_option = click.option(
-    "--ci-prob", type=BETWEEN, default=0.95, show_default=True, help="Probability of the intervals."
+    "--ci-prob", type=BETWEEN, default=0.95, help="Probability of the intervals."
 )
 
 
@@ -206,7 +201,6 @@ def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
         "--model",
         type=click.Choice(MODELS),
         default=MODELS[0],
-        show_default=True,
         help="Model; auto is by what LOG has: margins, grades, ties (davidson, above 5 %), "
         "or who won.",
     )
@@ -220,7 +214,6 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
             "--method",
             type=click.Choice(METHODS),
             default=METHODS[0],
-            show_default=True,
             help="How the posterior is computed; auto uses Laplace where its diagnostics "
             "are good, and a sparse variational approximation from 500 arms.",
         ),
@@ -244,14 +237,12 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
             "--rope",
             type=click.FloatRange(0, 0.5, max_open=True),
             default=0.02,
-            show_default=True,
             help="Differences in win probability smaller than this do not matter.",
         ),
         click.option(
             "--confidence",
             type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
             default=0.95,
-            show_default=True,
             help="How sure a verdict should be.",
         ),
     ]

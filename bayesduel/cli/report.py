@@ -1,4 +1,4 @@
-"""``bayesduel report``: a report on a log, as one HTML file."""
+"""``bayesduel report``, ``site`` and ``export``: a report on a log, as a page, pages or tables."""
 
 import os
 import shlex
@@ -7,22 +7,15 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import (
-    analysing,
-    analysis_options,
-    check_folder,
-    log_argument,
-    noun_option,
-    report_option,
-)
+from bayesduel.cli import options as shared
 
-__all__ = ["command", "shown_command"]
+__all__ = ["command", "export", "site"]
 
 
 @click.command("report", short_help="Write a report on LOG, as one HTML file.")
-@log_argument
-@report_option
-@noun_option
+@shared.log_argument
+@shared.report_option
+@shared.noun_option
 @click.option("--title", help="Heading.  [default: the source of the log]")
 @click.option(
     "--separate",
@@ -40,7 +33,7 @@ __all__ = ["command", "shown_command"]
     is_flag=True,
     help="Show how few votes or judges decide who leads, too (fits the model some forty times).",
 )
-@analysis_options
+@shared.analysis_options
 @click.pass_obj
 def command(
     argv: list[str], /, log: str, output: Path, title: str | None, separate: bool, **options: Any
@@ -55,8 +48,8 @@ def command(
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
 
-    check_folder(output)
-    logs, given = analysing(log, options)
+    shared.check_folder(output)
+    logs, given = shared.analysing(log, options)
     pooled = len(logs) > 1 and not separate
     if pooled:
         coverage = arm_coverage(logs)  # type: ignore[arg-type]
@@ -74,13 +67,73 @@ def command(
             **given,
             pooled=pooled,
             title=title,
-            command=shown_command(argv),
+            command=_shown(argv),
             step=step,
         )
     remark(f"wrote {output}")
 
 
-def shown_command(argv: list[str]) -> str:
+@click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
+@shared.log_argument
+@shared.folder_option
+@shared.noun_option
+@click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
+@click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
+@shared.analysis_options
+@click.pass_obj
+def site(
+    argv: list[str], /, log: str, output: Path, title: str | None, date: str | None, **options: Any
+) -> None:
+    """Write the site of LOG: a folder of pages that any server of files can publish.
+
+    index.html is the report with a leaderboard; each arm has a page and JSON in arms/. Written
+    into the same folder again, links stay and the edition before is compared.
+    """
+    from bayesduel.cli.console import remark, steps
+    from bayesduel.reporting.site import site
+
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
+    if None not in logs:
+        raise click.UsageError("--by makes several logs, and a site is of one: make one each")
+    with steps() as step:
+        place = site(
+            logs[None],
+            output,
+            **given,
+            title=title,
+            date=date,
+            command=_shown(argv),
+            step=step,
+        )
+    remark(f"wrote {place}")
+
+
+@click.command("export", short_help="Write every table of the report on LOG as a file.")
+@shared.log_argument
+@shared.folder_option
+@click.option(
+    "--format", type=click.Choice(["csv", "json"]), default="csv", help="Format of the files."
+)
+@shared.raw_option
+@shared.analysis_options
+def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
+    """Write every table of the report on LOG as a file, numbers not rounded.
+
+    The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
+    there is a folder for each log.
+    """
+    from bayesduel.cli.console import alone, remark, steps
+    from bayesduel.reporting.export import export
+
+    shared.check_not_input(output)
+    logs, given = shared.analysing(log, options)
+    with steps() as step:
+        files = export(alone(logs), output, format=format, raw=raw, **given, step=step)
+    remark(f"wrote {len(files)} files to {output}")
+
+
+def _shown(argv: list[str]) -> str:
     """Return a command for a page that others read: of an absolute path, its name."""
     words = (os.path.basename(word) if os.path.isabs(word) else word for word in argv)
     return shlex.join(["bayesduel", *words])

@@ -35,12 +35,11 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
 @click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
 @click.option("--k", type=int, help="Select the k best arms, in place of minimising regret.")
 @click.option("--replications", type=int, help="Runs of each policy.  [default: 10; with --k, 100]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option("--seed", type=int, default=0, help="Random seed.")
 @click.option(
     "--record-at",
     type=click.Choice(["log", "linear"]),
     default="log",
-    show_default=True,
     help="Spacing of the recorded times.",
 )
 @click.option(
@@ -66,7 +65,6 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     "--batch",
     type=int,
     default=1,
-    show_default=True,
     help="Duels of arms that are chosen before their outcomes are known.",
 )
 @click.option("--workers", type=int, help="Processes.  [default: one per processor]")
@@ -74,7 +72,6 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     "--backend",
     type=click.Choice(["processes", "dask"]),
     default="processes",
-    show_default=True,
     help="Where the replications run.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Address of the Dask cluster.")

@@ -6,14 +6,8 @@ from typing import Any
 
 import click
 
+from bayesduel.cli import options as shared
 from bayesduel.cli import serve
-from bayesduel.cli.options import (
-    check_folder,
-    check_picture,
-    raw_option,
-    report_option,
-    term_option,
-)
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -45,7 +39,6 @@ def command() -> None:
 @click.option(
     "--goal",
     default="find-best",
-    show_default=True,
     help="find-best, top-K (such as top-3), full-ranking or minimize-regret; --budget ends that.",
 )
 @click.option(
@@ -53,10 +46,10 @@ def command() -> None:
     type=click.Path(dir_okay=False),
     help="File with one item (prompt) a line: a ticket names one.",
 )
-@click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
-@term_option
-@click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
-@click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
+@click.option("--model", default="bradley-terry", help="Name of a model.")
+@shared.term_option
+@click.option("--policy", default="auto", help="auto, or a policy: DTS().")
+@click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
     "--confirm/--no-confirm",
     default=None,
@@ -66,7 +59,6 @@ def command() -> None:
 @click.option(
     "--rope",
     default=0.05,
-    show_default=True,
     help="Difference in the probability to win, from one half, that does not matter.",
 )
 @click.option("--budget", type=int, help="Stop after this many duels at the latest.")
@@ -96,10 +88,9 @@ def command() -> None:
 @click.option(
     "--expires",
     default=3600.0,
-    show_default=True,
     help="Seconds after which a ticket without an outcome no longer counts as pending.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the choice of pairs.")
+@click.option("--seed", default=0, help="Seed of the choice of pairs.")
 @json_option
 def new(
     study: Place,
@@ -209,10 +200,7 @@ def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) 
 
 @of_study("status")
 @click.option(
-    "--futures",
-    default=10,
-    show_default=True,
-    help="Simulated futures that estimate the duels to go; 0 for none.",
+    "--futures", default=10, help="Simulated futures that estimate the duels to go; 0 for none."
 )
 @click.option(
     "--check/--no-check",
@@ -226,11 +214,11 @@ def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
     return found.to_dict(), text
 
 
-@of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
-@click.option("--futures", default=100, show_default=True, help="Simulated futures.")
-@click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
-@click.option("--workers", default=2, show_default=True, help="Processes.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the futures.")
+@of_study("plan", lambda given: given["plot_path"] and shared.check_picture(given["plot_path"]))
+@click.option("--futures", default=100, help="Simulated futures.")
+@click.option("--budget", default=5000, help="Duels before one is given up.")
+@click.option("--workers", default=2, help="Processes.")
+@click.option("--seed", default=0, help="Seed of the futures.")
 @click.option(
     "--plot", "plot_path", type=click.Path(path_type=Path), help="Write a figure to this file."
 )
@@ -252,10 +240,10 @@ def plan(
     return found.to_dict(), str(found)
 
 
-@of_study("export", lambda given: given["path"] and check_folder(given["path"], "PATH"))
+@of_study("export", lambda given: given["path"] and shared.check_folder(given["path"], "PATH"))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
-@raw_option
+@shared.raw_option
 def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
@@ -273,8 +261,8 @@ def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, 
     return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 
-@of_study("report", lambda given: check_folder(given["output"]))
-@report_option
+@of_study("report", lambda given: shared.check_folder(given["output"]))
+@shared.report_option
 def report(study: Any, output: Path) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.reporting.report import report as write

@@ -4,15 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    check_folder,
-    fits_of,
-    fitting_options,
-    json_option,
-    log_argument,
-    output_option,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
@@ -27,19 +19,15 @@ ROWS = 30  # arms listed in the terminal; --json has all
 
 
 @click.command("top-k", short_help="Show the k best arms of LOG, with uncertainty.")
-@log_argument
+@shared.log_argument
 @click.option("--k", "k", type=click.IntRange(min=1), required=True, help="Number of arms.")
 @click.option(
-    "--sets",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of sets to list, at most.",
+    "--sets", type=click.IntRange(min=1), default=10, help="Number of sets to list, at most."
 )
-@json_option
-@output_option("File for the JSON.")
-@reading_options
-@fitting_options
+@shared.json_option
+@shared.output_option("File for the JSON.")
+@shared.reading_options
+@shared.fitting_options
 def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     """Show the k best arms of LOG (or of a fit.nc that `bayesduel fit` saved).
 
@@ -51,9 +39,9 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     from bayesduel.text import to_json
 
     output = options.pop("output")
-    check_folder(output)
+    shared.check_folder(output)
     found: dict[str | None, TopKSets] = {}
-    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
+    fits = shared.fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
     for label, fit in fits.items():
         with working("counting sets"):
             found[label] = top_k(fit, k, n=sets)

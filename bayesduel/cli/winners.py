@@ -4,18 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import (
-    anchor_of,
-    anchor_option,
-    check_csv,
-    fits_of,
-    fitting_options,
-    json_option,
-    judging_options,
-    log_argument,
-    raw_option,
-    reading_options,
-)
+from bayesduel.cli import options as shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,15 +21,14 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 
 
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
-@log_argument
-@json_option
+@shared.log_argument
+@shared.json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row an arm, with scores.")
-@raw_option
-@anchor_option
+@shared.raw_option
+@shared.anchor_option
 @click.option(
     "--covariance",
     default="auto",
-    show_default=True,
     help="Which votes depend on one another: model (none), judge, group, judge and group, or auto.",
 )
 @click.option(
@@ -50,9 +38,9 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
     help="Test whether a ranking holds (as `report` does); where it does not, lead with the answer "
     "without one.",
 )
-@reading_options
-@fitting_options
-@judging_options
+@shared.reading_options
+@shared.fitting_options
+@shared.judging_options
 def command(
     log: str, as_json: bool, as_csv: bool, raw: bool, covariance: str, checks: bool, **options: Any
 ) -> None:
@@ -61,12 +49,12 @@ def command(
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
 
-    check_csv(as_json, as_csv, raw)
-    anchor = anchor_of(options.pop("anchor"))
+    shared.check_csv(as_json, as_csv, raw)
+    anchor = shared.anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
     logs: list[Any] = []  # none of a saved fit
-    fits = fits_of(log, options, logs.append)
+    fits = shared.fits_of(log, options, logs.append)
     for (label, fit), duels in zip(fits.items(), logs or [None], strict=True):
         check = None
         if checks:

@@ -22,7 +22,7 @@ import pandas as pd
 
 from bayesduel.intervals import with_interval
 from bayesduel.posterior.draws import Draws
-from bayesduel.system.arguments import shown_value, texts_of
+from bayesduel.system.arguments import check_type, shown_value, texts_of
 
 __all__ = ["family_of", "selection_of"]
 
@@ -37,8 +37,7 @@ def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
     Raises TypeError or ValueError if `variants` is not lists of at least two arms by family, an arm
     is in two of them, or none is outside a family.
     """
-    if not isinstance(variants, Mapping):
-        raise TypeError(f"variants should be lists of arms by family, got {shown_value(variants)}")
+    check_type(variants, Mapping, "variants", "lists of arms by family")
     found: dict[str, list[int]] = {}
     taken: set[str] = set()
     for family, named in variants.items():

@@ -31,7 +31,15 @@ from bayesduel.inference.fit import Method, fit
 from bayesduel.models import BradleyTerry, Model, PreferenceMatrix, Thurstone, named
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import preference_draws
-from bayesduel.system.arguments import check_call, check_log, check_seed, listed, shown_value, whole
+from bayesduel.system.arguments import (
+    check_call,
+    check_log,
+    check_seed,
+    check_type,
+    listed,
+    shown_value,
+    whole,
+)
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import join, json_ready, screen, to_json
 
@@ -445,8 +453,7 @@ def _named(models: Any) -> dict[str, Any]:
 
 def _model(value: Any) -> Any:
     """Return a model or a fit; names become models."""
-    if not isinstance(value, str | Model | xr.DataTree):
-        raise TypeError(f"models should be models, names or fits, got {shown_value(value)}")
+    check_type(value, str | Model | xr.DataTree, "models", "models, names or fits")
     return named(value) if isinstance(value, str) else value
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.models.cells import levels_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type
 
 __all__ = ["PERIODS", "levels_by", "with_votes", "without_votes"]
 
@@ -36,8 +36,7 @@ def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     `by` is "pair", "time" (periods of about as many votes each), "judge", "group", "category" or a
     column that was kept.
     """
-    if not isinstance(by, str):
-        raise TypeError(f"by should be the name of a column, got {shown_value(by)}")
+    check_type(by, str, "by", "the name of a column")
     votes: Any = log.votes
     if by == "pair":
         low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)

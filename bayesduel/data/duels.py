@@ -38,6 +38,7 @@ from bayesduel.system.arguments import (
     check_flag,
     check_log,
     check_one_of,
+    check_type,
     column_of,
     labels_of,
     listed,
@@ -97,19 +98,13 @@ class Duels:
     def __post_init__(self) -> None:
         if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
             raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
-        if not isinstance(self.cells, Cells):
-            raise TypeError(
-                f"cells should be bayesduel.data.duels.Cells, got {shown_value(self.cells)}"
-            )
+        check_type(self.cells, Cells, "cells", "bayesduel.data.duels.Cells")
         if len(self.arms) < 2:
             raise ValueError(f"a log should contain at least two arms, got {list(self.arms)}")
         if len(set(self.arms)) != len(self.arms):
             repeated = sorted({a for a in self.arms if self.arms.count(a) > 1})
             raise ValueError(f"arms should have distinct labels, got repeated {repeated}")
-        if not isinstance(self.tie_rule, str) or self.tie_rule not in ("keep", "half", "drop"):
-            raise ValueError(
-                f"tie_rule should be 'keep', 'half' or 'drop', got {shown_value(self.tie_rule)}"
-            )
+        check_one_of(self.tie_rule, "tie_rule", get_args(TieRule))
         if not self.n_duels > 0:
             raise ValueError("a log should contain at least one duel between two arms, got none")
         for array in self.cells:
@@ -186,12 +181,8 @@ class Duels:
         margins = None if margin is None else _column(margin, n, "margin")
         grades = None if grade is None else _column(grade, n, "grade")
         times = None if time is None else _times(time, n)
-        if covariates is not None and not isinstance(covariates, Mapping):
-            raise TypeError(
-                f"covariates should be a dict of columns, got {shown_value(covariates)}"
-            )
-        if keep is not None and not isinstance(keep, Mapping):
-            raise TypeError(f"keep should be a dict of columns, got {shown_value(keep)}")
+        check_type(covariates, Mapping | None, "covariates", "a dict of columns")
+        check_type(keep, Mapping | None, "keep", "a dict of columns")
         differences = {
             str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
         }
@@ -380,8 +371,7 @@ class Duels:
 
         check_flag(margin, "margin")
         for name, column in (("item", item), ("model", model), ("score", score)):
-            if column is not None and not isinstance(column, str):
-                raise TypeError(f"{name} should be the name of a column, got {shown_value(column)}")
+            check_type(column, str | None, name, "the name of a column")
         given = {"item": item, "model": model, "score": score, "margin": margin}
         log = cls.from_votes(**votes_of_scores(path_or_frame, given), tie_rule=tie_rule)
         return replace(log, ordered=False)
@@ -402,8 +392,7 @@ class Duels:
         """
         from bayesduel.data.categories import parts_of_categories
 
-        if not isinstance(logs, Mapping):
-            raise TypeError(f"logs should be a dict of logs, got {shown_value(logs)}")
+        check_type(logs, Mapping, "logs", "a dict of logs")
         for log in logs.values():
             check_log(log, Duels, "logs")
         return cls(**parts_of_categories(logs))

@@ -32,9 +32,8 @@ from bayesduel.system.arguments import (
     check_one_of,
     shown_value,
 )
-from bayesduel.system.blas_threads import one_thread_if_small
 from bayesduel.system.memory import check_draws, check_square
-from bayesduel.system.threads import one_at_a_time
+from bayesduel.system.threads import one_at_a_time, one_thread_if_small
 from bayesduel.text import join
 
 __all__ = [

@@ -4,20 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.plots import style
 from bayesduel.plots.ranking import check_tables, in_order, places_of
-from bayesduel.plots.style import (
-    CENTRED,
-    DIVERGING,
-    GREY,
-    INK,
-    NEW,
-    SEQUENTIAL,
-    figure,
-    percent_bar,
-    place_ticks,
-    plain,
-    shorten,
-)
 from bayesduel.system.arguments import check_range
 from bayesduel.text import percent
 
@@ -44,12 +32,12 @@ def preference_size(n_arms: int) -> tuple[float, float]:
     return side + 2.0, side + 0.6
 
 
-@figure(
+@style.figure(
     lambda winners, places=None: preference_size(len(places_of(winners, places))),
     "bayesduel.winners",
 )
 def plot_preference(
-    winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None
+    winners: "xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
 ) -> "Axes":
     """Plot the probability that the arm of the row beats the arm of the column.
 
@@ -78,18 +66,18 @@ def plot_preference(
     off = ~np.eye(n_arms, dtype=bool)
     uncertain = (lower <= 0.5) & (upper >= 0.5) & off
     image = ax.imshow(
-        np.where(off, mean, np.nan), cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest"
+        np.where(off, mean, np.nan), cmap=style.DIVERGING, vmin=0, vmax=1, interpolation="nearest"
     )
     if uncertain.any():
         ax.add_patch(_hatched(uncertain))
-    place_ticks(ax, ranked["arm"].values, "opponent, by rank", place)
-    percent_bar(image, ax)
+    style.place_ticks(ax, ranked["arm"].values, "opponent, by rank", place)
+    style.percent_bar(image, ax)
     if n_arms <= 12:
         for i, j in zip(*np.nonzero(off), strict=True):
-            colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else INK
+            colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else style.INK
             behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
             text, box = percent(mean[i, j]).replace(" ", ""), behind if uncertain[i, j] else None
-            ax.text(float(j), float(i), text, fontsize=8.5, color=colour, bbox=box, **CENTRED)
+            ax.text(float(j), float(i), text, fontsize=8.5, color=colour, bbox=box, **style.CENTRED)
     return ax
 
 
@@ -98,11 +86,11 @@ def winners_size(n_rows: int) -> tuple[float, float]:
     return 5.6, 0.75 + 0.31 * n_rows
 
 
-@figure(
+@style.figure(
     lambda winners, least=LEAST: winners_size(len(_by_criterion(winners, least)[0])),
     "bayesduel.winners",
 )
-def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAST) -> "Axes":
+def plot_winners(winners: "xr.Dataset", ax: "Axes" = style.NEW, *, least: float = LEAST) -> "Axes":
     """Plot the probability that each arm wins, by winner criterion.
 
     Arms with less than `least` under every criterion share one row; for Condorcet, another row
@@ -121,17 +109,17 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
     """
     labels, values = _by_criterion(winners, least)
     criteria = [str(n) for n in winners["criterion"].values]
-    ax.imshow(values, cmap=SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    ax.imshow(values, cmap=style.SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(labels)), labels)
     ax.set_xticks(range(len(criteria)), [CRITERION_NAMES[n].replace(" ", "\n") for n in criteria])
     ax.xaxis.tick_top()
-    plain(ax, ())
+    style.plain(ax, ())
     for i, j in np.ndindex(*values.shape):
         if labels[i] == "none" and criteria[j] != "condorcet":
             continue
         p = float(values[i, j])
-        colour = "white" if p > 0.55 else (INK if p >= 0.005 else GREY)
-        ax.text(j, i, f"{percent(p)} %", fontsize=9, color=colour, **CENTRED)
+        colour = "white" if p > 0.55 else (style.INK if p >= 0.005 else style.GREY)
+        ax.text(j, i, f"{percent(p)} %", fontsize=9, color=colour, **style.CENTRED)
     return ax
 
 
@@ -141,7 +129,7 @@ def _by_criterion(winners: "xr.Dataset", least: float) -> tuple[list[str], np.nd
     ranked = in_order(winners)
     share = ranked["winner_share"].transpose("arm", "criterion").values
     own = share.max(1) >= least
-    labels = [shorten(a, 30) for a in ranked["arm"].values[own]]
+    labels = [style.shorten(a, 30) for a in ranked["arm"].values[own]]
     table = [*share[own]]
     if not own.all():
         n_others = int((~own).sum())

@@ -4,21 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import (
-    ACCENT,
-    CENTRED,
-    GREY,
-    INK,
-    NEW,
-    SEQUENTIAL,
-    figure,
-    list_axis,
-    percent_bar,
-    percent_ticks,
-    place_ticks,
-    shorten,
-)
-from bayesduel.system.arguments import shown_value
+from bayesduel.plots import style
+from bayesduel.system.arguments import check_type
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
@@ -65,10 +52,12 @@ def check_tables(winners: "xr.Dataset", name: str) -> None:
         )
 
 
-@figure(
+@style.figure(
     lambda winners, places=None: ranking_size(len(places_of(winners, places))), "bayesduel.winners"
 )
-def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None) -> "Axes":
+def plot_ranking(
+    winners: "xr.Dataset", ax: "Axes" = style.NEW, *, places: slice | None = None
+) -> "Axes":
     """Plot the arms in rank order, the best at the top, with win rates and intervals.
 
     The dot is the posterior mean of the arm's Borda score: the probability that it beats
@@ -92,22 +81,22 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
         for part in ("mean", "lower", "quarter", "three_quarters", "upper")
     )
     y = np.arange(len(place))
-    ax.axvline(0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
-    ax.hlines(y, quarter, three_quarters, color=ACCENT, lw=4, zorder=3)
-    ax.plot(mean, y, "o", ms=5, mfc="white", mec=ACCENT, mew=1.4, zorder=4)
-    percent_ticks(ax, "x")
+    ax.axvline(0.5, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.hlines(y, lower, upper, color=style.ACCENT, lw=1.2, zorder=2)
+    ax.hlines(y, quarter, three_quarters, color=style.ACCENT, lw=4, zorder=3)
+    ax.plot(mean, y, "o", ms=5, mfc="white", mec=style.ACCENT, mew=1.4, zorder=4)
+    style.percent_ticks(ax, "x")
     what = "expected score" if winners.attrs.get("tie_share", 0) > 0 else "probability of a win"
     arms = zip(ranked["arm"].values, place, strict=True)
-    labels = [f"{p}  {shorten(str(a), 30)}" for a, p in arms]
-    list_axis(ax, labels, f"{what} against another arm drawn at random")
+    labels = [f"{p}  {style.shorten(str(a), 30)}" for a, p in arms]
+    style.list_axis(ax, labels, f"{what} against another arm drawn at random")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)
     return ax
 
 
-@figure(lambda winners: ranks_size(in_order(winners).sizes["arm"]), "bayesduel.winners")
-def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
+@style.figure(lambda winners: ranks_size(in_order(winners).sizes["arm"]), "bayesduel.winners")
+def plot_ranks(winners: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the probability of each rank of each arm as a heat map, arms in rank order.
 
     With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
@@ -121,23 +110,22 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     n_arms = len(probability)
     few = n_arms <= 12
     scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
-    image = ax.imshow(probability, cmap=SEQUENTIAL, norm=scale, interpolation="nearest")
-    place_ticks(ax, ranked["arm"].values, "rank")
+    image = ax.imshow(probability, cmap=style.SEQUENTIAL, norm=scale, interpolation="nearest")
+    style.place_ticks(ax, ranked["arm"].values, "rank")
     if not few:
-        percent_bar(image, ax)
+        style.percent_bar(image, ax)
     else:
         for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
-            colour = "white" if probability[i, j] > 0.55 else INK
+            colour = "white" if probability[i, j] > 0.55 else style.INK
             text = percent(probability[i, j]).replace(" ", "")
-            ax.text(j, i, text, fontsize=8, color=colour, **CENTRED)
+            ax.text(j, i, text, fontsize=8, color=colour, **style.CENTRED)
     return ax
 
 
 def places_of(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
     n_arms = winners.sizes["arm"]
-    if places is not None and not isinstance(places, slice):
-        raise TypeError(f"places should be a slice such as slice(0, 40), got {shown_value(places)}")
+    check_type(places, slice | None, "places", "a slice such as slice(0, 40)")
     found = np.arange(1, n_arms + 1)[places or slice(None)]
     if not len(found):
         raise ValueError(f"places should leave an arm of {n_arms}, got {places}")
@@ -156,6 +144,6 @@ def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:
             textcoords="offset points",
             va="center",
             fontsize=8,
-            color=GREY,
+            color=style.GREY,
             annotation_clip=False,
         )

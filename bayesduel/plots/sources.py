@@ -4,17 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import (
-    ACCENT,
-    GREY,
-    INK,
-    NEW,
-    STRONG,
-    figure,
-    legend_label,
-    plain,
-    shorten,
-)
+from bayesduel.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,13 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["SOURCES_SIZE", "plot_sources"]
 
 SOURCES_SIZE = (6.4, 4.8)
-COLOURS = (ACCENT, STRONG, "#009E73", "#CC79A7")  # Okabe & Ito
+COLOURS = (style.ACCENT, style.STRONG, "#009E73", "#CC79A7")  # Okabe & Ito
 NAMED = 8  # arms of a source with their names, those of the largest differences
 ROOM = (0.3, 0.06)  # of a name, as a share of the axes; of two in the same room one is written
 
 
-@figure(SOURCES_SIZE, "bayesduel.sources")
-def plot_sources(found: "SourceAgreement", ax: "Axes" = NEW) -> "Axes":
+@style.figure(SOURCES_SIZE, "bayesduel.sources")
+def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the score of each arm by a source against its score by the target.
 
     A line shows what the target's scores and the correlation predict. Arms that a source places
@@ -60,7 +50,15 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = NEW) -> "Axes":
         ax.plot(ends, slope * ends, color=colour, lw=1.2, zorder=2)
         away = ((arms["lower"] > 0) | (arms["upper"] < 0)).to_numpy()
         ax.plot(
-            x, y, "o", ms=5, mfc="white", mec=colour, mew=1.2, zorder=3, label=legend_label(source)
+            x,
+            y,
+            "o",
+            ms=5,
+            mfc="white",
+            mec=colour,
+            mew=1.2,
+            zorder=3,
+            label=style.legend_label(source),
         )
         ax.plot(x[away], y[away], "o", ms=5, color=colour, zorder=4)
         furthest = arms[away].assign(size=arms["difference"].abs()).nlargest(NAMED, "size")
@@ -71,20 +69,22 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = NEW) -> "Axes":
                 continue
             named.append(here)
             ax.annotate(
-                shorten(str(arm["arm"]), 24),
+                style.shorten(str(arm["arm"]), 24),
                 (arm["target_score"], arm["score"]),
                 textcoords="offset points",
                 xytext=(0, 7 if above else -7),
                 ha="center",
                 va="bottom" if above else "top",
                 fontsize=8,
-                color=INK,
+                color=style.INK,
             )
-    ax.axhline(0.0, color=GREY, lw=0.6, zorder=1)
-    ax.axvline(0.0, color=GREY, lw=0.6, zorder=1)
-    ax.set_xlabel(f"score by {shorten(found.target)}, {found.unit}", fontsize=9, color=INK)
-    ax.set_ylabel(f"score by the source, {found.unit}", fontsize=9, color=INK)
+    ax.axhline(0.0, color=style.GREY, lw=0.6, zorder=1)
+    ax.axvline(0.0, color=style.GREY, lw=0.6, zorder=1)
+    ax.set_xlabel(
+        f"score by {style.shorten(found.target)}, {found.unit}", fontsize=9, color=style.INK
+    )
+    ax.set_ylabel(f"score by the source, {found.unit}", fontsize=9, color=style.INK)
     ax.legend(frameon=False, fontsize=8)
     ax.margins(0.08)
-    plain(ax, grid="both")
+    style.plain(ax, grid="both")
     return ax

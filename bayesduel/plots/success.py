@@ -2,17 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from bayesduel.plots import style
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import (
-    INK,
-    LEGEND,
-    NEW,
-    figure,
-    legend_label,
-    percent_ticks,
-    plain,
-    shorten,
-)
 from bayesduel.text import count
 
 if TYPE_CHECKING:
@@ -22,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_success"]
 
 
-@figure((7.2, 4.6), "bayesduel.simulate")
-def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) -> "Axes":
+@style.figure((7.2, 4.6), "bayesduel.simulate")
+def plot_success(trace: "xr.DataTree", ax: "Axes" = style.NEW, ci_prob: float = 0.95) -> "Axes":
     """Plot the share of correct choices over the number of duels, with exact binomial intervals.
 
     Parameters
@@ -46,17 +37,23 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
         colour = COLOURS[place % len(COLOURS)]
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
-        ax.plot(time, at["rate"], line, label=legend_label(policy), color=colour, linewidth=1.7)
+        ax.plot(
+            time, at["rate"], line, label=style.legend_label(policy), color=colour, linewidth=1.7
+        )
     n_arms = trace.sizes.get("arm", 0)
-    what = f"{plan['k']} of {n_arms}" if "k" in plan else shorten(str(plan["problem"]), LEGEND)
-    source = shorten(str(plan["source"]), LEGEND)
+    what = (
+        f"{plan['k']} of {n_arms}"
+        if "k" in plan
+        else style.shorten(str(plan["problem"]), style.LEGEND)
+    )
+    source = style.shorten(str(plan["source"]), style.LEGEND)
     title = f"{what}, {count(trace.sizes['replication'], 'replication')}\n{source}"
-    ax.set_title(title, loc="left", fontsize=9, color=INK)
+    ax.set_title(title, loc="left", fontsize=9, color=style.INK)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
     ax.set_xlim(time[0], max(time[-1], time[0] + 1))
-    percent_ticks(ax, "y")
+    style.percent_ticks(ax, "y")
     ax.set_ylabel("sets that are right" if "k" in plan else "right recommendations", fontsize=9)
     ax.legend(frameon=False, fontsize=8)
-    plain(ax, keep=("bottom", "left"))
+    style.plain(ax, keep=("bottom", "left"))
     return ax

@@ -5,21 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.criticism.transitivity.null_models import STRONG_MODELS
+from bayesduel.plots import style
 from bayesduel.plots.preference import preference_size
-from bayesduel.plots.style import (
-    ACCENT,
-    CENTRED,
-    DIVERGING,
-    GREY,
-    INK,
-    NEW,
-    STRONG,
-    figure,
-    percent_bar,
-    place_ticks,
-    plain,
-    shorten,
-)
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -60,8 +47,8 @@ LABELS = {
 }
 
 
-@figure(CYCLICITY_SIZE, "bayesduel.check")
-def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
+@style.figure(CYCLICITY_SIZE, "bayesduel.check")
+def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the distribution of the cyclicity of replicated logs, and that of the log.
 
     Each curve is one transitive null model: the distribution of the test statistic over logs
@@ -90,9 +77,9 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
         if model == found.likeliest:
             ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[model])
         else:
-            colour = ACCENT if model in STRONG_MODELS else GREY
+            colour = style.ACCENT if model in STRONG_MODELS else style.GREY
             ax.stairs(share, edges, color=colour, ls=STYLES[model], lw=1.2, label=LABELS[model])
-    ax.axvline(found.statistic, color=STRONG, lw=2)
+    ax.axvline(found.statistic, color=style.STRONG, lw=2)
     left = found.statistic < (low + high) / 2
     ax.annotate(
         "this log",
@@ -103,24 +90,24 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
         ha="left" if left else "right",
         va="top",
         fontsize=9,
-        color=STRONG,
+        color=style.STRONG,
     )
     room = 0.04 * max(high - low, 1e-3)
     ax.set_xlim(low - room, high + room)
     ax.set_ylim(0, 1.1 * tallest)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
-    ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=INK)
-    ax.set_ylabel("replicated logs", fontsize=9, color=INK)
+    ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=style.INK)
+    ax.set_ylabel("replicated logs", fontsize=9, color=style.INK)
     ax.legend(
         fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
         columnspacing=1.2, handlelength=1.6,
     )  # fmt: skip
-    plain(ax)
+    style.plain(ax)
     return ax
 
 
-@figure(CYCLES_SIZE, "bayesduel.check")
-def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
+@style.figure(CYCLES_SIZE, "bayesduel.check")
+def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the most probable cycles as arrows, each with the probability of its majority.
 
     An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
@@ -158,7 +145,7 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
             xytext=at[a],
             arrowprops={
                 "arrowstyle": "-|>",
-                "color": ACCENT,
+                "color": style.ACCENT,
                 "alpha": 0.25 + 0.75 * max(0.0, 2 * probability - 1),
                 "lw": 1.6,
                 "shrinkA": 11,
@@ -168,19 +155,19 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
         )
         x, y = (0.56 * s + 0.44 * t for s, t in zip(at[a], at[b], strict=True))
         box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
-        ax.text(x, y, percent(probability), fontsize=8, color=INK, bbox=box, **CENTRED)
+        ax.text(x, y, percent(probability), fontsize=8, color=style.INK, bbox=box, **style.CENTRED)
     for arm, (x, y) in at.items():
-        ax.plot(x, y, "o", ms=8, color=INK)
+        ax.plot(x, y, "o", ms=8, color=style.INK)
         side = "center" if abs(x) < 0.2 else ("left" if x > 0 else "right")
         ax.annotate(
-            shorten(arm, 22),
+            style.shorten(arm, 22),
             (x, y),
             xytext=(9 * np.sign(x) * (side != "center"), 11 * np.sign(y) * (side == "center")),
             textcoords="offset points",
             ha=side,
             va="center" if side != "center" else ("bottom" if y > 0 else "top"),
             fontsize=9,
-            color=INK,
+            color=style.INK,
         )
     ax.set_xlim(-1.75, 1.75)
     ax.set_ylim(-1.3, 1.3)
@@ -189,8 +176,8 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
     return ax
 
 
-@figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")
-def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
+@style.figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")
+def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the results of all pairs, arms in rank order, and mark large residuals.
 
     Colour: the share of decided duels that the row won (purple) or the column (orange), with half
@@ -216,16 +203,16 @@ def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
     share[a, b] = (won + 0.5) / (number + 1)
     share[b, a] = 1 - share[a, b]
     ax.set_facecolor("#e4e4e0")
-    image = ax.imshow(share, cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest")
+    image = ax.imshow(share, cmap=style.DIVERGING, vmin=0, vmax=1, interpolation="nearest")
     pairs = check.residuals["pairs"]
     far = pairs[pairs["p"] < SURPRISING]
     where = {label: k for k, label in enumerate(check.duels.arms)}
     x = place[[where[str(arm)] for arm in far["first"]]] if len(far) else np.array([], int)
     y = place[[where[str(arm)] for arm in far["second"]]] if len(far) else np.array([], int)
     size = max(6.0, min(60.0, 1400 / n_arms))
-    ax.scatter([*x, *y], [*y, *x], marker="x", s=size, color=STRONG, lw=1.3)
+    ax.scatter([*x, *y], [*y, *x], marker="x", s=size, color=style.STRONG, lw=1.3)
     ax.set_xlim(-0.5, n_arms - 0.5)
     ax.set_ylim(n_arms - 0.5, -0.5)
-    place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by rank")
-    percent_bar(image, ax)
+    style.place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by rank")
+    style.percent_bar(image, ax)
     return ax

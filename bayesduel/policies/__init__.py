@@ -46,23 +46,20 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 
 from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
-from bayesduel.policies.beat_the_winner import BeatTheWinner
-from bayesduel.policies.beat_the_winner_reset import BeatTheWinnerReset
+from bayesduel.policies.beat_the_winner import BeatTheWinner, BeatTheWinnerReset
 from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
 from bayesduel.policies.ccb import CCB
-from bayesduel.policies.contextual import (
-    FGTSCDB,
-    GLMETC,
-    KLUCB,
-    VACDB,
-    CoLSTIM,
-    LogisticDuelThompson,
-    LogisticThompson,
-    LogisticUCB,
-    MaxInP,
-    ThompsonBeta,
-    TwoPhase,
-)
+from bayesduel.policies.contextual.colstim import CoLSTIM
+from bayesduel.policies.contextual.fgts_cdb import FGTSCDB
+from bayesduel.policies.contextual.glm_etc import GLMETC
+from bayesduel.policies.contextual.kl_ucb import KLUCB
+from bayesduel.policies.contextual.logistic_duel_thompson import LogisticDuelThompson
+from bayesduel.policies.contextual.logistic_thompson import LogisticThompson
+from bayesduel.policies.contextual.logistic_ucb import LogisticUCB
+from bayesduel.policies.contextual.max_inp import MaxInP
+from bayesduel.policies.contextual.thompson_beta import ThompsonBeta
+from bayesduel.policies.contextual.two_phase import TwoPhase
+from bayesduel.policies.contextual.vacdb import VACDB
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.detect import DETECT

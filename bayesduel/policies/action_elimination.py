@@ -103,12 +103,10 @@ class ActionElimination(HorizonPolicy):
     delta: float | None = None
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         pairs = self.reward == "pair"
         active = ~np.eye(n_arms, dtype=np.bool_)

@@ -91,13 +91,11 @@ class BeatTheMean(HorizonPolicy):
     gamma: float = 1.0
     factor: float = 3.0
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
     guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
     ranges: ClassVar = {"gamma": "at least 1", "factor": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(2 * horizon * n_arms),

@@ -1,12 +1,15 @@
 """Beat the Winner: the winner of a match waits for the next arm of a queue, in longer matches.
 
-Match r ends when one of its arms has won r duels; the loser goes to the end of the queue.
+Match r ends when one of its arms has won r duels; the loser goes to the end of the queue. In Beat
+the Winner Reset (BtWR) a new incumbent begins with short matches.
 
 References
 ----------
 Peköz, Ross & Zhang, "Dueling bandit problems", Probability in the Engineering and Informational
 Sciences 2022 (online 2020). The rule is stated as Kolpaczki, Bengs & Hüllermeier, "Non-stationary
-dueling bandits", 2022, state it. Deviations: none.
+dueling bandits", 2022, state it. Deviations: none. BtWR: the same authors, "Non-Stationary Dueling
+Bandits", arXiv 2202.00935; as "Piecewise-Stationary Dueling Bandits", TMLR 2024. The rule is that
+of the authors' program, the guarantee that of the abstract. Deviations: none known.
 """
 
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ from bayesduel.jit import compiled
 from bayesduel.policies.match import Match, begin, no_match, won
 from bayesduel.policies.policy import PairPolicy
 
-__all__ = ["BeatTheWinner"]
+__all__ = ["BeatTheWinner", "BeatTheWinnerReset"]
 
 
 class Memory(NamedTuple):
@@ -70,7 +73,6 @@ class BeatTheWinner(PairPolicy):
     """Beat the Winner, for weak regret; it has no settings."""
 
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     leader: ClassVar = staticmethod(leader)
     resets: ClassVar[bool] = False
@@ -78,9 +80,20 @@ class BeatTheWinner(PairPolicy):
     guarantee: ClassVar[str] = "weak regret bounded whatever T, where a Condorcet winner exists"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(np.zeros(1, np.int64), no_match(), np.arange(n_arms), self.resets)
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the incumbent."""
         return int(memory.queue[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatTheWinnerReset(BeatTheWinner):
+    """Beat the Winner Reset, for weak regret where preferences change; it has no settings."""
+
+    resets: ClassVar[bool] = True
+    reference: ClassVar[str] = "Kolpaczki, Bengs & Hüllermeier, arXiv 2202.00935, BtWR"
+    guarantee: ClassVar[str] = (
+        "weak regret bounded, whatever T, where a Condorcet winner exists; a bound if it changes, "
+        "knowing neither T nor the number of segments"
+    )

@@ -110,7 +110,6 @@ class Reduction(PairPolicy):
         return 1
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         shape = self.bandits(n_arms), n_arms
         return Memory(np.zeros(shape), np.zeros(shape), np.zeros(n_arms), no_duel())
 

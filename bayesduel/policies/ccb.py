@@ -174,13 +174,11 @@ class CCB(PairPolicy):
     """
 
     alpha: float = 0.51
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             alpha=float(self.alpha),
             decided=no_decided_pairs(n_arms),

@@ -127,5 +127,4 @@ def disagreement(scores, memory, arms, mean, C):
 class ContrastAllocation(ScoreRule):
     """Largest expected reduction of relative variance of the contrasts in question."""
 
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "bayesduel, docs/how_to/studies.md"

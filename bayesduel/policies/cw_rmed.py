@@ -107,13 +107,11 @@ class CWRMED(PairPolicy):
     alpha: float = 3.0
     beta: float = 0.01
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
     guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
     ranges: ClassVar = {"alpha": "> 0", "beta": ">= 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         everyone = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
         return Memory(float(self.alpha), float(self.beta), type(self) is CWRMED, everyone)
 

@@ -84,7 +84,6 @@ class DETECT(ChangeDetection):
     ranges: ClassVar = {"explore": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             monitored=begun(self.policy, n_arms, horizon),

@@ -53,12 +53,10 @@ class DEXP3(HorizonPolicy):
 
     horizon: float | None = None
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha, Koren & Mansour, ICML 2021, Algorithm 1"
     guarantee: ClassVar[str] = "Borda regret O((K log K)^(1/3) T^(2/3)), if preferences change too"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         eta = (log(n_arms) / (self.known_horizon() * sqrt(n_arms))) ** (2 / 3)
         return Memory(
             eta=eta,

@@ -142,13 +142,11 @@ class DTS(PairPolicy):
     alpha: float = 0.51
     plus: ClassVar[bool] = False
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O(K^2 log T); O(K log T + K^2 log log T) Condorcet"
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         chance = np.full((n_arms, n_arms), 0.5)  # of a prior alone: it is symmetric
         return Memory(float(self.alpha), self.plus, chance, np.zeros(1, np.int64))
 

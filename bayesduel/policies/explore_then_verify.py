@@ -134,7 +134,6 @@ class ExploreThenVerify(IdentificationPolicy):
     Without a Condorcet winner it explores for ever.
     """
 
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Karnin, NIPS 2016, Algorithms 1, 3 and 4"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta; of the duels only sum over arms of log(1 / delta) / "
@@ -142,7 +141,6 @@ class ExploreThenVerify(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         shape = n_arms, n_arms
         return Memory(
             delta=self.known_delta(),

@@ -96,12 +96,10 @@ class InterleavedFilter(HorizonPolicy):
     horizon: float | None = None
     version: Literal[1, 2] = 2
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(horizon * n_arms**2),

@@ -79,7 +79,6 @@ class Knockout(IdentificationPolicy):
 
     epsilon: float = 0.05
     gamma: float = 1.0
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., ICML 2017, Algorithms 1 to 3"
     guarantee: ClassVar[str] = (
         "within epsilon with probability 1 - delta after O(gamma^4 K log(1 / delta) / epsilon^2) "
@@ -88,7 +87,6 @@ class Knockout(IdentificationPolicy):
     ranges: ClassVar = {"epsilon": "in (0, 0.5)", "gamma": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             bias=(2 ** (1 / 3) - 1) * self.epsilon / self.gamma,
             delta=self.known_delta(),

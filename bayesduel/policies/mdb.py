@@ -93,7 +93,6 @@ class MDB(ChangeDetection):
     ranges: ClassVar = {"segments": "at least 1", "gamma": "in (0, 1]"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         pairs = np.argwhere(np.triu(np.ones((n_arms, n_arms)), 1))
         budget = log((4 * horizon + 2) * sqrt(horizon / self.segments) / n_arms)

@@ -83,7 +83,6 @@ class NTS(IdentificationPolicy):
     """
 
     gap: float = 0.05
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Haddenhorst et al., UAI 2021, Algorithm 1"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta, also where there is no Condorcet winner, after "
@@ -92,7 +91,6 @@ class NTS(IdentificationPolicy):
     ranges: ClassVar = {"gap": "in (0, 0.5)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         error = self.known_delta() / n_arms
         odds = log((0.5 + self.gap) / (0.5 - self.gap))
         return Memory(

@@ -140,13 +140,11 @@ class PBR(HorizonPolicy):
     horizon: float | None = None
     delta: float | None = None
     cap: float | None = None
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = "correct with probability 1 - delta under copeland and borda"
     ranges: ClassVar = {"k": "at least 1", "cap": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")

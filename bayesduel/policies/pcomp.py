@@ -106,7 +106,6 @@ class PCOMP(HorizonPolicy):
     delta: float | None = None
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "Agarwal, Ghuge & Nagarajan, ICML 2022, PCOMP"
     guarantee: ClassVar[str] = (
@@ -115,7 +114,6 @@ class PCOMP(HorizonPolicy):
     ranges: ClassVar = {"n_batches": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         n_batches = self.n_batches or max(1, ceil(log(horizon)))
         return Memory(

@@ -270,13 +270,11 @@ class PivotIndex(PairPolicy):
 
     belief: BeliefSpec = Beta(prior=8.0)
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
     reference: ClassVar[str] = "this package, docs/validation/pivot_index.md"
     guarantee: ClassVar[str] = "Copeland regret O(log T) where no pair is tied: a sketch of a proof"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             beats=np.full((n_arms, n_arms), 0.5),
             by_rival=np.zeros((n_arms, n_arms)),

@@ -134,7 +134,6 @@ class POCOWISTA(IdentificationPolicy):
     """
 
     transitive: bool = False
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Bengs, Haddenhorst & Hüllermeier, AISTATS 2024"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta where each pair has one likeliest outcome; the duels "
@@ -142,7 +141,6 @@ class POCOWISTA(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         pairs = n_arms - 1 if self.transitive else n_arms * (n_arms - 1) / 2
         return Memory(
             delta=self.known_delta() / pairs,

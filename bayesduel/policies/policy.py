@@ -5,6 +5,7 @@ methods. ``setting`` says what the policy is for, ``shows`` how many arms or ite
 step.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, replace
 from math import isinf
@@ -42,7 +43,24 @@ __all__ = [
 
 
 class Policy(Settings):
-    """Defaults of every policy."""
+    """Defaults of every policy.
+
+    Attributes
+    ----------
+    rules
+        Names of compiled functions: a class that neither has nor inherits one of these names takes
+        the function of its module.
+    """
+
+    rules: ClassVar[tuple[str, ...]] = ("select",)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take the compiled functions of the module."""
+        super().__init_subclass__(**options)
+        for name in cls.rules:
+            rule = getattr(sys.modules.get(cls.__module__), name, None)
+            if not hasattr(cls, name) and getattr(rule, "__module__", "") == cls.__module__:
+                setattr(cls, name, staticmethod(cast(Any, rule)))
 
     def __post_init__(self) -> None:
         """Check the settings, and then the belief; a policy with checks of its own calls this."""
@@ -91,7 +109,8 @@ class PairPolicy(Policy, ABC):
         use for them), "scores" (their posterior) or "counts" (wins alone, so that the default
         is the only one it takes).
     select
-        The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
+        The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``: by default that of the
+        module in which the class is.
     repeats
         Compiled, ``repeats(belief, memory, t) -> n``: right after the rule named a pair at time
         t, it would name the same pair at the n times from t on, whatever their outcomes, and
@@ -286,7 +305,7 @@ class ItemPolicy(Policy, ABC):
 
     @abstractmethod
     def init(self, items: ItemSet) -> Any:
-        """Return the memory before the first pull."""
+        """Return the memory before the first pull or duel."""
 
     def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
         """Return the best item so far: by the posterior mode, on a sphere its unit vector.
@@ -336,6 +355,7 @@ class MarginPolicy(Policy):
     (2,)
     """
 
+    rules: ClassVar[tuple[str, ...]] = ("select", "scores")
     setting: ClassVar[str] = "margins"
     shows: ClassVar[int] = 2
 

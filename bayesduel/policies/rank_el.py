@@ -131,7 +131,6 @@ class RankEl(HorizonPolicy):
     delta: float | None = None
     epsilon: float = 0.0
     rho: float = 0
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
     guarantee: ClassVar[str] = "ranking correct up to rho with probability 1 - delta"
     ranges: ClassVar = {"epsilon": "in [0, 0.5)", "rho": ">= 0"}
@@ -142,7 +141,6 @@ class RankEl(HorizonPolicy):
             raise ValueError(f"epsilon should be 0 under 'borda', got {self.epsilon}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         delta = float(self.delta or 1 / horizon)
         return Memory(

@@ -64,11 +64,9 @@ class RCS(PairPolicy):
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(float(self.alpha), np.zeros(n_arms, np.int64))

@@ -181,13 +181,11 @@ class RMED1(PairPolicy):
     belief: BeliefSpec = KL()
     slack: float = 0.3
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
     ranges: ClassVar = {"slack": ">= 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         lists = np.ones((3, n_arms), np.bool_)
         lists[COMING] = False
         return Memory(
@@ -217,7 +215,6 @@ class RMED2(RMED1):
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return super().init(n_arms)._replace(alpha=float(self.alpha))
 
 
@@ -237,7 +234,6 @@ class RMED2FH(RMED2, HorizonPolicy):
     finite: ClassVar[bool] = True
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         repeated = log(max(1.0, log(max(1.0, self.known_horizon()))))
         return (
             super()

@@ -77,11 +77,9 @@ class RUCB(PairPolicy):
     """
 
     alpha: float = 0.51
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., ICML 2014, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T + K^2); linear without such a winner"
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(float(self.alpha), np.full(1, -1, np.int64), no_decided_pairs(n_arms))

@@ -244,7 +244,6 @@ class SAVAGE(HorizonPolicy):
     independence: Literal["formal", "sampled"] = "formal"
     restarts: int = 10
     steps: int = 100
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta, under condorcet with verify=False only if a "
@@ -278,7 +277,6 @@ class SAVAGE(HorizonPolicy):
             )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
         ranked = self.criterion in RANKINGS

@@ -213,7 +213,6 @@ class SCB(PairPolicy):
     cache: bool = True
     keep: bool = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
     guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
     ranges: ClassVar = {"first_round": "in [0, 5]"}
@@ -224,7 +223,6 @@ class SCB(PairPolicy):
             raise ValueError("keep should be False where cache is False, got True")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         clock = np.zeros(6, np.int64)
         clock[ROUND] = self.first_round - 1
         clock[WINNER] = clock[LAST] = -1

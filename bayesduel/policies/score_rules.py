@@ -189,7 +189,6 @@ class ScoreRule(PairPolicy):
         return self if cost is None else replace(self, cost=cost)
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
         cost = checked_cost(self.cost, n_arms)

@@ -62,7 +62,6 @@ class SelfSparring(PairPolicy):
 
     belief: BeliefSpec = Beta()
     reads: ClassVar = "samples"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
     guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
 
@@ -79,7 +78,6 @@ class SelfSparring(PairPolicy):
             raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(np.zeros((2, n_arms)), np.zeros(1, np.int64))
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

@@ -66,7 +66,6 @@ class SequentialElimination(IdentificationPolicy):
     """
 
     epsilon: float = 0.05
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Falahatgar et al., NIPS 2017, Seq-Eliminate"
     guarantee: ClassVar[str] = (
         "within epsilon with probability 1 - delta after O(K log(K / delta) / epsilon^2) duels, "
@@ -75,7 +74,6 @@ class SequentialElimination(IdentificationPolicy):
     ranges: ClassVar = {"epsilon": "in (0, 0.5)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             epsilon=float(self.epsilon),
             delta=self.known_delta() / n_arms,

@@ -166,13 +166,11 @@ class SupKLUCB(PairPolicy):
     index_tolerance: float = 0.0
     confirm: ClassVar[bool] = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
     ranges: ClassVar = {"index_tolerance": "in [0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         if n_arms < 3:
             name = type(self).__name__
             raise ValueError(f"n_arms should be at least 3 for {name}, got {n_arms}")

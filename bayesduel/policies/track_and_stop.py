@@ -106,7 +106,6 @@ class TrackAndStop(IdentificationPolicy):
     """
 
     belief: BeliefSpec = KL()
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Kaufmann, COLT 2016, carried over to pairs"
     guarantee: ClassVar[str] = (
         "correct with probability 1 - delta if there is a Condorcet winner; it tracks the "
@@ -114,7 +113,6 @@ class TrackAndStop(IdentificationPolicy):
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             delta=self.known_delta(),
             duels=np.diag(np.full(n_arms, inf)),

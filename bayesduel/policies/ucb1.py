@@ -79,12 +79,10 @@ class UCB1(PairPolicy):
 
     reward: Literal["opponent", "pair"] = "opponent"
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(self.reward == "pair", no_rewards(n_arms))
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

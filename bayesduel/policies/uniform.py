@@ -65,12 +65,10 @@ class Uniform(PairPolicy, MarginPolicy):
     by: Literal["means", "model"] = "means"
     cost: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         pairs = np.column_stack(np.triu_indices(n_arms, 1))
         if self.cost is not None:
             pairs = pairs[np.isfinite(checked_cost(self.cost, n_arms)[pairs[:, 0], pairs[:, 1]])]

@@ -78,14 +78,12 @@ class VersatileDB(PairPolicy):
 
     shared: bool = False
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Saha & Gaillard, ICML 2022, Algorithm 3"
     guarantee: ClassVar[str] = (
         "Condorcet regret O(sum over arms of log T / gap) and, if preferences change, O(sqrt(K T))"
     )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         shape = 1 if self.shared else 2, n_arms
         return Memory(np.zeros(shape), np.full(shape, 1 / n_arms), no_duel())
 

@@ -96,7 +96,6 @@ class WinnerStays(PairPolicy):
     regret: Literal["weak", "strong"] = "weak"
     beta: float = 1.1
     reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     leader: ClassVar = staticmethod(leader)
     reference: ClassVar[str] = "Chen & Frazier, ICML 2017, Algorithms 1 and 2"
     guarantee: ClassVar[str] = (
@@ -106,7 +105,6 @@ class WinnerStays(PairPolicy):
     ranges: ClassVar = {"beta": "> 1"}
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         return Memory(
             beta=float(self.beta) if self.regret == "strong" else 0.0,
             lead=np.zeros(n_arms),

@@ -13,7 +13,7 @@ from bayesduel.data.items import Items
 from bayesduel.intervals import check_ci_prob, with_interval
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.draws import check_fit
-from bayesduel.system.arguments import check_flag, check_seed, shown_value
+from bayesduel.system.arguments import check_flag, check_seed, check_type, shown_value
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
@@ -255,10 +255,7 @@ def predict_items(
     """
     check_ci_prob(ci_prob)
     check_seed(seed)
-    if not isinstance(items, Items):
-        raise TypeError(
-            f"items should be what bayesduel.read_items returned, got {shown_value(items)}"
-        )
+    check_type(items, Items, "items", "what bayesduel.read_items returned")
     draws, used = parameter_draws(fit, covariance, judge)
     model = fit.duel.model
     if model.terms.items is None:

@@ -24,7 +24,7 @@ from bayesduel.preference import (
     winner_mask,
 )
 from bayesduel.preference.scores import EQUAL
-from bayesduel.system.blas_threads import one_thread_if_small
+from bayesduel.system.threads import one_thread_if_small
 
 __all__ = ["ElectionResult", "PairSummary", "Ties", "chunks", "hold_elections", "pair_summary"]
 

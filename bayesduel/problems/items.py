@@ -30,15 +30,6 @@ class ItemPulls(Problem):
         The true vector z, shape (n,).
     values
         What a success of each item is worth, shape (m,), positive. Default: 1.
-    name
-        The name in plots and traces.
-    source
-        Where it comes from.
-
-    Raises
-    ------
-    ValueError
-        If an array is not as described.
 
     Examples
     --------
@@ -158,15 +149,6 @@ class SpherePulls(Problem):
     ----------
     preference
         The true vector z, shape (n,), n >= 2, finite and not zero.
-    name
-        The name in plots and traces.
-    source
-        Where it comes from.
-
-    Raises
-    ------
-    ValueError
-        If `preference` is not as described.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.problems.contexts import ContextualDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
-from bayesduel.system.arguments import check_range, real, shown_value
+from bayesduel.system.arguments import check_range, check_type, real, shown_value
 
 __all__ = ["NAMES", "named"]
 
@@ -60,8 +60,7 @@ def named(name: str, **settings: Any) -> Any:
            [0.4, 0.1, 0.5, 0.9],
            [0.4, 0.9, 0.1, 0.5]])
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name should be the name of a problem, got {shown_value(name)}")
+    check_type(name, str, "name", "the name of a problem")
     if name in STORED and not settings:
         table = files("bayesduel.problems") / "matrices" / f"{name}.csv"
         P = np.array([row.split(",") for row in table.read_text().split()], dtype=float)

@@ -47,18 +47,7 @@ class ScoreDuels(ArmsProblem):
     mean
         Mean margin of i over j, shape (K, K), K >= 2, antisymmetric.
     sd
-        Standard deviation of a margin, shape (K, K), symmetric, >= 0.
-    name
-        What plots and traces call it.
-    arms
-        K labels. Default: "1", "2", ...
-    source
-        Where it comes from.
-
-    Raises
-    ------
-    ValueError
-        If the means or spreads are not finite or not of this form.
+        Standard deviation of a margin, shape (K, K), symmetric, >= 0; both are finite.
 
     Examples
     --------

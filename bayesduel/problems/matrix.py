@@ -26,12 +26,8 @@ class Matrix(ArmsProblem):
     P
         Probability that i beats j, shape (K, K), K >= 2, ``P + P.T = 1``. With `ties`: the
         expected score, ``Pr(win) + Pr(tie) / 2``.
-    name
-        The name in plots and traces.
     arms
         K labels. Default: "1", "2", ... as the literature numbers them.
-    source
-        Where it comes from.
     ties
         Probability that i and j tie, shape (K, K), symmetric, at most ``2 min(P, P.T)``, diagonal
         0. A tie is the outcome 1/2, half a win each. Default, and None where all are 0: no ties.

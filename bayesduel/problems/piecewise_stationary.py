@@ -40,17 +40,8 @@ class PiecewiseStationary(ArmsProblem):
     changes
         Changepoints: the duel, counted from 1, with which each segment after the first begins,
         increasing, length S - 1.
-    name
-        The name in plots and traces.
     arms
         K labels. Default: those of the segments.
-    source
-        Where it comes from.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     Examples
     --------
@@ -187,8 +178,6 @@ class RandomChanges(ChangingFamily):
         How many changes there are in a run, at times that are uniform among the duels.
     horizon
         Number of duels among which they are. Default: the simulation's.
-    name
-        The name in plots and traces.
 
     Examples
     --------
@@ -251,8 +240,6 @@ class ScoreWalk(ChangingFamily):
         Standard deviation of the scores before the first step.
     horizon
         Number of duels that the steps divide. Default: the simulation's.
-    name
-        The name in plots and traces.
 
     Examples
     --------

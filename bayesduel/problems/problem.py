@@ -23,12 +23,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.system.arguments import labels_of, shown_value
+from bayesduel.system.settings import completed
 
 __all__ = ["ArmsProblem", "Problem", "checked_labels", "numbered"]
 
 
 class Problem:
     """What every problem has, with the defaults that most problems share.
+
+    A class that is made of its fields has its docstring completed as that of
+    :class:`~bayesduel.system.settings.Settings`.
+
+    Parameters
+    ----------
+    name
+        The name in plots and traces.
+    source
+        Where it comes from.
 
     Attributes
     ----------
@@ -42,10 +53,6 @@ class Problem:
         Whether duels are played outside compiled code.
     may_tie
         Whether a duel of arms may end in a tie.
-    name
-        The name in plots and traces.
-    source
-        Where it comes from.
     n_segments
         How many segments of constant preferences there are.
     starts
@@ -69,6 +76,12 @@ class Problem:
     n_segments: int = 1
     starts: tuple[int, ...] = (1,)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Complete the docstring."""
+        super().__init_subclass__(**options)
+        if cls.__doc__ is not None and "__init__" not in cls.__dict__:
+            cls.__doc__ = completed(cls)
+
     @property
     def arms(self) -> tuple[str, ...]:
         """Labels of the arms or items: "1", "2", ..."""
@@ -88,7 +101,13 @@ class Problem:
 
 
 class ArmsProblem(Problem):
-    """Defaults of a problem whose arms have labels of their own."""
+    """Defaults of a problem whose arms have labels of their own.
+
+    Parameters
+    ----------
+    arms
+        K labels. Default: "1", "2", ...
+    """
 
     name: str
     arms: tuple[str, ...]

@@ -12,7 +12,7 @@ from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems.margins import checked_arms, score_duels
 from bayesduel.problems.matrix import Matrix, davidson
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_flag, check_range, check_rng, shown_value
+from bayesduel.system.arguments import check_flag, check_range, check_rng, check_type
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -39,8 +39,6 @@ class RandomProblem(Problem):
         function of a module, so that it can be sent to other processes.
     settings
         Further arguments of the generator.
-    name
-        The name in plots and traces.
 
     Examples
     --------
@@ -269,8 +267,7 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     >>> bd.problems.noise_floor(bd.problems.named("mslr-5"), 0.1).P[0].round(2)
     array([0.5 , 0.6 , 0.61, 0.76, 0.77])
     """
-    if not isinstance(problem, Matrix):
-        raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
+    check_type(problem, Matrix, "problem", "a Matrix")
     check_range(gap, "gap", "in (0, 0.5]")
     if problem.may_tie:
         raise ValueError(f"problem should have no ties, got {problem}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
-from bayesduel.system.arguments import check_log, check_one_of, check_text, shown_value
+from bayesduel.system.arguments import check_log, check_one_of, check_text, check_type
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -78,8 +78,7 @@ class BinaryDuels(ScoreDuels):
     """
 
     def __init__(self, problem: Matrix) -> None:
-        if not isinstance(problem, Matrix):
-            raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
+        check_type(problem, Matrix, "problem", "a Matrix")
         mean = problem.P - 0.5
         sd = np.sqrt(0.25 - mean**2) * (1 - np.eye(len(mean)))
         super().__init__(mean, np.maximum(sd, sd.T), problem.name, problem.arms, problem.source)

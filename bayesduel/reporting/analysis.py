@@ -12,8 +12,8 @@ from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
 from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
-from bayesduel.system.blas_threads import one_thread_if_small
 from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.system.threads import one_thread_if_small
 from bayesduel.text import percent
 
 if TYPE_CHECKING:

@@ -12,18 +12,7 @@ from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    Column,
-    Float,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    bindparam,
-    insert,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from bayesduel.study.store import Store
 from bayesduel.system.arguments import check_one_of, shown_value
@@ -36,26 +25,26 @@ NAME = 100  # characters of the name of a judge, at most
 # judge: judges; open: makes a judge of everyone who opens the link; viewer: sees the standings.
 ROLES = ("judge", "open", "viewer", "admin")
 
-metadata = MetaData()
-invitations = Table(
+metadata = sa.MetaData()
+invitations = sa.Table(
     "invitations",
     metadata,
-    Column("number", Integer, primary_key=True),
-    Column("study", Integer, nullable=False),
-    Column("hash", String(64), nullable=False, unique=True),
-    Column("role", String(10), nullable=False),
-    Column("judge", String, nullable=False),
-    Column("made", Float, nullable=False),
-    Column("expires", Float, nullable=False),
-    Column("revoked", Float),
-    Column("opened", Float),
-    Column("consented", Float),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("study", sa.Integer, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("role", sa.String(10), nullable=False),
+    sa.Column("judge", sa.String, nullable=False),
+    sa.Column("made", sa.Float, nullable=False),
+    sa.Column("expires", sa.Float, nullable=False),
+    sa.Column("revoked", sa.Float),
+    sa.Column("opened", sa.Float),
+    sa.Column("consented", sa.Float),
 )
-INVITATIONS = select(invitations).where(invitations.c.study == bindparam("own"))
-VISITOR = INVITATIONS.where(invitations.c.hash == bindparam("hash"))
+INVITATIONS = sa.select(invitations).where(invitations.c.study == sa.bindparam("own"))
+VISITOR = INVITATIONS.where(invitations.c.hash == sa.bindparam("hash"))
 CONSENTED = (
-    select(invitations.c.number)
-    .where(invitations.c.study == bindparam("own"), invitations.c.judge == bindparam("judge"))
+    sa.select(invitations.c.number)
+    .where(invitations.c.study == sa.bindparam("own"), invitations.c.judge == sa.bindparam("judge"))
     .where(invitations.c.consented.is_not(None))
     .limit(1)
 )
@@ -107,7 +96,7 @@ class Access:
         expires = now + days * DAY
         row = {"role": role, "judge": name, "made": now, "expires": expires}
         with self._database.writing() as connection:
-            stored = insert(invitations).values(study=self._study, hash=_hash(token), **row)
+            stored = sa.insert(invitations).values(study=self._study, hash=_hash(token), **row)
             number = connection.execute(stored).inserted_primary_key
         assert number is not None
         return Invitation(number[0], role, name, now, expires, None, None, None), token
@@ -124,7 +113,7 @@ class Access:
     def mark(self, number: int, name: str) -> None:
         """Store the time of a first: "opened", "consented" or "revoked"."""
         column = invitations.c[name]
-        change = update(invitations).where(
+        change = sa.update(invitations).where(
             invitations.c.number == number, invitations.c.study == self._study, column.is_(None)
         )
         with self._database.writing() as connection:

@@ -25,7 +25,7 @@ from bayesduel.simulation.trace import (
     finished_trace,
     keep_finished,
 )
-from bayesduel.system.arguments import check_one_of, listed, shown_value, whole
+from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, whole
 
 __all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
 
@@ -146,8 +146,7 @@ def labelled(policies: Any) -> dict[str, Any]:
     if not named:
         raise ValueError("policies should hold at least one policy, got none")
     for p in named.values():
-        if not isinstance(p, Policy):
-            raise TypeError(f"policies should be policies such as DTS(), got {shown_value(p)}")
+        check_type(p, Policy, "policies", "policies such as DTS()")
     return named
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.system import arguments
-from bayesduel.system.arguments import check_utf8, finite, shown_value
+from bayesduel.system.arguments import check_type, check_utf8, finite, shown_value
 
 __all__ = [
     "allowed_pairs",
@@ -108,10 +108,7 @@ def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
     """Return a mapping of pairs, empty for None; raise TypeError if it is none."""
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(
-            f"{name} should be a dictionary by pair of labels, got {shown_value(value)}"
-        )
+    check_type(value, Mapping, name, "a dictionary by pair of labels")
     return value
 
 

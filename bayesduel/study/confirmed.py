@@ -16,7 +16,7 @@ from scipy.special import betainc
 
 from bayesduel.study.evidence import Evidence
 from bayesduel.study.stopping import StopRule
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type
 
 __all__ = ["Confirmed"]
 
@@ -69,10 +69,7 @@ class Confirmed(StopRule):
     name: ClassVar[str] = "confirmed"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rule, StopRule):
-            raise TypeError(
-                f"rule should be one such as WithinRope(0.95), got {shown_value(self.rule)}"
-            )
+        check_type(self.rule, StopRule, "rule", "one such as WithinRope(0.95)")
 
     @property
     def steers(self) -> bool:

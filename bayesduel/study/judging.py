@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.intervals import wilson
 from bayesduel.study.outcomes import SIDES
 from bayesduel.study.schema import Event, Row
-from bayesduel.system.arguments import check_range, shown_value, whole
+from bayesduel.system.arguments import check_range, check_type, shown_value, whole
 
 __all__ = ["Judging", "Question", "checked_judging", "judge_table", "question", "stored_judging"]
 
@@ -67,8 +67,7 @@ class Judging:
     repeats: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.gold, list | tuple):
-            raise TypeError(f"gold should be a list of questions, got {shown_value(self.gold)}")
+        check_type(self.gold, list | tuple, "gold", "a list of questions")
         if self.quota is not None:
             whole(self.quota, "quota", 1)
         given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}
@@ -98,8 +97,7 @@ def checked_judging(
     """
     if judging is None:
         return None
-    if not isinstance(judging, Judging):
-        raise TypeError(f"judging should be Judging(...), got {shown_value(judging)}")
+    check_type(judging, Judging, "judging", "Judging(...)")
     size, gold = 4 if items else 3, []
     for each in judging.gold:
         good = isinstance(each, Sequence) and not isinstance(each, str) and len(each) == size

@@ -24,6 +24,7 @@ from bayesduel.study.stopping import Budget
 from bayesduel.system.arguments import (
     check_call,
     check_seed,
+    check_type,
     check_whole,
     path_of,
     shown_value,
@@ -269,10 +270,7 @@ def _setting(
         chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
-        if not isinstance(start, Desk):
-            raise TypeError(
-                f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
-            )
+        check_type(start, Desk, "start", "a Study, a fit or a number of arms")
         study: Any = start
         found_goal, chosen, rule = study.goal, study.policy, study.stop
         if rule is None:

@@ -30,7 +30,7 @@ from bayesduel.models import Model, Sources
 from bayesduel.models.cells import ROLES
 from bayesduel.policies.contrast_allocation import disagreement
 from bayesduel.policies.score_rules import contenders
-from bayesduel.system.arguments import finite, shown_value, texts_of
+from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
@@ -64,8 +64,7 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
                 f"{{'people': 1, 'machine': 0.01}}, for a model with {term.key}, got None"
             )
         return None
-    if not isinstance(given, Mapping):
-        raise TypeError(f"sources should be costs by source, got {shown_value(given)}")
+    check_type(given, Mapping, "sources", "costs by source")
     costs = source_costs(given)
     names = tuple(costs)
     alone = term is not None and tuple(model.terms) == (term,)

@@ -24,6 +24,7 @@ __all__ = [
     "check_rng",
     "check_seed",
     "check_text",
+    "check_type",
     "check_utf8",
     "check_whole",
     "column_of",
@@ -153,24 +154,19 @@ def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
 
 
-def check_seed(value: Any, name: str = "seed", *, none: bool = False) -> None:
-    """Raise TypeError or ValueError unless an argument is a seed, or None if allowed."""
-    if none and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} should be a whole number >= 0, got {shown_value(value)}")
-    if not 0 <= int(value) <= LARGEST_SEED:
-        raise ValueError(
-            f"{name} should be a whole number from 0 to 2**128, got {shown_value(value)}"
-        )
+def check_seed(seed: Any) -> None:
+    """Raise TypeError or ValueError unless an argument is a seed."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
+    if not 0 <= int(seed) <= LARGEST_SEED:
+        raise ValueError(f"seed should be a whole number from 0 to 2**128, got {shown_value(seed)}")
 
 
 def check_rng(value: Any, name: str = "rng") -> None:
     """Raise TypeError unless an argument is a NumPy generator of random numbers."""
     import numpy as np
 
-    if not isinstance(value, np.random.Generator):
-        raise TypeError(f"{name} should be a numpy.random.Generator, got {shown_value(value)}")
+    check_type(value, np.random.Generator, name, "a numpy.random.Generator")
 
 
 def check_flag(value: Any, name: str) -> None:
@@ -225,8 +221,7 @@ def check_utf8(text: str, rule: str) -> None:
 
 def check_names(value: Any, name: str) -> None:
     """Raise TypeError unless an argument is the name of a column."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
+    check_type(value, str, name, "the name of a column")
 
 
 def texts_of(value: Any, name: str) -> tuple[str, ...]:
@@ -270,6 +265,12 @@ def _label(entry: Any, name: str) -> str | None:
         raise TypeError(f"{name} should be a list of labels, got {shown_value(entry)} in it")
     missing = entry is None or str(entry == entry) != "True"  # NaN, NaT, pandas.NA
     return None if missing else str(entry)
+
+
+def check_type(value: Any, kind: Any, name: str, rule: str) -> None:
+    """Raise TypeError unless an argument is of a class, or of one of several: what `rule` says."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} should be {rule}, got {shown_value(value)}")
 
 
 def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_args
 
 from bayesduel.system.arguments import check_flag, check_range, real, shown_value
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "completed"]
 
 LARGEST = 2**63 - 1  # compiled code keeps whole numbers in 64 bits
 

@@ -2,14 +2,20 @@
 
 Compiled functions of PyTensor keep their inputs and results in themselves; caught warnings, the
 settings of Matplotlib and the threads of BLAS are those of the process.
+
+Threads of BLAS wait for one another in loops. For matrices of a few hundred rows that takes more
+processor time than it saves, and beside other processes more time, too.
 """
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
 from threading import RLock
+from typing import Any
 
-__all__ = ["ONE_THREAD", "one_at_a_time"]
+__all__ = ["ONE_THREAD", "one_at_a_time", "one_thread_if_small"]
 
+SMALL = 1_000  # rows of a matrix below which BLAS uses one thread
 ONE_THREAD = RLock()  # one for all of these, so that no two threads can wait for each other
 
 
@@ -22,3 +28,21 @@ def one_at_a_time[**P, R](function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return waiting
+
+
+@contextmanager
+def one_thread_if_small(n_rows: int) -> Iterator[None]:
+    """Let BLAS use one thread inside the block if matrices have fewer than `SMALL` rows."""
+    if n_rows >= SMALL:
+        yield
+        return
+    with ONE_THREAD, _libraries().limit(limits=1):
+        yield
+
+
+@cache
+def _libraries() -> Any:
+    import scipy.linalg  # noqa: F401  (brings the BLAS that compiled functions call)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

@@ -166,7 +166,6 @@ def test_nothing_is_read_before_the_output_is_known_to_be_writable(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("read too early")
 
-    monkeypatch.setattr("bayesduel.cli.fit.read_log", fail)
     monkeypatch.setattr("bayesduel.cli.options.read_log", fail)
     for command in ("fit", "report"):
         assert run(command, "springall", "-o", "no/such/folder/x").exit_code == 2

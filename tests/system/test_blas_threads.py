@@ -7,7 +7,7 @@ from bayesduel.criticism.transitivity import evidence
 from bayesduel.inference import fit
 from bayesduel.posterior import election, information_gain
 from bayesduel.reporting.analysis import analyse
-from bayesduel.system.blas_threads import SMALL, one_thread_if_small
+from bayesduel.system.threads import SMALL, one_thread_if_small
 
 
 def threads():

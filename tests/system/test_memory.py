@@ -77,7 +77,7 @@ def test_a_memory_error_is_one_sentence(monkeypatch):
     def fail(*_: object, **__: object):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr("bayesduel.cli.health.read_log", fail)
+    monkeypatch.setattr("bayesduel.cli.options.read_log", fail)
     result = CliRunner().invoke(main, ["health", "springall"])
     assert (result.exit_code, result.stderr) == (
         2,

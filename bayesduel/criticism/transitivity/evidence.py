@@ -39,7 +39,7 @@ from bayesduel.criticism.transitivity.triads import Triads, closed_triads, measu
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import repeated_role
 from bayesduel.system.arguments import whole
-from bayesduel.system.blas_threads import one_thread_if_small
+from bayesduel.system.threads import one_thread_if_small
 
 __all__ = [
     "LEVEL",

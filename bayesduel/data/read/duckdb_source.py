@@ -17,26 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayesduel.data.read import formats, line_numbers
 from bayesduel.data.read.columns import Columns, Roles
-from bayesduel.data.read.formats import (
-    LogFile,
-    called,
-    check_once,
-    expand,
-    open_bytes,
-    open_csv,
-    recognise,
-    verify,
-)
 from bayesduel.data.read.in_memory import WinsMatrix, wins_in_columns
-from bayesduel.data.read.line_numbers import (
-    LineEndError,
-    Numbered,
-    explain_lines,
-    numbered_records,
-    numbered_rows,
-    parse_fault,
-)
 from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import as_json, count_query, labelled, name_of, text_in_sql
@@ -100,10 +83,10 @@ class FileSource:
         self._skip = skip
         self._memory = memory
         self._con = con
-        self._files = [recognise(name) for name in expand(path)]
-        check_once([file.path for file in self._files])
+        self._files = [formats.recognise(name) for name in formats.expand(path)]
+        formats.check_once([file.path for file in self._files])
         names = [file.path for file in self._files]
-        self.name, self.words = called(path, names), called(names, names)
+        self.name, self.words = formats.called(path, names), formats.called(names, names)
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
@@ -122,7 +105,7 @@ class FileSource:
         if len(self._files) > 1 or file.format != "csv" or len(file.columns) < 3:
             return None
         wanted = len(file.columns)  # a matrix has as many records as columns, with its header
-        with open_csv(file.path, file.compression, file.delimiter) as (reader, _):
+        with formats.open_csv(file.path, file.compression, file.delimiter) as (reader, _):
             records = [record for record in islice(reader, wanted + 1) if record]
         if len(records) != wanted or any(len(record) != wanted for record in records):
             return None
@@ -212,14 +195,16 @@ class FileSource:
             return found
         return coded(self._sound(columns), columns.taken)
 
-    def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
+    def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
         for file in self._files:
             if file.format != "parquet":
-                yield from numbered_records(file, roles)
+                yield from line_numbers.numbered_records(file, roles)
                 continue
             scan = self._scan(file, text_in_sql(self._plain[file.path]), skip=False)
-            yield from numbered_rows(file, self._batches(self._selection(file, scan, roles)))
+            yield from line_numbers.numbered_rows(
+                file, self._batches(self._selection(file, scan, roles))
+            )
 
     def duplicates(self, roles: Roles) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -262,7 +247,7 @@ class FileSource:
         return " UNION ALL ".join(parts)
 
     def _selection(
-        self, file: LogFile, scan: str, roles: Roles | Columns, *, hashed: bool = False
+        self, file: formats.LogFile, scan: str, roles: Roles | Columns, *, hashed: bool = False
     ) -> str:
         taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
         taken += [f"{self._hash(file)} AS row_hash"] if hashed else []
@@ -324,10 +309,10 @@ class FileSource:
                     found[role] = known["label"].combine_chunks(), known["hash"].combine_chunks()
         return found
 
-    def _scans(self, skip: bool = False) -> Iterator[tuple[LogFile, str]]:
+    def _scans(self, skip: bool = False) -> Iterator[tuple[formats.LogFile, str]]:
         """Yield a table function for each kind of file, with the first file of the kind."""
 
-        def kind(file: LogFile) -> tuple[Any, ...]:
+        def kind(file: formats.LogFile) -> tuple[Any, ...]:
             columns = file.columns or tuple(self._columns_of(file))  # Parquet has a schema
             return (file.format, file.compression, file.delimiter, columns)
 
@@ -337,7 +322,7 @@ class FileSource:
             yield files[0], self._scan(files[0], paths, skip)
 
     def _scan(
-        self, file: LogFile, paths: str, skip: bool, names: Sequence[str] | None = None
+        self, file: formats.LogFile, paths: str, skip: bool, names: Sequence[str] | None = None
     ) -> str:
         """Return the table function that reads some files, every field of text as text.
 
@@ -364,7 +349,7 @@ class FileSource:
             f"strict_mode=true, null_padding=false, {options})"
         )
 
-    def _field(self, file: LogFile, column: str) -> str:
+    def _field(self, file: formats.LogFile, column: str) -> str:
         """Return a column in a query; DuckDB renames those of Parquet that differ by case only."""
         own = name_of(self._own_names.get(file.path, {}).get(column, column))
         field = f"c{file.columns.index(column)}" if file.format == "csv" else own
@@ -372,7 +357,7 @@ class FileSource:
             field = f"regexp_replace({field}, {text_in_sql(f"^'({FORMULA})")}, '\\1')"
         return field
 
-    def _hash(self, file: LogFile) -> str:
+    def _hash(self, file: formats.LogFile) -> str:
         """Return the hash of a row in a query."""
         return f"hash({', '.join(self._field(file, c) for c in sorted(self.columns()))})"
 
@@ -381,7 +366,7 @@ class FileSource:
 
     # -- checks -------------------------------------------------------------------------
 
-    def _unpacked(self, file: LogFile, folder: str) -> str:
+    def _unpacked(self, file: formats.LogFile, folder: str) -> str:
         """Verify a compressed file, and return the path of a file for DuckDB.
 
         It is absolute, so that nothing in it is a URL or a home folder. Compressed Parquet and
@@ -391,9 +376,9 @@ class FileSource:
         place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
         packed = None if file.compression == "none" else file.compression
         if packed:
-            verify(file.path, packed)
+            formats.verify(file.path, packed)
         whole = file.format in ("parquet", "object")  # which DuckDB reads decompressed
-        with open_bytes(file.path, file.compression) as stream:
+        with formats.open_bytes(file.path, file.compression) as stream:
             marked = file.is_json and stream.read(3) == codecs.BOM_UTF8
         if not marked and not (packed and whole):
             path = os.path.abspath(file.path)
@@ -403,7 +388,7 @@ class FileSource:
             return place
         packed = None if whole else packed
         with (
-            open_bytes(file.path, file.compression) as stream,
+            formats.open_bytes(file.path, file.compression) as stream,
             pa.output_stream(place, compression=packed) as copy,
         ):
             stream.read(len(codecs.BOM_UTF8) if marked else 0)
@@ -450,12 +435,12 @@ class FileSource:
                     keys.update(key for (key,) in self._con.sql(query).fetchall())
         return sorted(keys)
 
-    def _objects(self, files: Sequence[LogFile]) -> str:
+    def _objects(self, files: Sequence[formats.LogFile]) -> str:
         """Return the table function that reads files of JSON of a kind, a whole object a row."""
         paths = ", ".join(text_in_sql(self._plain[f.path]) for f in files)
         return f"read_json_objects([{paths}], {self._layout(files[0])}, ignore_errors=true)"
 
-    def _layout(self, file: LogFile) -> str:
+    def _layout(self, file: formats.LogFile) -> str:
         """Return the options by which DuckDB reads a file of JSON."""
         size = max(LARGEST_OBJECT, os.path.getsize(self._plain[file.path]))
         largest = size if file.format == "object" else LARGEST_OBJECT
@@ -481,7 +466,7 @@ class FileSource:
                     f"got {shown_value(other)} and {shown_value(key)}"
                 )
 
-    def _columns_of(self, file: LogFile) -> dict[str, str]:
+    def _columns_of(self, file: formats.LogFile) -> dict[str, str]:
         if file.format != "parquet":
             return dict.fromkeys(file.columns, "VARCHAR")
         path = text_in_sql(self._plain[file.path])
@@ -491,7 +476,7 @@ class FileSource:
             found = self._con.sql(query).fetchall()
             (_, n_columns), *nodes = self._con.sql(schema).fetchall()
         except duckdb.Error as error:
-            raise parse_fault(file, error) from None
+            raise line_numbers.parse_fault(file, error) from None
         names, below = [], 0  # the nodes come in depth-first order
         for name, n_children in nodes:
             names += [] if below else [name]
@@ -534,11 +519,11 @@ class FileSource:
                 f"files, got: {str(error).splitlines()[0]}"
             )
         named = [f for f in self._files if self._plain[f.path] in str(error)]
-        fault = parse_fault(named[0] if named else self._files[0], error)
-        if isinstance(fault, LineEndError):
+        fault = line_numbers.parse_fault(named[0] if named else self._files[0], error)
+        if isinstance(fault, line_numbers.LineEndError):
             return fault
         for file in self._files:
-            found = explain_lines(file) if file.format != "parquet" else None
+            found = line_numbers.explain_lines(file) if file.format != "parquet" else None
             if found is not None:
                 return _LineFault(str(found))
         return fault

@@ -17,6 +17,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import OutlierWarning
 from bayesduel.data.rankings import Rankings
+from bayesduel.data.read import log_from_rows
 from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.components import remark_on_components
@@ -33,20 +34,13 @@ from bayesduel.data.read.faults import (
     without_missing,
 )
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
-from bayesduel.data.read.log_from_rows import (
-    Labelled,
-    assemble,
-    assemble_choices,
-    label_rows,
-    parts_of,
-)
 from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import ranking_columns, rankings_in
 from bayesduel.data.read.rows import Rows, text_of
 from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
+from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, texts_of
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import count, join
 
@@ -223,8 +217,7 @@ def read_duels(  # type: ignore[misc]
     check_one_of(on_bad, "on_bad", get_args(OnBad))
     if both_bad is not None and shard is not None:
         raise ValueError("shard should be None with both_bad: choices are counted already")
-    if both_bad is not None and not isinstance(both_bad, str):
-        raise TypeError(f"both_bad should be the label of an arm, got {shown_value(both_bad)}")
+    check_type(both_bad, str | None, "both_bad", "the label of an arm")
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight, "covariates": covariates,
              "keep": keep, "ties": ties, "missing": missing, "coding": coding,
@@ -350,7 +343,7 @@ def _read(
             f"{first.where}: {first.what}"
         )
     _warn_of_outliers(source, roles, rows)
-    log = label_rows(rows, examined, roles.covariates, roles.kept)
+    log = log_from_rows.label_rows(rows, examined, roles.covariates, roles.kept)
     taken = set(roles.taken.values())
     unread = tuple(name for name in source.columns() if name not in taken)
     repeated = None
@@ -378,10 +371,10 @@ def _read(
             bad_rows=tuple((f.where, f.what) for f in ours),
         )
 
-    def log_of(rows: Labelled, summary: ReadSummary) -> Duels | Rankings:
+    def log_of(rows: log_from_rows.Labelled, summary: ReadSummary) -> Duels | Rankings:
         if both_bad is not None:
-            return assemble_choices(rows, both_bad, summary)
-        return assemble(rows, options["ties"], summary, roles.by_vote, source.ordered)
+            return log_from_rows.assemble_choices(rows, both_bad, summary)
+        return log_from_rows.assemble(rows, options["ties"], summary, roles.by_vote, source.ordered)
 
     try:
         if roles.by is None:
@@ -392,7 +385,7 @@ def _read(
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     result = {}
-    parts = parts_of(log)
+    parts = log_from_rows.parts_of(log)
     for label, part in parts.items():
         n_bad = sum(f.n for f in faults if f.part in (label, None))
         summary = read_summary(label, int(part.n.sum()) + n_bad)

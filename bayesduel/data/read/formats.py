@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_type, shown_value
 from bayesduel.text import join, printable, shorten
 
 __all__ = [
@@ -90,8 +90,7 @@ def expand(path: Any, *, mixed: bool = False) -> list[str]:
             raise ValueError("path should name at least one file, got an empty list")
         return [name for part in path for name in expand(part, mixed=mixed)]
     name = os.fspath(path)
-    if not isinstance(name, str):
-        raise TypeError(f"path should be text or a path, got {shown_value(name)}")
+    check_type(name, str, "path", "text or a path")
     if os.path.isdir(name):
         return _files_of(name, mixed)
     if os.path.lexists(name) or not glob.has_magic(name):

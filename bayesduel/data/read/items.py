@@ -16,7 +16,7 @@ from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
-from bayesduel.system.arguments import check_log, check_names, shown_value, texts_of
+from bayesduel.system.arguments import check_log, check_names, check_type, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["read_items"]
@@ -83,10 +83,7 @@ def read_items(
     check_names(item, "item")
     columns = None if columns is None else texts_of(columns, "columns")
     leave_out = texts_of(leave_out, "leave_out")
-    if not isinstance(reference, Mapping | None):
-        raise TypeError(
-            f"reference should be a mapping from columns to levels, got {shown_value(reference)}"
-        )
+    check_type(reference, Mapping | None, "reference", "a mapping from columns to levels")
     if like is not None:
         check_log(like, Items, "like")
     with open_source(_with_index(path_or_frame, item)) as source:

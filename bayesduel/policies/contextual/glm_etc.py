@@ -63,12 +63,10 @@ class GLMETC(EpochPolicy):
     """
 
     belief: Logistic = Logistic()
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
     guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         design, weight = optimal_design(items.attributes)
         return Memory(
             schedule=self.schedule_for(items),

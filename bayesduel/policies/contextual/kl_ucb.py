@@ -94,12 +94,10 @@ class KLUCB(ItemPolicy):
     belief: Counts = Counts()
     c: float = 0.0
     reads: ClassVar = Counts
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
     ranges: ClassVar = {"c": ">= 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.c), np.zeros(len(items.attributes)), np.zeros(1, np.int64))

@@ -60,12 +60,10 @@ class LogisticDuelThompson(ItemDuelPolicy):
 
     challenger: Literal["thompson", "information"] = "thompson"
     alpha: float = 1.0
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
     guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
         finite_only(self, items)
         return Memory(self.challenger == "information", float(self.alpha))

@@ -41,10 +41,8 @@ class LogisticThompson(ItemPolicy):
     """Thompson sampling on a Laplace posterior, for items shown one at a time."""
 
     belief: Logistic = Logistic()
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
     guarantee: ClassVar[str] = "none proved for the Laplace posterior"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         return Memory(np.zeros(items.attributes.shape[1]))

@@ -51,12 +51,10 @@ class LogisticUCB(ItemPolicy):
 
     belief: Logistic = Logistic()
     alpha: float = 1.0
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
     guarantee: ClassVar[str] = "O(n sqrt T log^1.5 T) at the paper's width; none at this one"
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.alpha))

@@ -67,12 +67,10 @@ class ThompsonBeta(ItemPolicy):
 
     belief: Counts = Counts()
     reads: ClassVar = Counts
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         finite_only(self, items)
         m = len(items.attributes)
         return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))

@@ -114,14 +114,12 @@ class TwoPhase(EpochPolicy):
     basis: Literal["spanner", "arbitrary"] = "spanner"
     smooth: bool = False
     reads: ClassVar = Counts
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
     guarantee: ClassVar[str] = (
         "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
     )
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first pull."""
         choose = spanner if self.basis == "spanner" else arbitrary_basis
         basis = choose(items.attributes)
         n = len(basis)

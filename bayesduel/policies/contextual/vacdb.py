@@ -133,13 +133,11 @@ class VACDB(ItemDuelPolicy):
     delta: float = 0.05
     kappa: float = 0.1
     scale: float = 0.001
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Di et al., ICLR 2024, Algorithm 1"
     guarantee: ClassVar[str] = "n sqrt(sum of variances) + n up to logarithms, at the paper's width"
     ranges: ClassVar = {"delta": "in (0, 1)", "kappa": "positive and finite", "scale": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
-        """Return the memory before the first duel."""
         finite_only(self, items)
         n, size = items.attributes.shape[1], 2.0 ** np.arange(1, LAYERS + 1)
         none = ItemSet(np.zeros((1, n)), np.ones(1), False)

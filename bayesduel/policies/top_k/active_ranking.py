@@ -112,8 +112,6 @@ class ActiveRanking(PlacesSettings):
     """
 
     delta: float = 0.1
-    select: ClassVar = staticmethod(select)
-    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
     guarantee: ClassVar[str] = "correct with probability 1 - delta for wins; none for margins"
     ranges: ClassVar = {"delta": "in (0, 1)"}

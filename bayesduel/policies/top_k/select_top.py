@@ -183,8 +183,6 @@ class SelectTop(PlacesSettings):
     """
 
     budget: int | None = None
-    select: ClassVar = staticmethod(select)
-    scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
     guarantee: ClassVar[str] = "none at a fixed budget"
     ranges: ClassVar = {"budget": "at least 1"}

@@ -1,0 +1,76 @@
+"""``bayesduel health``, ``judges`` and ``sources``: what a log holds, and who agrees with whom."""
+
+from typing import Any
+
+import click
+
+from bayesduel.cli import options as shared
+
+__all__ = ["health", "judges", "sources"]
+
+
+@click.command("health", short_help="Summarise LOG and warn of problems in it.")
+@shared.log_argument
+@shared.json_option
+@shared.reading_options
+def health(log: str, as_json: bool, **options: Any) -> None:
+    """Summarise LOG and warn of problems in it, before any model is fitted."""
+    from bayesduel.cli.console import tell
+    from bayesduel.data.health import health
+    from bayesduel.reporting.log import health_section
+
+    found = {label: health(duels) for label, duels in shared.read_log(log, options).items()}
+    tell(found, as_json, lambda one: [health_section(one)])
+
+
+@click.command("judges", short_help="Compare the judges of LOG: agreement and position bias.")
+@shared.log_argument
+@shared.json_option
+@shared.against_option
+@shared.reading_options
+@shared.fitting_options
+def judges(log: str, as_json: bool, against: str | None, **options: Any) -> None:
+    """Show which judges of LOG agree least with the others, and the position bias of each.
+
+    With --against, judges are compared in two groups, such as people and a model.
+    """
+    from bayesduel.cli.console import tell, working
+    from bayesduel.posterior.judge_agreement import judge_agreement
+    from bayesduel.reporting.judge_agreement import judge_agreement_section
+
+    second = shared.names_of(against)
+    found = {}
+    for label, duels in shared.read_log(log, options).items():
+        judge_agreement(duels, against=second)  # refused before the log is fitted
+        fit = shared.fit_log(duels, options, label)
+        with working("comparing judges"):
+            found[label] = judge_agreement(duels, fit, against=second)
+    tell(found, as_json, lambda one: filter(None, [judge_agreement_section(one)]))
+
+
+@click.command("sources", short_help="Compare the sources of LOG: people, a machine, groups.")
+@shared.log_argument
+@shared.json_option
+@shared.reading_options
+@shared.fitting_options
+def sources(log: str, as_json: bool, **options: Any) -> None:
+    """Show what the votes of each source of LOG are worth, how they agree, and their biases.
+
+    The column that names the sources, and whose scores are wanted, are said by a term:
+    --term sources:source=human. LOG may be a fit.nc of such a model.
+    """
+    from bayesduel.cli.console import tell, working
+    from bayesduel.posterior.sources import sources
+    from bayesduel.reporting.sources import sources_section
+
+    if not shared.is_saved(log) and not any(
+        word.startswith("sources:") for word in options["term"]
+    ):
+        raise click.UsageError(
+            "sources needs --term sources:COLUMN=TARGET, such as --term sources:source=human"
+        )
+    found = {}
+    for label, fit in shared.fits_of(log, options).items():
+        with working("comparing sources"):
+            found[label] = sources(fit)
+    tell(found, as_json, lambda one: [sources_section(one)])
