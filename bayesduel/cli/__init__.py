@@ -9,6 +9,7 @@ by Ctrl-C or SIGTERM.
 """
 
 import _thread
+import atexit
 import errno
 import gc
 import io
@@ -18,7 +19,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, cast
 
@@ -57,7 +58,7 @@ COMMANDS = (
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
-COLLECTED = 50_000  # new objects before garbage is looked for: imports make 100,000 that stay
+COLLECTED = 50_000  # new objects before garbage is looked for
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
@@ -109,8 +110,12 @@ class Commands(click.Group):
 
             shown = [shown_address(a) for a in shown]
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
+        ended: list[int] = []
         if args is None:  # a process of our own
             gc.set_threshold(COLLECTED)
+            if not set(NO_LOGS) & set(argv):
+                gc.disable()  # until `read_log`: of 500,000 objects that imports make, all stay
+                atexit.register(_leave, ended)  # the first to be registered is called last
             if "simulate" not in argv:  # else xarray imports Dask with its first array
                 sys.modules.setdefault("dask", cast(Any, None))
         for stream in (sys.stdout, sys.stderr):
@@ -141,6 +146,7 @@ class Commands(click.Group):
                 status = _say(*_explain(error))
             else:
                 status = result if isinstance(result, int) else 0
+        ended.append(status)
         sys.exit(status)
 
 
@@ -179,6 +185,15 @@ def _terminable() -> Iterator[None]:
     finally:
         sys.unraisablehook = shown
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _leave(ended: list[int]) -> None:
+    """End the process with the status in `ended`, if any, without freeing object by object."""
+    with suppress(AttributeError, OSError, ValueError):  # no stream, or its reader has gone
+        if ended:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(ended[0])
 
 
 def _explain(error: Exception) -> tuple[str, int]:

@@ -1,10 +1,14 @@
 """Sections as HTML: one template for pages, one for a section."""
 
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
+from bayesduel import __version__
 from bayesduel.text import CELL, shorten
 
 if TYPE_CHECKING:
@@ -34,8 +38,6 @@ def page(
     home: of a page of a site, the address of the site's folder, such as "../", and its title: the
         page links to its index.html, and has its style and script from there. Else None.
     """
-    from bayesduel import __version__
-
     style, script = assets().values()
     prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
@@ -80,8 +82,10 @@ def fragment(section: Any) -> str:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
+    kept = os.path.dirname(cache_from_source(__file__))  # beside the bytecode of modules
+    writes = os.access(kept, os.W_OK) and not sys.dont_write_bytecode
     environment = Environment(
         loader=PackageLoader("bayesduel.reporting"),
         autoescape=True,
@@ -89,6 +93,7 @@ def _environment() -> "Environment":
         finalize=_unbroken,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=FileSystemBytecodeCache(kept, f"{__version__}-%s.jinja") if writes else None,
     )
     environment.filters["short"] = lambda label: shorten(str(label), CELL)
     return environment
