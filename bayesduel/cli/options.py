@@ -1,6 +1,5 @@
 """Options that the commands share, and how a LOG argument becomes Duels."""
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +27,6 @@ __all__ = [
     "check_picture",
     "chosen_model",
     "ci_prob_option",
-    "collect_garbage",
     "fit_log",
     "fits_of",
     "fitting_options",
@@ -266,13 +264,6 @@ def analysis_options(command: Callable[..., None]) -> Callable[..., None]:
     return _add(list(given), command)
 
 
-def collect_garbage() -> None:
-    """Collect garbage from now on in a process that did not, but not among what it imported."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
-
-
 def read_log(
     log: str | list[str], options: dict[str, Any], like: Any = None
 ) -> "dict[str | None, Any]":
@@ -292,7 +283,6 @@ def read_log(
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
 
-    collect_garbage()
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
     given |= _columns_of_terms(options)
     given |= {} if like is None else {"like": like}
@@ -453,7 +443,6 @@ def fits_of(
         return {label: fit_log(duels, options, label) for label, duels in logs.items()}
     from bayesduel.posterior.load import load
 
-    collect_garbage()
     context = click.get_current_context()
     for option in context.command.params:
         name = str(option.name)

@@ -287,5 +287,5 @@ def _literal_texts(ax: Any) -> Iterator[None]:
         for label in (tick.label1, tick.label2)
     }
     for text in ax.findobj(Text):
-        if text not in formatted and before.get(text, "") != text.get_text():
+        if text not in formatted and before.get(text) != text.get_text():
             text.set_parse_math(False)
