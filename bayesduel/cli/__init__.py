@@ -58,7 +58,7 @@ COMMANDS = (
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
-COLLECTED = 1_000_000  # new objects before garbage is looked for: imports make 600,000 that stay
+COLLECTED = 200_000  # new objects before garbage is looked for
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
@@ -113,7 +113,8 @@ class Commands(click.Group):
         ended: list[int] = []
         if args is None:  # a process of our own
             gc.set_threshold(COLLECTED)
-            if not set(NO_LOGS) & set(argv):  # stores end in their own time
+            if not {*NO_LOGS, "predict"} & set(argv):
+                gc.disable()  # until a log is read: of 500,000 objects that imports make, all stay
                 atexit.register(_leave, ended)  # called last, as it is registered first
             if "simulate" not in argv:  # else xarray imports Dask with its first array
                 sys.modules.setdefault("dask", cast(Any, None))

@@ -6,13 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import cache_from_source
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesduel import __version__
 from bayesduel.text import CELL, shorten
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 __all__ = ["assets", "fragment", "page", "part"]
 
@@ -39,10 +36,9 @@ def page(
         page links to its index.html, and has its style and script from there. Else None.
     """
     style, script = assets().values()
-    prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
-        label: one if isinstance(one, str) else part(one, prefix)
-        for (label, one), prefix in zip(parts.items(), prefixes, strict=True)
+        label: one if isinstance(one, str) else part(one, f"p{n}-" if len(parts) > 1 else "")
+        for n, (label, one) in enumerate(parts.items(), 1)
     }
     scripted = any("<form class=" in one for one in rendered.values())
     template = _environment().get_template("page.html")
@@ -70,18 +66,16 @@ def assets() -> dict[str, str]:
 
 def part(sections: Sequence[Any], prefix: str = "") -> str:
     """Return the sections on one log as HTML, the verdict first; links have a prefix."""
-    module: Any = _environment().get_template("section.html").module
-    return str(module.part(sections, prefix))
+    return str(_environment().get_template("section.html").module.part(sections, prefix))
 
 
 def fragment(section: Any) -> str:
     """Return one section as HTML, for a notebook."""
-    module: Any = _environment().get_template("section.html").module
-    return str(module.section(section, ""))
+    return str(_environment().get_template("section.html").module.section(section, ""))
 
 
 @cache
-def _environment() -> "Environment":
+def _environment() -> Any:
     from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
     kept = os.path.dirname(cache_from_source(__file__))  # beside the bytecode of modules
