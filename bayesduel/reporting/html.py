@@ -41,17 +41,13 @@ def page(
         for n, (label, one) in enumerate(parts.items(), 1)
     }
     scripted = any("<form class=" in one for one in rendered.values())
-    template = _environment().get_template("page.html")
-    return template.render(
-        title=title,
-        subject=subject,
-        parts=rendered,
-        index=index,
-        home=home,
-        style=style,
-        script=script if scripted else "",
-        version=__version__,
+    own = {"style": style, "script": script if scripted else "", "version": __version__}
+    text: str = (
+        _environment()
+        .get_template("page.html")
+        .render(title=title, subject=subject, parts=rendered, index=index, home=home, **own)
     )
+    return text
 
 
 @cache
