@@ -113,8 +113,8 @@ class Commands(click.Group):
         ended: list[int] = []
         if args is None:  # a process of our own
             gc.set_threshold(COLLECTED)
-            if not {*NO_LOGS, "predict"} & set(argv):
-                gc.disable()  # until a log is read: of 500,000 objects that imports make, all stay
+            if not {*NO_LOGS, "doctor", "predict"} & set(argv):  # those that come to `read_log`
+                gc.disable()  # until then: of 500,000 objects that imports make, all stay
                 atexit.register(_leave, ended)  # called last, as it is registered first
             if "simulate" not in argv:  # else xarray imports Dask with its first array
                 sys.modules.setdefault("dask", cast(Any, None))

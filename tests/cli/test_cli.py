@@ -1,5 +1,6 @@
 """The command line: exit statuses, one message on bad input, pure JSON."""
 
+import gc
 import json
 import os
 import resource
@@ -121,6 +122,16 @@ def test_a_command_ends_without_freeing_its_objects(words, status, freed):
     assert done.returncode == status
     assert done.stdout.endswith("called\nfreed\n" if freed else "called\n")
     assert ("no such file" in done.stderr) == (status == 2)
+
+
+def test_garbage_is_looked_for_once_a_log_is_read():
+    gc.disable()
+    try:
+        run("health", "springall")
+        assert gc.isenabled() and gc.get_freeze_count()
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 # -- bad input -----------------------------------------------------------------------------
