@@ -58,7 +58,7 @@ COMMANDS = (
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
-COLLECTED = 200_000  # new objects before garbage is looked for
+COLLECTED = 50_000  # new objects before garbage is looked for: those of a compiler hold much memory
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
