@@ -9,6 +9,7 @@ by Ctrl-C or SIGTERM.
 """
 
 import _thread
+import atexit
 import errno
 import gc
 import io
@@ -18,7 +19,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, cast
 
@@ -62,7 +63,7 @@ FILES = {  # those of several commands, by command; in them the others have thei
     "update": "fit",
 }
 
-COLLECTED = 50_000  # new objects before garbage is looked for: imports make 100,000 that stay
+COLLECTED = 50_000  # new objects before garbage is looked for: those of a compiler hold much memory
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
@@ -112,8 +113,12 @@ class Commands(click.Group):
 
             shown = [shown_address(a) for a in shown]
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
+        ended: list[int] = []
         if args is None:  # a process of our own
             gc.set_threshold(COLLECTED)
+            if not {*NO_LOGS, "doctor", "predict"} & set(argv):  # those that come to `read_log`
+                gc.disable()  # until then: of 500,000 objects that imports make, all stay
+                atexit.register(_leave, ended)  # called last, as it is registered first
             if "simulate" not in argv:  # else xarray imports Dask with its first array
                 sys.modules.setdefault("dask", cast(Any, None))
         for stream in (sys.stdout, sys.stderr):
@@ -144,6 +149,7 @@ class Commands(click.Group):
                 status = _say(*_explain(error))
             else:
                 status = result if isinstance(result, int) else 0
+        ended.append(status)
         sys.exit(status)
 
 
@@ -184,6 +190,15 @@ def _terminable() -> Iterator[None]:
     finally:
         sys.unraisablehook = shown
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _leave(ended: list[int]) -> None:
+    """End the process with the status in `ended`, if any, without freeing object by object."""
+    with suppress(AttributeError, OSError, ValueError):  # no stream, or its reader has gone
+        if ended:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(ended[0])
 
 
 def _explain(error: Exception) -> tuple[str, int]:

@@ -1,5 +1,6 @@
 """Options that the commands share, and how a LOG argument becomes Duels."""
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -274,6 +275,9 @@ def read_log(
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
 
+    if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
+        gc.freeze()
+        gc.enable()
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
     given |= _columns_of_terms(options)
     given |= {} if like is None else {"like": like}
@@ -434,6 +438,7 @@ def fits_of(
         return {label: fit_log(duels, options, label) for label, duels in logs.items()}
     from bayesduel.posterior.load import load
 
+    gc.enable()
     context = click.get_current_context()
     for option in context.command.params:
         name = str(option.name)

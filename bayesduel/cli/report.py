@@ -44,6 +44,8 @@ def command(
     ranks by category, and where the ranking changes. Where they do not share them, or with
     --separate, each has a part of its own.
     """
+    import matplotlib.figure  # noqa: F401  (before a log is read: garbage is looked for from then)
+
     from bayesduel.cli.console import alone, remark, steps
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report

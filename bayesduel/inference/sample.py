@@ -16,7 +16,6 @@ from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import PosteriorDraws, Proposals
 from bayesduel.inference.laplace import LaplaceApproximation
-from bayesduel.inference.latent_gaussian import LatentGaussian
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import (
     COVERED,
@@ -60,6 +59,8 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
         return LaplaceApproximation.of(density, cells, near)
+    from bayesduel.inference.latent_gaussian import LatentGaussian  # with SciPy's sparse solvers
+
     return LatentGaussian.of(density, cells, near)
 
 

@@ -1,14 +1,15 @@
 """Sections as HTML: one template for pages, one for a section."""
 
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.util import cache_from_source
+from typing import Any
 
+from bayesduel import __version__
 from bayesduel.text import CELL, shorten
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 __all__ = ["assets", "fragment", "page", "part"]
 
@@ -34,26 +35,19 @@ def page(
     home: of a page of a site, the address of the site's folder, such as "../", and its title: the
         page links to its index.html, and has its style and script from there. Else None.
     """
-    from bayesduel import __version__
-
     style, script = assets().values()
-    prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
-        label: one if isinstance(one, str) else part(one, prefix)
-        for (label, one), prefix in zip(parts.items(), prefixes, strict=True)
+        label: one if isinstance(one, str) else part(one, f"p{n}-" if len(parts) > 1 else "")
+        for n, (label, one) in enumerate(parts.items(), 1)
     }
     scripted = any("<form class=" in one for one in rendered.values())
-    template = _environment().get_template("page.html")
-    return template.render(
-        title=title,
-        subject=subject,
-        parts=rendered,
-        index=index,
-        home=home,
-        style=style,
-        script=script if scripted else "",
-        version=__version__,
+    own = {"style": style, "script": script if scripted else "", "version": __version__}
+    text: str = (
+        _environment()
+        .get_template("page.html")
+        .render(title=title, subject=subject, parts=rendered, index=index, home=home, **own)
     )
+    return text
 
 
 @cache
@@ -68,20 +62,20 @@ def assets() -> dict[str, str]:
 
 def part(sections: Sequence[Any], prefix: str = "") -> str:
     """Return the sections on one log as HTML, the verdict first; links have a prefix."""
-    module: Any = _environment().get_template("section.html").module
-    return str(module.part(sections, prefix))
+    return str(_environment().get_template("section.html").module.part(sections, prefix))
 
 
 def fragment(section: Any) -> str:
     """Return one section as HTML, for a notebook."""
-    module: Any = _environment().get_template("section.html").module
-    return str(module.section(section, ""))
+    return str(_environment().get_template("section.html").module.section(section, ""))
 
 
 @cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
+    kept = os.path.dirname(cache_from_source(__file__))  # beside the bytecode of modules
+    writes = os.access(kept, os.W_OK) and not sys.dont_write_bytecode
     environment = Environment(
         loader=PackageLoader("bayesduel.reporting"),
         autoescape=True,
@@ -89,6 +83,7 @@ def _environment() -> "Environment":
         finalize=_unbroken,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=FileSystemBytecodeCache(kept, f"{__version__}-%s.jinja") if writes else None,
     )
     environment.filters["short"] = lambda label: shorten(str(label), CELL)
     return environment

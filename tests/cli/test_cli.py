@@ -1,5 +1,6 @@
 """The command line: exit statuses, one message on bad input, pure JSON."""
 
+import gc
 import json
 import os
 import resource
@@ -63,16 +64,21 @@ def test_help_is_quick_and_imports_nothing_heavy():
 
 
 def test_winners_of_a_small_log_import_no_more_than_they_need():
-    """Numba compiles, ArviZ diagnoses and SciPy tests: none of that is asked for."""
+    """Numba compiles, ArviZ diagnoses and SciPy tests: none of that is asked for.
+
+    Nor is garbage looked for among what is imported.
+    """
     code = (
-        "import sys\nfrom bayesduel.cli import main\nsys.argv[1:] = ['winners', 'springall']\n"
+        "import gc, sys\nfrom bayesduel.cli import main\nsys.argv[1:] = ['winners', 'springall']\n"
+        "gc.callbacks.append(lambda *_: print('COLLECTED'))\n"
         "try:\n    main()\nfinally:\n    print('MODULES', *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split("MODULES")[1].split())
     unused = {"numba", "arviz", "arviz_stats", "pymc", "matplotlib", "scipy.stats", "dask.array"}
-    unused |= {"scipy.interpolate", "scipy.optimize"}
+    unused |= {"scipy.interpolate", "scipy.optimize", "bayesduel.inference.latent_gaussian"}
     assert not loaded & (unused | {"bayesduel.criticism.check", "bayesduel.beliefs"})
+    assert "COLLECTED" not in done.stdout
 
 
 def test_a_report_of_a_small_log_compiles_nothing(tmp_path):
@@ -87,9 +93,45 @@ def test_a_report_of_a_small_log_compiles_nothing(tmp_path):
     )
     loaded = set(done.stdout.split("MODULES")[1].split())
     assert not loaded & {"numba", "arviz", "arviz_stats", "jax", "pymc", "pytensor", "scipy.stats"}
-    assert not loaded & {"dask.array", "bayesduel.beliefs"}
+    assert not loaded & {"dask.array", "bayesduel.beliefs", "bayesduel.inference.latent_gaussian"}
     assert not loaded & {"bayesduel.criticism.audit", "matplotlib.pyplot"}
     assert (tmp_path / "r.html").exists()
+
+
+ENDING = """
+import atexit, sys
+from bayesduel.cli import main
+class Freed:
+    def __del__(self):
+        print("freed")
+kept = Freed()
+try:
+    main()
+finally:
+    atexit.register(print, "called")
+"""
+
+
+@pytest.mark.parametrize(
+    "words, status, freed",
+    [(["--help"], 0, False), (["winners", "nosuch"], 2, False), (["problems", "--help"], 0, True)],
+)
+def test_a_command_ends_without_freeing_its_objects(words, status, freed):
+    """What is registered for the end is called, and what is printed is written, all the same."""
+    done = subprocess.run([sys.executable, "-c", ENDING, *words], capture_output=True, text=True)
+    assert done.returncode == status
+    assert done.stdout.endswith("called\nfreed\n" if freed else "called\n")
+    assert ("no such file" in done.stderr) == (status == 2)
+
+
+def test_garbage_is_looked_for_once_a_log_is_read():
+    gc.disable()
+    try:
+        run("health", "springall")
+        assert gc.isenabled() and gc.get_freeze_count()
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 # -- bad input -----------------------------------------------------------------------------

@@ -3,12 +3,16 @@
 import base64
 import csv
 import json
+import sys
 from io import StringIO
 
+import jinja2
 import numpy as np
 import pytest
 from rich.console import Console
 
+import bayesduel
+from bayesduel.reporting import html
 from bayesduel.reporting.html import page
 from bayesduel.reporting.section import (
     Alert,
@@ -84,6 +88,25 @@ def test_a_notebook_shows_the_section_of_the_page(section):
     html = section._repr_html_()
     assert html.count("<section") == 1 and "One &lt;section&gt;" in html
     assert html.strip() in page("title", {"": (section,)}, subject="test")
+
+
+def test_templates_have_their_bytecode_where_modules_have_it(section, tmp_path, monkeypatch):
+    def rendered(writes, folder=tmp_path):
+        made = html._environment.__wrapped__
+        monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
+        monkeypatch.setattr(html, "cache_from_source", lambda _: str(folder / "html.pyc"))
+        with monkeypatch.context() as fresh:
+            fresh.setattr(html, "_environment", made)
+            return html.fragment(section)
+
+    written = rendered(writes=False)
+    assert rendered(writes=True, folder=tmp_path / "none") == written
+    assert not list(tmp_path.iterdir())
+    assert rendered(writes=True) == written
+    (kept,) = tmp_path.iterdir()
+    assert kept.name.startswith(bayesduel.__version__)
+    monkeypatch.delattr(jinja2.Environment, "compile")
+    assert rendered(writes=True) == written
 
 
 def test_parts_have_links_of_their_own(section):
