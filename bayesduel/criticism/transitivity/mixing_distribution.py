@@ -17,6 +17,7 @@ __all__ = ["mixing_weights"]
 
 CLOSE = 1e-6  # largest directional derivative at the end, in nats an observation
 STEPS = 100
+EXCHANGES = 1_000  # a point, at most, in a step; three are too few where most pairs are unanimous
 SHORTEST = 1e-6  # step: below it no increase is possible in double precision
 ONE = 1e3  # weight of the equation that says that weights sum to 1
 ENOUGH = 1 / 3  # of the increase that a linear function would have (Armijo)
@@ -40,7 +41,7 @@ def mixing_weights(likelihood: np.ndarray, number: np.ndarray) -> np.ndarray:
         if (number @ relative).max() / total - 1 < CLOSE:
             break
         rows = np.vstack([root[:, None] * relative, np.full(n_points, one)])
-        target, _ = nnls(rows, np.append(2 * root, one))
+        target, _ = nnls(rows, np.append(2 * root, one), maxiter=EXCHANGES * n_points)
         direction = target / target.sum() - weights
         slope = number @ (relative @ direction)
         step = 1.0
