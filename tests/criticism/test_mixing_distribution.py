@@ -36,9 +36,9 @@ def test_weights_are_those_of_the_maximum(duels):
     assert abs(derivative[weights > 1e-3]).max() < 1e-4
 
 
-@pytest.mark.parametrize("seed", [31, 147, 200])
+@pytest.mark.parametrize("seed", [31, 147, 206])
 def test_pairs_that_are_almost_all_unanimous_have_weights(seed):
-    """Of a strict hierarchy: with few exchanges of points no step was found (a RuntimeError)."""
+    """Of a strict hierarchy: from equal weights, no step of Newton was found (a RuntimeError)."""
     rng = np.random.default_rng(seed)
     duels = np.unique(rng.integers(1, 72, 45))
     few = duels[rng.random(len(duels)) < 0.2]
