@@ -1,8 +1,9 @@
 """The mixing distribution of a mixture model by nonparametric maximum likelihood.
 
 Each observation has a likelihood at every point of a grid; the mixing distribution gives the
-points weights. After steps of expectation maximisation, while it is far away, the constrained Newton
-method finds them in about five, each a least squares problem with weights of at least 0.
+points weights. Expectation maximisation comes near them where equal weights are far away; the
+constrained Newton method finds them in about five steps, each a least squares problem with weights
+of at least 0.
 
 References
 ----------
