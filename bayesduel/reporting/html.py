@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assets", "fragment", "page", "part"]
 
-UNIT = re.compile(r"(?<=\d) %")
+UNIT = re.compile(r"(?<=\d) (?=%)|(?<=[<>]) (?=\d+ %)")  # 5 %, > 99 %
 
 
 def page(
@@ -95,5 +95,5 @@ def _environment() -> "Environment":
 
 
 def _unbroken(value: Any) -> Any:
-    """Return a text whose per cent signs stay on the line of their numbers; else the value."""
-    return UNIT.sub("\u00a0%", value) if type(value) is str else value
+    """Return a text whose per cents stay on one line; else the value."""
+    return UNIT.sub("\u00a0", value) if type(value) is str else value
