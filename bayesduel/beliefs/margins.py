@@ -47,7 +47,9 @@ def no_margins(n_arms: int) -> Margins:
 def require_margins(value: Any) -> None:
     """Raise TypeError unless an argument is the statistics of margins."""
     if not isinstance(value, Margins):
-        raise TypeError(f"margins should be bayesduel.selection.Margins, got {shown_value(value)}")
+        raise TypeError(
+            f"margins should be bayesduel.policies.top_k.Margins, got {shown_value(value)}"
+        )
 
 
 @compiled

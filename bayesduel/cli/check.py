@@ -16,6 +16,7 @@ from bayesduel.cli.options import (
     term_option,
     with_terms,
 )
+from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -72,8 +73,6 @@ def command(
     "transitive" is false in the JSON only where the evidence of cycles is strong, and null where
     the log cannot tell.
     """
-    import shlex
-
     from bayesduel.cli.console import alone, remark, steps, tell
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
@@ -108,8 +107,8 @@ def command(
                 progress=share,
             )
         if output is not None:
-            command = shlex.join(["bayesduel", *argv])
-            report(alone(found), output, title=title, command=command, step=step)
+            shown = shown_command(argv)
+            report(alone(found), output, title=title, command=shown, step=step)
     if output is not None:
         remark(f"wrote {output}")
     tell(found, as_json, lambda one: (s for s in sections(one) if s.id != "reproduce"))

@@ -81,6 +81,15 @@ def command(
 
 
 def shown_command(argv: list[str]) -> str:
-    """Return a command for a page that others read: of an absolute path, its name."""
-    words = (os.path.basename(word) if os.path.isabs(word) else word for word in argv)
-    return shlex.join(["bayesduel", *words])
+    """Return a command for a page that others read: of an absolute path, its name.
+
+    Of an address, it leaves out the password and the query.
+    """
+    from bayesduel.data.read.address import shown_address
+
+    words = ["bayesduel"]
+    for word in argv:
+        option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+        named = os.path.basename(value) if os.path.isabs(value) else shown_address(value)
+        words.append(f"{option}{equals}{named}")
+    return shlex.join(words)
