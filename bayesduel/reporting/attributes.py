@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,7 +177,7 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
         note=(
             f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, their attributes in "
-            f"{a.fit['items'].attrs['source']}. The effect of each attribute is that with all "
+            f"{Path(a.fit['items'].attrs['source']).name}. The effect of each attribute is that with all "
             "others held equal, taken one at a time."
         ),
     )
