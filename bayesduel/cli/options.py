@@ -418,11 +418,13 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
     """Fit a log as the fitting options say, showing how far it is."""
     from bayesduel.cli.console import share
     from bayesduel.inference.fit import fit
+    from bayesduel.reporting.partial_report import labelled_warnings
 
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
     if isinstance(given.get("model"), str):
         given["model"] = chosen_model(given["model"], options)
-    with share("fitting" if label is None else f"fitting {label}") as progress:
+    shown = share("fitting" if label is None else f"fitting {label}")
+    with labelled_warnings(label), shown as progress:
         return fit(duels, progress=progress, **given)
 
 
