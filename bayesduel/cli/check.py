@@ -78,6 +78,7 @@ def command(
     from bayesduel.reporting.report import report, sections
 
     check_folder(output)
+    options["order_effect"] = None if order_effect else False
     compared = None if models is None else _models(models)
     if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
         asked = {"term": options["term"]}

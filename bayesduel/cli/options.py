@@ -283,6 +283,10 @@ def read_log(
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
 
+    if is_saved(log):
+        raise click.UsageError(
+            f"LOG should be a log of duels, got the fit {log}: winners, top-k and predict take fits"
+        )
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
     given |= _columns_of_terms(options)
     given |= {} if like is None else {"like": like}
@@ -353,7 +357,10 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms that options ask for, each with the option that does."""
     asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
     asked += [("--order-effect", "order")] if options.get("order_effect") else []
-    return [*asked, *((f"--term {word}", word) for word in options.get("term") or ())]
+    words = options.get("term") or ()
+    if options.get("order_effect") is False and any(w.partition(":")[0] == "order" for w in words):
+        raise click.UsageError("--no-order-effect and --term order should not be given together")
+    return [*asked, *((f"--term {word}", word) for word in words)]
 
 
 def _term_of(option: str, word: str) -> Any:
