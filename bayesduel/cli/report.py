@@ -81,10 +81,7 @@ def command(
 
 
 def shown_command(argv: list[str]) -> str:
-    """Return a command for a page that others read: of an absolute path, its name.
-
-    Of an address, it leaves out the password and the query.
-    """
+    """Return a command for a page: of an absolute path its name, of an address no secret."""
     from bayesduel.data.read.address import shown_address
 
     words = ["bayesduel"]
