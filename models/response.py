@@ -421,13 +421,11 @@ class DavidsonResponse(Response):
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
         """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
-        less = np.exp(-np.abs(eta) / 2)  # weights of loss and tie, that of the better side being 1
-        tie = np.exp(np.asarray(parameters["tie"]))[..., None] * less
-        square = less**2
-        better = 1.0 / (1.0 + square + tie)
-        worse, ahead = square * better, np.asarray(eta) >= 0
-        win, loss = np.where(ahead, better, worse), np.where(ahead, worse, better)
-        return {"win": win, "tie": tie * better, "loss": loss}
+        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
+        top = np.maximum(np.abs(half), tie)  # the largest weight is 1: none overflows
+        win, loss, level = np.exp(half - top), np.exp(-half - top), np.exp(tie - top)
+        total = win + loss + level
+        return {"win": win / total, "tie": level / total, "loss": loss / total}
 
 
 def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:

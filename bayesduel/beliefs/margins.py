@@ -46,7 +46,7 @@ def no_margins(n_arms: int) -> Margins:
 
 def require_margins(value: Any) -> None:
     """Raise TypeError unless an argument is the statistics of margins, ValueError if not finite."""
-    check_type(value, Margins, "margins", "bayesduel.selection.Margins")
+    check_type(value, Margins, "margins", "bayesduel.policies.top_k.Margins")
     if not (np.isfinite(value.total).all() and np.isfinite(value.squares).all()):
         raise ValueError("margins should be finite, got infinite or missing ones")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -54,8 +55,6 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     The table of items has one row an item: its label, numbers, and words (levels of a
     categorical attribute, compared with the most frequent one).
     """
-    import shlex
-
     from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
     from bayesduel.reporting.attributes import analyse_attributes
@@ -90,7 +89,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
             **{name: options[name] for name in ("method", "draws", "seed", "ci_prob")},
         )
         if output is not None:
-            report(a, output, command=shlex.join(["bayesduel", *argv]), step=step)
+            report(a, output, command=shown_command(argv), step=step)
     if options["as_json"]:
         print_json(_json(a))
     else:

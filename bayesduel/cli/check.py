@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -62,13 +63,12 @@ def command(
     "transitive" is false in the JSON only where the evidence of cycles is strong, and null where
     the log cannot tell.
     """
-    import shlex
-
     from bayesduel.cli.console import alone, remark, steps, tell
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
 
     shared.check_folder(output)
+    options["order_effect"] = None if order_effect else False
     compared = None if models is None else _models(models)
     if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
         asked = {"term": options["term"]}
@@ -98,8 +98,8 @@ def command(
                 progress=share,
             )
         if output is not None:
-            command = shlex.join(["bayesduel", *argv])
-            report(alone(found), output, title=title, command=command, step=step)
+            shown = shown_command(argv)
+            report(alone(found), output, title=title, command=shown, step=step)
     if output is not None:
         remark(f"wrote {output}")
     tell(found, as_json, lambda one: (s for s in sections(one) if s.id != "reproduce"))

@@ -275,6 +275,10 @@ def read_log(
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
 
+    if is_saved(log):
+        raise click.UsageError(
+            f"LOG should be a log of duels, got the fit {log}: winners, top-k and predict take fits"
+        )
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()
         gc.enable()
@@ -348,7 +352,10 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms that options ask for, each with the option that does."""
     asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
     asked += [("--order-effect", "order")] if options.get("order_effect") else []
-    return [*asked, *((f"--term {word}", word) for word in options.get("term") or ())]
+    words = options.get("term") or ()
+    if options.get("order_effect") is False and any(w.partition(":")[0] == "order" for w in words):
+        raise click.UsageError("--no-order-effect and --term order should not be given together")
+    return [*asked, *((f"--term {word}", word) for word in words)]
 
 
 def _term_of(option: str, word: str) -> Any:
@@ -413,11 +420,13 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
     """Fit a log as the fitting options say, showing how far it is."""
     from bayesduel.cli.console import share
     from bayesduel.inference.fit import fit
+    from bayesduel.reporting.partial_report import labelled_warnings
 
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
     if isinstance(given.get("model"), str):
         given["model"] = chosen_model(given["model"], options)
-    with share("fitting" if label is None else f"fitting {label}") as progress:
+    shown = share("fitting" if label is None else f"fitting {label}")
+    with labelled_warnings(label), shown as progress:
         return fit(duels, progress=progress, **given)
 
 

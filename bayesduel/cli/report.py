@@ -9,7 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 
-__all__ = ["command", "export", "site"]
+__all__ = ["command", "export", "shown_command", "site"]
 
 
 @click.command("report", short_help="Write a report on LOG, as one HTML file.")
@@ -69,7 +69,7 @@ def command(
             **given,
             pooled=pooled,
             title=title,
-            command=_shown(argv),
+            command=shown_command(argv),
             step=step,
         )
     remark(f"wrote {output}")
@@ -105,7 +105,7 @@ def site(
             **given,
             title=title,
             date=date,
-            command=_shown(argv),
+            command=shown_command(argv),
             step=step,
         )
     remark(f"wrote {place}")
@@ -135,7 +135,13 @@ def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> No
     remark(f"wrote {len(files)} files to {output}")
 
 
-def _shown(argv: list[str]) -> str:
-    """Return a command for a page that others read: of an absolute path, its name."""
-    words = (os.path.basename(word) if os.path.isabs(word) else word for word in argv)
-    return shlex.join(["bayesduel", *words])
+def shown_command(argv: list[str]) -> str:
+    """Return a command for a page: of an absolute path its name, of an address no secret."""
+    from bayesduel.data.read.address import shown_address
+
+    words = ["bayesduel"]
+    for word in argv:
+        option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+        named = os.path.basename(value) if os.path.isabs(value) else shown_address(value)
+        words.append(f"{option}{equals}{named}")
+    return shlex.join(words)

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,13 +172,14 @@ def analyse_attributes(
 
 def attributes_verdict_section(a: AttributeAnalysis) -> Section:
     """Return the section on the main result."""
+    table = Path(a.fit["items"].attrs["source"]).name
     verdict = Verdict(
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
         note=(
             f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, their attributes in "
-            f"{a.fit['items'].attrs['source']}. The effect of each attribute is that with all "
-            "others held equal, taken one at a time."
+            f"{table}. The effect of each attribute is that with all others held equal, taken one "
+            "at a time."
         ),
     )
     return Section(id="verdict", body=(verdict,))

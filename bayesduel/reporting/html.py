@@ -13,7 +13,7 @@ from bayesduel.text import CELL, shorten
 
 __all__ = ["assets", "fragment", "page", "part"]
 
-UNIT = re.compile(r"(?<=\d) %")
+UNIT = re.compile(r"(?<=\d) (?=%)|(?<=[<>]) (?=\d+ %)")  # 5 %, > 99 %
 
 
 def page(
@@ -90,5 +90,5 @@ def _environment() -> Any:
 
 
 def _unbroken(value: Any) -> Any:
-    """Return a text whose per cent signs stay on the line of their numbers; else the value."""
-    return UNIT.sub("\u00a0%", value) if type(value) is str else value
+    """Return a text whose per cents stay on one line; else the value."""
+    return UNIT.sub("\u00a0", value) if type(value) is str else value

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesduel.intervals import eti
 from bayesduel.models import TimeVarying
+from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.ranking import PAIRED, against_words, order_words
 from bayesduel.reporting.ranking_table import bars, score_name
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
@@ -53,6 +54,7 @@ def leaderboard_section(
         title="Leaderboard",
         body=blocks(
             Text(note, "alarm") if note else None,
+            None if winners.groups() is None else Text(ACROSS, "alarm"),
             _table(winners, duels, ratings, noun, views or {}, whole),
             *_comparison(winners, duels, ratings, noun),
         ),

@@ -6,7 +6,9 @@ that is stopped goes on where it was.
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +21,14 @@ from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Secti
 from bayesduel.system.atomic_write import write_text
 from bayesduel.text import percent
 
-__all__ = ["IndexRow", "PartialReport", "all_parts", "fingerprint", "index_section"]
+__all__ = [
+    "IndexRow",
+    "PartialReport",
+    "all_parts",
+    "fingerprint",
+    "index_section",
+    "labelled_warnings",
+]
 
 MANY_LOGS = 24  # logs above which parts have no figures: a hundred would make a page of 50 MB
 NO_FIGURES = f"With more than {MANY_LOGS} logs on a page, parts have no figures."
@@ -73,6 +82,18 @@ class PartialReport:
         return self.folder / f"{sha256(text.encode()).hexdigest()[:32]}.json"
 
 
+@contextmanager
+def labelled_warnings(label: str | None) -> Iterator[None]:
+    """Give what is warned of one of many logs again at the end, with its label in front."""
+    if not label:
+        yield
+        return
+    with warnings.catch_warnings(record=True) as told:
+        yield
+    for one in told:
+        warnings.warn(f"{label}: {one.message}", one.category, stacklevel=3)
+
+
 def all_parts(
     several: Mapping[Any, Any],
     kept: PartialReport | None,
@@ -99,7 +120,8 @@ def all_parts(
         done = None if kept is None else kept.find(place, label, log)
         if done is None:
             try:
-                own, row = made(log, named)
+                with labelled_warnings(label):
+                    own, row = made(log, named)
             except (ValueError, FloatingPointError) as error:
                 if kept is None:
                     raise

@@ -208,9 +208,10 @@ def preferences_section(winners: "Winners") -> Section:
         mean=mean,
         clear=(low > 0.5) | (high < 0.5),
     )
+    halves = ", a tie counting half" if winners.attrs["tie_share"] else ""
     caption = (
-        "Probability, in per cent, that the arm of the row beats the arm of the column. Purple: "
-        f"the row is favoured; orange: the column. Bold, or dotted: the {_level(winners)} "
+        f"Probability, in per cent, that the arm of the row beats the arm of the column{halves}. "
+        f"Purple: the row is favoured; orange: the column. Bold, or dotted: the {_level(winners)} "
         f"interval excludes 1/2.{some} Point at a cell, or move with the arrow keys, for its "
         "interval and its duels; the files of Head to head, under Raw counts, have them too."
     )

@@ -101,7 +101,9 @@ def _pairs(
     pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", of_pairs: "Winners | None"
 ) -> Group:
     """Return the head-to-head table: the pairs that met most."""
-    n_pairs, model_words = len(pairs), "Model: probability that the first beats the second"
+    halves = ", a tie counting half" if duels.n_ties else ""
+    n_pairs = len(pairs)
+    model_words = f"Model: probability that the first beats the second{halves}"
     if of_pairs is None:
         of_pairs = winners
     elif of_pairs is not winners:
@@ -141,7 +143,6 @@ def _pairs(
         more += " In Python, bayesduel.head_to_head(duels) has all."
     more = more if len(pairs) > ROWS else ""
     model_words = f" {model_words}." if modelled else ""
-    halves = ", a tie counting half" if tied else ""
     table = Table(
         columns="llnnn" + "n" * modelled,
         heads=(

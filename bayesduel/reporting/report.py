@@ -365,7 +365,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _noted(ranks_section(a.winners), rejected),
         _noted(preferences_section(pairs), uneven),
         _over_time(a.fit),
-        _noted(winners_section(a), controlled_words(a, "these winners are those")),
+        winners_section(a),
         raw_counts_section(a.duels, a.winners, pairs),
         margins,
         log_section(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.preference import CRITERIA
+from bayesduel.reporting.ranking import controlled_words
 from bayesduel.reporting.section import Figure, Group, Section, Table, blocks
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import SENTENCE, join, percent, shorten
@@ -20,6 +21,7 @@ __all__ = ["criterion_rows", "criterion_words", "winners_section"]
 ROWS = 15  # arms with a row of their own in the figure, about
 LEAST = 0.01  # probability for such a row
 NONE = "none"
+AS_PLAYED = "Sides are as they were played, without an order effect."
 CRITERION_NAMES = {
     "condorcet": "Condorcet (beats every other arm)",
     "copeland": "Copeland (beats most arms)",
@@ -95,26 +97,31 @@ def criterion_words(winners: "Winners") -> str:
 def _words(a: "Analysis") -> tuple[str, ...]:
     """Return what the section is based on, and what it shows."""
     assumed = "In a model with one score per arm, all criteria have the same winner"
+    own = controlled_words(a, "these winners are those")
     if not a.ranked_by_score:
-        return (criterion_words(a.winners),)
+        return own, criterion_words(a.winners)
     if a.free is None:
         (_, arm, chance, *_), *_ = criterion_rows(a.winners)
         return (
+            own,
             f"{assumed} and some arm beats every other, by assumption. {a.free_reason} "
             f"The most probable winner is {shorten(arm, SENTENCE)} (probability {chance}).",
         )
     unit = ""
     if a.free_unit != "duel":
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
+    sides = a.free.attrs["controls"] or (AS_PLAYED if a.left_advantage else "")
+    sides = f" {sides}" if sides else ""
     if a.check is not None and a.check.transitive is False:
         return (
             f"The log contradicts a ranking, so this section is based on the model "
-            f"{a.free.attrs['model']}, which allows cycles{unit}. {criterion_words(a.free)}",
+            f"{a.free.attrs['model']}, which allows cycles{unit}.{sides}",
+            criterion_words(a.free),
         )
-    sides = " Sides are as they were played, without an order effect." if a.left_advantage else ""
     return (
         f"{assumed}. This section is based on a fit with one probability per pair and no "
-        f"transitivity assumed{unit}.{sides} {criterion_words(a.free)}",
+        f"transitivity assumed{unit}.{sides}",
+        criterion_words(a.free),
     )
 
 

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import warnings
 from io import StringIO
 
 import pytest
@@ -461,6 +462,7 @@ def test_logs_without_shared_arms_are_parts_that_survive_a_bad_one(tmp_path, mon
         calls.append(duels.arms)
         if duels.arms == ("e", "f"):
             raise ValueError("this log is bad")
+        warnings.warn("few votes", UserWarning, stacklevel=1)
         return analyse(duels, *args, **options)
 
     monkeypatch.setattr(reporting, "analyse", quick)
@@ -483,7 +485,7 @@ def test_logs_without_shared_arms_are_parts_that_survive_a_bad_one(tmp_path, mon
     done = run(*asked)
     assert done.exit_code == 0, done.stderr
     assert calls == [("a", "b"), ("c", "d"), ("e", "f")]  # the first was not made again
-    assert "is a log of its own" in done.stderr
+    assert "is a log of its own" in done.stderr and "warning: cd: few votes" in done.stderr
     html = page.read_text(encoding="utf-8")
     assert html.count('<article class="part">') == 3 and "this log is bad" in html
     assert not kept.exists()

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.cli.options import READ
+from bayesduel.cli.report import shown_command
 from bayesduel.reporting.export import export
 
 LOG = "left,right,outcome,judge\n" + "a,b,left,x\nb,c,left,x\nc,a,right,y\na,b,right,y\n" * 20
@@ -150,16 +151,32 @@ def test_export_by_writes_a_folder_for_each_label(here, many):
     assert all((here / "tables" / name / "ranking.csv").exists() for name in folders.values())
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["a/b.csv", "--items=/home/me/i.csv"], "a/b.csv --items=i.csv"),
+        (["/home/me/log.csv", "-o", "/home/me/r.html"], "log.csv -o r.html"),
+        (["https://me:pass@host/log.csv?token=secret"], "https://me@host/log.csv"),
+        (["--term", "time:4", "--noun=web site"], "--term time:4 '--noun=web site'"),
+    ],
+)
+def test_a_command_on_a_page_has_no_places_and_no_secrets(words, shown):
+    assert shown_command(["report", *words]) == f"bayesduel report {shown}"
+
+
 def test_a_page_has_the_name_of_its_file_and_not_its_place(here):
     (here / "log.csv").write_text(LOG)
     log = bd.read_duels(here / "log.csv", judge=False)
     page = bd.report(bd.check(log, quick=True), here / "page.html").read_text()
     assert "<title>log.csv" in page or "<h1>log.csv</h1>" in page
-    options = ("-o", here / "own.html", "--draws", 100)
-    arguments = [str(one) for one in ("report", here / "log.csv", *options)]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
-    page = (here / "own.html").read_text()
-    assert "Read from log.csv: " in page and str(here) not in page
+    items = ("--items", here / "items.csv", "--draws", 100)
+    (here / "items.csv").write_text("item,size\na,1\nb,2\nc,4\n")
+    for name, options in (("report", ("--draws", 100)), ("check", ()), ("attributes", items)):
+        arguments = (name, here / "log.csv", "-o", here / "own.html", *options)
+        done = CliRunner().invoke(main, [str(one) for one in arguments])
+        assert done.exit_code == 0, done.output
+        page = (here / "own.html").read_text()
+        assert "log.csv" in page and str(here) not in page
 
 
 SWALLOWED = """

@@ -52,6 +52,14 @@ def test_a_name_in_capitals_is_read(command, folder):
     assert run(command, folder / "F.NC", *COMMANDS[command]).exit_code == 0
 
 
+@pytest.mark.parametrize("command", ["report", "check", "judges", "health", "export -o", "site -o"])
+def test_a_fit_in_place_of_a_log_is_named(command, folder):
+    name, *option = command.split()
+    answer = run(name, folder / "F.NC", *option, *([folder / "new"] if option else []))
+    assert answer.exit_code == 2
+    assert "LOG should be a log of duels, got the fit" in answer.stderr
+
+
 def test_two_logs_are_checked(folder):
     (folder / "b.csv").write_text(LOG)
     answer = run("winners", folder / "a.csv", folder / "b.csv", "--check", "--draws", "100")

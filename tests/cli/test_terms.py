@@ -116,6 +116,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         (["--term", "foo"], "--term foo"),
         (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
         (["--term", "order", "--term", "order"], "--term order cannot be used"),
+        (["--term", "order", "--no-order-effect"], "should not be given together"),
         (["--term", "random:nope"], "no column 'nope' for keep"),
         (["--term", "tastes"], "--term tastes cannot be used"),
     ],

@@ -36,6 +36,21 @@ def test_weights_are_those_of_the_maximum(duels):
     assert abs(derivative[weights > 1e-3]).max() < 1e-4
 
 
+@pytest.mark.parametrize("seed", [31, 147, 206])
+def test_pairs_that_are_almost_all_unanimous_have_weights(seed):
+    """Of a strict hierarchy: from equal weights, no step of Newton was found (a RuntimeError)."""
+    rng = np.random.default_rng(seed)
+    duels = np.unique(rng.integers(1, 72, 45))
+    few = duels[rng.random(len(duels)) < 0.2]
+    won, lost = np.r_[duels, 0 * few, 9, 1, 7], np.r_[0 * duels, few, 4, 7, 1]
+    number = np.r_[rng.integers(1, 8, len(duels)), np.full(len(few), 0.025), 1, 0.275, 0.725]
+    log = won[:, None] * np.log(GRID) + lost[:, None] * np.log1p(-GRID)
+    likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+    weights = mixing_weights(likelihood, number)
+    derivative = number @ (likelihood / (likelihood @ weights)[:, None]) / number.sum() - 1
+    assert derivative.max() < 2e-6
+
+
 def test_no_expectation_maximisation_reaches_more():
     rng = np.random.default_rng(0)
     likelihood = rng.gamma(0.3, size=(40, len(GRID))) + 1e-6

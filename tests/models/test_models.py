@@ -78,6 +78,19 @@ def test_outcome_probabilities_add_up_and_agree_with_preference(model, prior):
     np.testing.assert_allclose(points, draws["preference"][:, left, right], atol=1e-12)
 
 
+@pytest.mark.parametrize("tie", [-900.0, 0.0, 900.0])
+@pytest.mark.parametrize("eta", [-3_000.0, 0.0, 3_000.0])
+@pytest.mark.filterwarnings("error")
+def test_outcomes_of_a_log_with_ties_are_finite_whatever_the_draw(eta, tie):
+    """Of two judges, draws have one degree of freedom: some are this large."""
+    parts = Davidson.response.outcome_probabilities(np.array([[eta]]), {"tie": [tie]}, None, None)
+    weights = {"win": eta / 2, "tie": tie, "loss": -eta / 2}
+    first = [weight == max(weights.values()) for weight in weights.values()]
+    np.testing.assert_allclose(
+        [parts[k].item() for k in weights], np.array(first) / sum(first), atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("model", ALL, ids=repr)
 def test_prior_predictive_outcomes_are_counts_with_the_stated_mean(model, prior):
     draws, outcome = prior(model)

@@ -37,7 +37,7 @@ def html(fitted):
 
 
 def test_per_cent_signs_stay_on_the_line_of_their_numbers(html):
-    assert "100\u00a0% sure, &lt; 1\u00a0% or 50\u00a0%" in html
+    assert "100\u00a0% sure, &lt;\u00a01\u00a0% or 50\u00a0%" in html
     assert not re.search(r">[^<]*\d %[^<]*</", html.split("</style>")[1].split("<script>")[0])
 
 

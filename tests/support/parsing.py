@@ -1,5 +1,6 @@
 """A page taken to pieces: its ids, tags, text and tables, section by section."""
 
+import re
 from html.parser import HTMLParser
 
 VOID = {"meta", "img", "br", "link", "input"}
@@ -43,7 +44,7 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if "style" in self.open or "script" in self.open:
             return
-        data = data.replace("\u00a0%", " %")  # a number and its sign stay on one line
+        data = re.sub("(?<=[<>])\u00a0|\u00a0(?=%)", " ", data)  # per cents stay on one line
         self.text[self.section] = self.text.get(self.section, "") + data
         if "td" in self.open or "th" in self.open:
             self.rows[self.section][-1][-1] += data

@@ -4,7 +4,8 @@ The outcomes of a log are read in the one of these ways that reads most of its r
 
 - words for the left arm, the right arm and a tie: the pairs in `WORDS`, or the names of the
   log's own two columns ("columns");
-- numbers: 1, 0 and 0.5; or 1, -1 and 0 (a tie); or 1 and 2 for the left and the right arm; or
+- numbers: 1, 0 and 0.5; or 1, -1 and 0 (a tie); or 1 and 2 for the left and the right arm; or,
+  where 0, 1 and 2 all occur, these and 0 for a tie, or 0 and 1 for them and 2 for a tie; or
   from 0 to 1, the probability that left is better, of which some are soft votes (between 0 and 1
   but not 0.5, which is a tie);
 - the winner's own name ("winner");
@@ -53,6 +54,8 @@ NUMBERS: dict[str, dict[str | float, int]] = {
     "1/0/0.5": {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
     "1/-1/0": {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
     "1/2": {1.0: LEFT, 2.0: RIGHT},
+    "1/2/0": {1.0: LEFT, 2.0: RIGHT, 0.0: TIE},
+    "0/1/2": {0.0: LEFT, 1.0: RIGHT, 2.0: TIE},
 }
 SIGNED, OWN, NAMED, SOFT, GRADED = "1/-1/0", "columns", "winner", "probability", "grades"
 CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, SOFT, GRADED)
@@ -257,6 +260,7 @@ def _best(
     signed, zeros = times.get(-1.0, 0), times.get(0.0, 0)
     # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
     stray = {SIGNED} if 0 < signed < 0.01 * (signed + zeros) else set()
+    stray |= set() if {0.0, 1.0, 2.0} <= times.keys() else {"1/2/0", "0/1/2"}
     soft = sum(n for key, n in times.items() if _is_soft(key))
     stray |= {SOFT} if soft <= 0.01 * sum(times.values()) else set()
     codes = {

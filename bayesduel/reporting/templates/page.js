@@ -95,7 +95,7 @@ for (const form of document.querySelectorAll("form.board")) {
 const named = (arm) => (arm.length > 60 ? `${arm.slice(0, 59)}\u2026` : arm);
 
 function sentence(data, a, b) {
-  const percent = (p) => (p < 0.005 ? "< 1" : p >= 0.995 ? "> 99" : Math.round(100 * p).toFixed());
+  const percent = (p) => (p < 0.005 ? "<\u00a01" : p >= 0.995 ? ">\u00a099" : Math.round(100 * p).toFixed());
   const [one, two] = [named(data.arms[a]), named(data.arms[b])];
   if (a === b) return "Choose two different arms.";
   const [i, j] = [Math.min(a, b), Math.max(a, b)];

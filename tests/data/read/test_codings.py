@@ -33,6 +33,7 @@ MEANING = {  # of every code, by coding: typed here, not taken from the package
     "1/2": {"1": LEFT, "2": RIGHT, "X": TIE},
     "probability": {"0.9": LEFT, "0.2": RIGHT, "0.5": TIE},
 }
+THREE = {"1/2/0": LEFT, "0/1/2": RIGHT}  # where 0, 1 and 2 occur: what 1 means
 COLUMNS = {
     "left, right": ("left", "right", "outcome"),
     "home, away, FTR": ("home", "away", "FTR"),
@@ -80,7 +81,16 @@ def wins(duels):
 
 
 def test_every_coding_is_tried_here():
-    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "grades"}
+    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "grades", *THREE}
+
+
+@pytest.mark.parametrize(("coding", "side"), THREE.items())
+def test_0_1_and_2_are_read_as_asked_or_refused(coding, side):
+    codes = ["0", "1", "2"]
+    assert wins(read(COLUMNS["own"], [*codes, "1"], coding=coding))[side] == 6
+    for names in COLUMNS.values():
+        with pytest.raises(ValueError, match=rf"coding='{coding}' reads .*say which"):
+            read(names, codes)
 
 
 @pytest.mark.parametrize("coding", MEANING)
