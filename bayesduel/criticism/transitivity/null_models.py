@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, ndtri
 
-from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.criticism.transitivity.design import FEW_ARMS, DecidedDuels
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import (
     LOGISTIC,
@@ -43,7 +43,6 @@ ORDERS = 20  # orders along which the isotonic model is smoothed; fewer for many
 ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
 PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one, in duels
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
-FEW_ARMS = 20  # up to here plain Python smooths and reorders sooner than Numba is imported
 TRIES = 6
 MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
@@ -105,9 +104,7 @@ class NullModels:
         for chances, copies in self._draws(model, n, rng):
             copies = min(copies, left)
             left -= copies * len(chances)
-            size = (copies, *chances.shape) if copies > 1 else chances.shape
-            won = rng.binomial(self.design.n.astype(np.int64), np.broadcast_to(chances, size))
-            yield won.reshape(-1, chances.shape[-1]).astype(float)
+            yield self.design.drawn(np.tile(chances, (copies, 1)), rng)
 
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
