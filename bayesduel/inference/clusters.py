@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.data.votes import distinct
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
@@ -58,7 +60,7 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
         if label is None:
             continue
         alone = -1 - np.arange(len(label))
-        place = np.unique(np.where(label < 0, alone, label), return_inverse=True)[1]
+        place = distinct(np.where(label < 0, alone, label))[1]
         if np.bincount(place, votes.weight).max() > 1:
             found[name] = place
     if votes.sampling_weight is not None:
@@ -85,8 +87,7 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
 
 def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return the cluster of each vote by judge and group at once."""
-    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
-    return np.unique(key, return_inverse=True)[1]
+    return distinct(judge, group)[1]
 
 
 def why_not_robust(model: Any) -> str:

@@ -17,8 +17,16 @@ import numpy as np
 from bayesduel.criticism.transitivity.binomial import binomial
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
+from bayesduel.data.votes import distinct
 
-__all__ = ["FEW_ARMS", "LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
+__all__ = [
+    "FEW_ARMS",
+    "LEAST_INFORMATION",
+    "DecidedDuels",
+    "OrderStatus",
+    "design_of",
+    "majority_design",
+]
 
 LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
 FEW_ARMS = 20  # up to here plain Python and NumPy are done sooner than Numba is imported
@@ -98,17 +106,16 @@ def _gather(
     both = len(np.intersect1d(pairs[side > 0], pairs[side < 0]))
     if order != "estimated":
         side = np.zeros(len(side))
-    code, place = np.unique(pairs * 3 + side.astype(np.int64), return_inverse=True)
-    of_cell = (code + 1) // 3
-    pairs, pair = np.unique(of_cell, return_inverse=True)
+    cell, place = distinct(pairs, side.astype(np.int64))
+    pairs, pair = np.unique(pairs[cell], return_inverse=True)
     return DecidedDuels(
         n_arms=n_arms,
         first=pairs // n_arms,
         second=pairs % n_arms,
         pair=pair.astype(np.int64),
-        side=(code - 3 * of_cell).astype(float),
-        n=np.bincount(place, n, len(code)).astype(float),
-        won=np.bincount(place, won, len(code)).astype(float),
+        side=side[cell],
+        n=np.bincount(place, n, len(cell)).astype(float),
+        won=np.bincount(place, won, len(cell)).astype(float),
         order=order,
         both_ways=both / max(len(pairs), 1),
     )
