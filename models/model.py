@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.models.response import Response, expected_score
+from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
@@ -390,20 +390,18 @@ class Model(ByValue, metaclass=_Named):
             What is missing is neutral. Beside them the tables of the terms
             (:meth:`~bayesduel.models.term.Terms.tables`).
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        first, second = conditions["first"], conditions["second"]
-        return self.response.outcome_probabilities(eta, known, first, second)
+        return self._asked(self.response.outcome_probabilities, posterior, conditions)
+
+    def expected(self, posterior: Named, conditions: Named) -> np.ndarray:
+        """Return the expected score of first under conditions, (draws, n); see `outcomes`."""
+        return self._asked(self.response.expected, posterior, conditions)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         """Return the probability of each result that is counted, (draws, n, results).
 
         Of first winning, losing and (some) a tie, or of its grades from worst to best.
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        first, second = conditions["first"], conditions["second"]
-        return self.response.results(eta, known, first, second)
+        return self._asked(self.response.results, posterior, conditions)
 
     def margins(
         self, posterior: Named, conditions: Named
@@ -413,9 +411,7 @@ class Model(ByValue, metaclass=_Named):
         Of the next margin of first over second; infinite degrees are the normal distribution. None
         for a model of who wins.
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        return self.response.margin(eta, known, conditions["first"], conditions["second"])
+        return self._asked(self.response.margin, posterior, conditions)
 
     def replicate(
         self, posterior: Named, conditions: Named, rng: np.random.Generator
@@ -445,7 +441,7 @@ class Model(ByValue, metaclass=_Named):
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
         n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
-        score = expected_score(self.outcomes(posterior, {"first": first, "second": second}))
+        score = self.expected(posterior, {"first": first, "second": second})
         result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
         result[..., first, second] = score
         result[..., second, first] = 1.0 - score
@@ -454,6 +450,12 @@ class Model(ByValue, metaclass=_Named):
     def _n_arms(self, posterior: Named) -> int:
         """Return the number of arms of a posterior."""
         return int(np.shape(self.parameters(posterior)["score"])[-1])
+
+    def _asked(self, asked: Any, posterior: Named, conditions: Named) -> Any:
+        """Return what a method of the response says of arms under conditions."""
+        known = self.parameters(posterior)
+        eta = self._eta_of(known, conditions)
+        return asked(eta, known, conditions["first"], conditions["second"])
 
     def _eta_of(self, known: Named, conditions: Named) -> np.ndarray:
         """Return the predictor under conditions; of cells of both orders, at their mean."""

@@ -67,8 +67,9 @@ def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms:
 
 @compiled
 def predictors(
-    score: np.ndarray, others: np.ndarray, first: np.ndarray, second: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
+    score: np.ndarray, others: np.ndarray,
+    first: np.ndarray, second: np.ndarray, columns: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """Return the difference of two scores in each cell plus other columns, (draws, cells).
 
     Of scores (draws, K) and the coefficients (draws, p) of columns (p, cells).

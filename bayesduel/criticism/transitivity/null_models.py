@@ -13,6 +13,7 @@ others certain.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -181,7 +182,7 @@ class NullModels:
     ) -> np.ndarray:
         """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
         design = self.design
-        number, won, held, weight = self._pairs()
+        number, won, held, weight = self._pairs
         distance = drawn[:, design.first] - drawn[:, design.second]
         prior = _inside(self.best.chance(distance, lapse[:, None]), 1e-4)
         concentration = rng.choice(held, len(drawn), p=weight)[:, None]
@@ -205,7 +206,7 @@ class NullModels:
         fitted along orders drawn from the lapse model: along a single one that was estimated from
         the same duels, the better arms would win too often.
         """
-        number, won, *_ = self._pairs()
+        number, won, *_ = self._pairs
         lost = number - won
         drawn, _ = self.best.draw(MIXTURE_ORDERS, rng)
         first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
@@ -236,6 +237,7 @@ class NullModels:
         high = CHANCES[place]
         return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
 
+    @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return by pair the duels and wins, and how close pairs are to the lapse model.
 
