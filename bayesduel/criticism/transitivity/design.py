@@ -40,7 +40,7 @@ class DecidedDuels:
     n_arms: int  # arms of the log
     first: np.ndarray  # the arms of each pair that met, first < second, shape (n_pairs,)
     second: np.ndarray
-    pair: np.ndarray  # which pair a cell is of, shape (n_cells,)
+    pair: np.ndarray  # which pair a cell is of, in order, shape (n_cells,)
     # 1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where no order
     # effect is estimated), shape (n_cells,)
     side: np.ndarray
