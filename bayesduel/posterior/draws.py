@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
+LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
 
@@ -44,6 +45,11 @@ class Draws:
         if not self.model.ranks_by_score:
             return None
         return self.posterior["score"] if self.whole else self.posterior["score"][:, self.arms]
+
+    @property
+    def score_link(self) -> str | None:
+        """Link of P of neutral duels to differences of scores; None where P needs more."""
+        return None if self.score is None else self.model.response.score_link
 
     @property
     def worth(self) -> np.ndarray:
@@ -121,6 +127,9 @@ class Draws:
 
     def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
         """Yield (first, second, chances) of all pairs; chances have shape (pairs, draws)."""
+        if self.score_link is not None:
+            yield from ((i, j, {"win": p, "loss": 1 - p}) for i, j, _, p in self.differences())
+            return
         first, second = np.triu_indices(self.n_arms, 1)
         used = slice(None, None, self.pair_step)
         width = max(1, CHUNK * self.pair_step // self.n_draws)
@@ -128,6 +137,24 @@ class Draws:
             i, j = first[start : start + width], second[start : start + width]
             found = self.chances(used, i, j)
             yield i, j, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+
+    def differences(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the pairs of each arm with those after it, the differences of scores, and P.
+
+        Both (pairs, draws), of the draws that serve for all pairs; where there is a `score_link`.
+        """
+        score = np.ascontiguousarray(np.asarray(self.score)[:: self.pair_step].T)
+        logit = self.score_link == "logit" and np.ptp(score) < LARGEST
+        odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
+        for arm in range(self.n_arms - 1):
+            after = slice(arm + 1, None)
+            apart = score[arm] - score[after]
+            if logit:  # without an exponential a pair
+                p = odds[arm] / (odds[arm] + odds[after])
+            else:
+                p = self.model.response.typical_score(apart, {})
+            later = np.arange(arm + 1, self.n_arms)
+            yield np.full(len(later), arm), later, apart, p
 
 
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:

@@ -29,7 +29,6 @@ from bayesduel.system.blas_threads import one_thread_if_small
 __all__ = ["ElectionResult", "PairSummary", "Ties", "chunks", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
-LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 # Both arms (pairs,), and of each pair and draw the difference of scores, P and that of a tie.
 Block = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray, np.ndarray | None]
 NUMBERS = 1_000_000  # draws x arms worked on at once
@@ -180,7 +179,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     beaten, tied = np.zeros((K, K)), None
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
-    by_score = draws.score is not None and draws.model.score_link is not None
+    by_score = draws.score_link is not None
     for i, j, apart, p, tie in _by_difference(draws) if by_score else _by_outcome(draws):
         arms, starts = np.unique(i, return_index=True)
         for arm, start, stop in zip(arms, starts, [*starts[1:], len(i)], strict=True):
@@ -212,20 +211,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
 
 
 def _by_difference(draws: Draws) -> Iterator[Block]:
-    """Yield the pairs of each arm with those after it, where P follows from the difference."""
-    assert draws.score is not None
-    score = np.ascontiguousarray(draws.score[:: draws.pair_step].T)
-    logit = draws.model.score_link == "logit" and np.ptp(score) < LARGEST
-    odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
-    for arm in range(draws.n_arms - 1):
-        after = slice(arm + 1, None)
-        apart = score[arm] - score[after]
-        if logit:  # without an exponential a pair
-            p = odds[arm] / (odds[arm] + odds[after])
-        else:
-            p = draws.model.response.typical_score(apart, {})
-        later = np.arange(arm + 1, draws.n_arms)
-        yield np.full(len(later), arm), later, apart, p, None
+    """Yield all pairs, where P follows from the difference of scores."""
+    yield from ((*block, None) for block in draws.differences())
 
 
 def _by_outcome(draws: Draws) -> Iterator[Block]:
