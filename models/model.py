@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.models.response import Response
+from bayesduel.models.response import Response, expected_score
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
@@ -392,10 +392,6 @@ class Model(ByValue, metaclass=_Named):
         """
         return self._asked(self.response.outcome_probabilities, posterior, conditions)
 
-    def expected(self, posterior: Named, conditions: Named) -> np.ndarray:
-        """Return the expected score of first under conditions, (draws, n); see `outcomes`."""
-        return self._asked(self.response.expected, posterior, conditions)
-
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         """Return the probability of each result that is counted, (draws, n, results).
 
@@ -441,7 +437,7 @@ class Model(ByValue, metaclass=_Named):
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
         n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
-        score = self.expected(posterior, {"first": first, "second": second})
+        score = expected_score(self.outcomes(posterior, {"first": first, "second": second}))
         result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
         result[..., first, second] = score
         result[..., second, first] = 1.0 - score

@@ -206,10 +206,6 @@ class PreferenceMatrix(Model):
         win = np.where(first == second, 0.5, win)
         return {"win": win, "loss": 1.0 - win}
 
-    def expected(self, posterior: Named, conditions: Named) -> np.ndarray:
-        """Return the probability that first wins, (draws, n)."""
-        return self.outcomes(posterior, conditions)["win"]
-
     def margins(self, posterior: Named, conditions: Named) -> None:
         """Return None: it is a model of who wins."""
         return

@@ -208,11 +208,8 @@ class Response(ByValue, ABC):
         """
         flat = np.asarray(eta).reshape(len(eta), -1)
         nobody = np.zeros(flat.shape[1], dtype=int)
-        return self.expected(flat, parameters, nobody, nobody).reshape(np.shape(eta))
-
-    def expected(self, eta: np.ndarray, parameters: Named, first: Any, second: Any) -> np.ndarray:
-        """Return the expected score of first, (draws, n)."""
-        return expected_score(self.outcome_probabilities(eta, parameters, first, second))
+        found = expected_score(self.outcome_probabilities(flat, parameters, nobody, nobody))
+        return found.reshape(np.shape(eta))
 
     def margin(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -343,10 +340,6 @@ class Bernoulli(Response):
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
         """Return the probability that a side whose predictor is `eta` wins, (draws, ...)."""
         return np.asarray(expit(eta) if self.link == "logit" else ndtr(eta))
-
-    def expected(self, eta: np.ndarray, parameters: Named, first: Any, second: Any) -> np.ndarray:
-        """Return the probability of a win, (draws, n)."""
-        return self.typical_score(eta, parameters)
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any

@@ -21,8 +21,8 @@ from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
-from bayesduel.posterior.draws import CHUNK
-from bayesduel.posterior.election import chunks
+from bayesduel.models.response import expected_score
+from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import Result
@@ -281,7 +281,7 @@ def _scored(
     """
     means, drawn = [], []
     for part in chunks(len(given["first"]), CHUNK // draws):
-        score = model.expected(posterior, data_of_rows(given, part))
+        score = expected_score(model.outcomes(posterior, data_of_rows(given, part)))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
         drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
     return np.concatenate(means), np.concatenate(drawn, axis=1)

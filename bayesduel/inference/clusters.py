@@ -16,7 +16,6 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
-    "crossed",
     "needed",
     "why_not_robust",
     "with_lone_votes",
@@ -78,16 +77,10 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
     if len(found) < 2:
         return next(iter(found), "model")
     judge, group = found["judge"], found["group"]
-    n = 1 + max(int(judge.max()), int(group.max()))
-    n_both = len(np.unique(judge.astype(np.int64) * n + group))
+    n_both = len(distinct(judge, group)[0])
     if n_both == group.max() + 1:
         return "judge"
     return "group" if n_both == judge.max() + 1 else BOTH
-
-
-def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the cluster of each vote by judge and group at once."""
-    return distinct(judge, group)[1]
 
 
 def why_not_robust(model: Any) -> str:

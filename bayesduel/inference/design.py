@@ -119,12 +119,8 @@ class PairDifferences:
     def etas(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
         cut = self.n_arms - 1
-        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, self._columns)
-
-    @cached_property
-    def _columns(self) -> np.ndarray:
-        """The other columns of J, contiguous, (p, cells)."""
-        return np.ascontiguousarray(self.reach.T)
+        columns = np.ascontiguousarray(self.reach.T)
+        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, columns)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size,)."""

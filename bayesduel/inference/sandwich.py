@@ -38,7 +38,6 @@ from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
-    crossed,
     needed,
     why_not_robust,
     with_lone_votes,
@@ -139,7 +138,7 @@ def robust_covariance(
         for name, place in used.items()
     }
     if auto == BOTH:
-        both = _rows(density, duels, model, crossed(used["judge"], used["group"]))
+        both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
         within = cluster_covariance(mode, phi, both, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.models import Model
+from bayesduel.models.response import expected_score
 from bayesduel.preference import borda_scores
 from bayesduel.system.memory import TABLE_ARMS
 
@@ -19,6 +20,7 @@ __all__ = [
     "CHUNK",
     "Draws",
     "check_fit",
+    "chunks",
     "draws_of",
     "duels_of_pairs",
     "preference_draws",
@@ -45,11 +47,6 @@ class Draws:
         if not self.model.ranks_by_score:
             return None
         return self.posterior["score"] if self.whole else self.posterior["score"][:, self.arms]
-
-    @property
-    def score_link(self) -> str | None:
-        """Link of P of neutral duels to differences of scores; None where P needs more."""
-        return None if self.score is None else self.model.response.score_link
 
     @property
     def worth(self) -> np.ndarray:
@@ -111,50 +108,46 @@ class Draws:
         both = {"first": self.arms[left], "second": self.arms[right]}
         return self.model.outcomes(self.rows(which), both)
 
-    def expected(self, which: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return the expected score of `left` in some draws, (draws, pairs); see `chances`."""
-        both = {"first": self.arms[left], "second": self.arms[right]}
-        return self.model.expected(self.rows(which), both)
-
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
         out = np.empty((self.n_draws, self.n_arms))
         everyone = np.arange(self.n_arms)
         for arm in np.unique(champion):
             here = champion == arm
-            out[here] = self.expected(here, everyone, np.full(self.n_arms, arm))
+            out[here] = expected_score(self.chances(here, everyone, np.full(self.n_arms, arm)))
         return out
 
-    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
-        """Yield (first, second, chances) of all pairs; chances have shape (pairs, draws)."""
-        if self.score_link is not None:
-            yield from ((i, j, {"win": p, "loss": 1 - p}) for i, j, _, p in self.differences())
-            return
-        first, second = np.triu_indices(self.n_arms, 1)
-        used = slice(None, None, self.pair_step)
-        width = max(1, CHUNK * self.pair_step // self.n_draws)
-        for start in range(0, len(first), width):
-            i, j = first[start : start + width], second[start : start + width]
-            found = self.chances(used, i, j)
-            yield i, j, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]]:
+        """Yield (first, second, differences, chances) of all pairs; the latter two (pairs, draws).
 
-    def differences(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the pairs of each arm with those after it, the differences of scores, and P.
-
-        Both (pairs, draws), of the draws that serve for all pairs; where there is a `score_link`.
+        Differences of scores; None where arms do not rank by them.
         """
-        score = np.ascontiguousarray(np.asarray(self.score)[:: self.pair_step].T)
-        logit = self.score_link == "logit" and np.ptp(score) < LARGEST
+        score = None if self.score is None else self.score[:: self.pair_step].T
+        if score is None or self.model.response.score_link is None:
+            first, second = np.triu_indices(self.n_arms, 1)
+            for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
+                i, j = first[part], second[part]
+                found = self.chances(slice(None, None, self.pair_step), i, j)
+                chances = {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+                yield i, j, None if score is None else score[i] - score[j], chances
+            return
+        score = np.ascontiguousarray(score)
+        logit = self.model.response.score_link == "logit" and np.ptp(score) < LARGEST
         odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
         for arm in range(self.n_arms - 1):
-            after = slice(arm + 1, None)
-            apart = score[arm] - score[after]
+            apart = score[arm] - score[arm + 1 :]
             if logit:  # without an exponential a pair
-                p = odds[arm] / (odds[arm] + odds[after])
+                p = odds[arm] / (odds[arm] + odds[arm + 1 :])
             else:
                 p = self.model.response.typical_score(apart, {})
             later = np.arange(arm + 1, self.n_arms)
-            yield np.full(len(later), arm), later, apart, p
+            yield np.full(len(later), arm), later, apart, {"win": p, "loss": 1 - p}
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Yield consecutive slices of n things, `size` at a time."""
+    for start in range(0, n, max(size, 1)):
+        yield slice(start, start + max(size, 1))
 
 
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:

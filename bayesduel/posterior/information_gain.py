@@ -12,6 +12,7 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.jit import interpreted
+from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
 from bayesduel.posterior.mutual_information import (
     information_about_answers,
@@ -94,14 +95,14 @@ def next_pairs(
     share = share[:: draws.pair_step]
     held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
     first, second, bits = [], [], []
-    for i, j, chances in draws.outcomes():
+    for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
         bits.append(_information(list(chances.values()), held))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
-    preference = draws.expected(slice(None), i, j).T
+    preference = expected_score(draws.chances(slice(None), i, j)).T
     low, high = eti(preference, 0.95)
     frame = pd.DataFrame(
         {

@@ -14,22 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.binomial import binomial
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
 from bayesduel.data.votes import distinct
 
-__all__ = [
-    "FEW_ARMS",
-    "LEAST_INFORMATION",
-    "DecidedDuels",
-    "OrderStatus",
-    "design_of",
-    "majority_design",
-]
+__all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
 LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
-FEW_ARMS = 20  # up to here plain Python and NumPy are done sooner than Numba is imported
 OrderStatus = Literal["estimated", "not identified", "not recorded"]
 
 
@@ -61,13 +52,6 @@ class DecidedDuels:
     def by_pair(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
         return np.bincount(self.pair, values, len(self.first))
-
-    def drawn(self, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return duels won by cell, float, of logs with these chances, shape (logs, n_cells)."""
-        number = self.n.astype(np.int64)
-        if self.n_arms <= FEW_ARMS:
-            return rng.binomial(number, chances).astype(float)
-        return binomial(number, chances, rng)
 
 
 def design_of(duels: Duels) -> DecidedDuels:

@@ -393,7 +393,7 @@ def _power(
     turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
     odds = np.log(base / (1 - base))
-    others = design.drawn(base, rng) if many else None  # of pairs without a planted cycle
+    others = null_models.drawn(base, rng) if many else None  # of pairs without a planted cycle
     log, cell = np.nonzero(turned)
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))
@@ -407,7 +407,7 @@ def _power(
                 logits = (
                     np.where(turned == 0, odds, pull * turned) if three else odds + pull * around
                 )
-                won = design.drawn(1 / (1 + np.exp(-logits)), rng)
+                won = null_models.drawn(1 / (1 + np.exp(-logits)), rng)
             statistic = measured(design, triads, won, null_models.first_wins)[:, 0]
             reached = statistic > critical + 1e-9
             power[kind][strength] = float(reached.mean())

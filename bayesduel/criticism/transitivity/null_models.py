@@ -19,7 +19,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, ndtri
 
-from bayesduel.criticism.transitivity.design import FEW_ARMS, DecidedDuels
+from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import (
     LOGISTIC,
@@ -29,10 +29,10 @@ from bayesduel.criticism.transitivity.lapse_model import (
 )
 from bayesduel.criticism.transitivity.mixing_distribution import mixing_weights
 from bayesduel.criticism.transitivity.triads import majority_z
-from bayesduel.jit import interpreted
+from bayesduel.jit import compiled, interpreted
 from bayesduel.preference.kemeny import reordered
 
-__all__ = ["NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
+__all__ = ["FEW_ARMS", "NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
 
 NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered", "mixture"]
 NULL_MODELS: tuple[NullModel, ...] = get_args(NullModel)
@@ -44,6 +44,8 @@ ORDERS = 20  # orders along which the isotonic model is smoothed; fewer for many
 ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
 PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one, in duels
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
+FEW_ARMS = 20  # up to here plain Python and NumPy are done sooner than Numba is imported
+INVERTED = 200  # duels of a cell, from which NumPy's rejection takes no longer (measured)
 TRIES = 6
 MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
@@ -105,7 +107,14 @@ class NullModels:
         for chances, copies in self._draws(model, n, rng):
             copies = min(copies, left)
             left -= copies * len(chances)
-            yield self.design.drawn(np.tile(chances, (copies, 1)), rng)
+            yield self.drawn(np.tile(chances, (copies, 1)), rng)
+
+    def drawn(self, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return duels won by cell, float, of logs with these chances, shape (logs, n_cells)."""
+        number = self.design.n.astype(np.int64)
+        if self.design.n_arms <= FEW_ARMS:
+            return rng.binomial(number, chances).astype(float)
+        return _binomials(number, chances, rng)
 
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
@@ -267,6 +276,28 @@ class NullModels:
         odds = logit(by_cell, out=by_cell)
         odds += design.side * order[..., None]
         return _inside(expit(odds, out=odds))
+
+
+@compiled
+def _binomials(n, chance, rng):
+    """Return successes, float, shape (draws, cells), of `n` trials (cells,) with these chances.
+
+    By inversion: BINV of Kachitvichyanukul & Schmeiser, Communications of the ACM 1988.
+    """
+    found = np.empty(chance.shape)
+    for draw, cell in np.ndindex(chance.shape):
+        number, p = n[cell], chance[draw, cell]
+        if number > INVERTED:
+            found[draw, cell] = rng.binomial(number, p)
+            continue
+        rare = min(p, 1.0 - p)
+        mass, odds, level, k = (1.0 - rare) ** number, rare / (1.0 - rare), rng.random(), 0
+        while level > mass and k < number:
+            level -= mass
+            k += 1
+            mass *= odds * (number - k + 1) / k
+        found[draw, cell] = k if p <= 0.5 else number - k
+    return found
 
 
 def _inside(chances: np.ndarray, margin: float = TINY) -> np.ndarray:
