@@ -172,7 +172,9 @@ def _tails_of_sum(won: int, n: np.ndarray, chance: np.ndarray, log_factorial: np
 
 @compiled
 def _binomial(n: int, p: float, log_factorial: np.ndarray) -> np.ndarray:
-    """Return the probabilities of 0 to `n` successes, (n + 1,), 0 < p < 1."""
+    """Return the probabilities of 0 to `n` successes, (n + 1,)."""
+    if not 0.0 < p < 1.0:
+        return np.eye(n + 1)[n if p >= 1.0 else 0]
     k = np.arange(n + 1)
     orders = log_factorial[n] - log_factorial[: n + 1] - log_factorial[n::-1]
     return np.exp(orders + k * np.log(p) + (n - k) * np.log1p(-p))
