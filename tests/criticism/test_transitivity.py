@@ -1,7 +1,7 @@
 """The test of transitivity: its statistic, its null_models, false alarms and power."""
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -19,7 +19,13 @@ from bayesduel.criticism.transitivity.design import (
 from bayesduel.criticism.transitivity.evidence import evidence_strength, transitivity_test
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit, fit_lapse_model
-from bayesduel.criticism.transitivity.null_models import CHANCES, INVERTED, NullModels, _binomials
+from bayesduel.criticism.transitivity.null_models import (
+    CHANCES,
+    INVERTED,
+    NULL_MODELS,
+    NullModels,
+    _binomials,
+)
 from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, majority_z
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
@@ -297,6 +303,13 @@ def test_duels_won_in_replicated_logs_have_binomial_laws():
         assert square <= stats.chi2(max(often.sum() - 1, 1)).ppf(1 - 1e-6)
     certain = _binomials(np.array([9, 9]), np.array([[0.0, 1.0]]), np.random.default_rng(5))
     assert certain.tolist() == [[0.0, 9.0]]
+
+
+def test_as_many_logs_are_replicated_as_are_asked_for():
+    null_models = NullModels(design_of(simulate(ORDERED[:5, :5], 10, np.random.default_rng(3))))
+    for model, n in product(NULL_MODELS, (1, 30, 50)):
+        logs = null_models.replicate(model, n, np.random.default_rng(1))
+        assert sum(len(part) for part in logs) == n
 
 
 def test_irregular_pairs_are_those_of_the_lapse_model_where_they_must_be_close(monkeypatch):

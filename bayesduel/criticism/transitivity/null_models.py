@@ -105,9 +105,11 @@ class NullModels:
         """Yield `n` replicated logs in parts: duels won by cell, float, shape (part, n_cells)."""
         left = n
         for chances, copies in self._draws(model, n, rng):
-            copies = min(copies, left)
-            left -= copies * len(chances)
-            yield self.drawn(np.tile(chances, (copies, 1)), rng)
+            chances = np.tile(chances, (min(copies, left), 1))
+            left -= len(chances)
+            yield self.drawn(chances, rng)
+            if not left:
+                return
 
     def drawn(self, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return duels won by cell, float, of logs with these chances, shape (logs, n_cells)."""
