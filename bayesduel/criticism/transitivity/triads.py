@@ -103,13 +103,12 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     z = np.ascontiguousarray(z_scores.T)
     n = z.shape[1]
     above, level = _words(z > 0), _words(z == 0)
-    some_level = level.any()  # of a pair that met an even number of times, without an order effect
     number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE]
         ij, jk, ik = above[part.T]
         around = ~(ij ^ jk) & (ij ^ ik)
-        if some_level:
+        if level.any():  # pairs that met an even number of times, without an order effect
             undecided = np.bitwise_or.reduce(level[part.T])
             around &= ~undecided
             bits = _bits(undecided, n)
