@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.data.votes import Pairs
+from bayesduel.data.votes import Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
 
 if TYPE_CHECKING:
@@ -132,13 +132,8 @@ def seen_in(
         added = np.where(swap[:, None], added[:, [1, 0, 2]], added)
         sign = np.where(swap, -1.0, 1.0)
         differences = {n: (sign * d.T).T + 0.0 for n, d in differences.items()}
-    place = first.astype(np.int64) * duels.n_arms + second
     codes = [*columns.values(), *(_codes(d) for d in differences.values())]
-    for column in codes:
-        place = np.unique(place, return_inverse=True)[1]
-        least = int(column.min(initial=0))
-        place = place * (int(column.max(initial=0)) - least + 1) + (column - least)
-    _, row, place = np.unique(place, return_index=True, return_inverse=True)
+    row, place = distinct(first, second, *codes)
     found = {"first": first[row], "second": second[row]}
     found |= {name: column[row] for name, column in (columns | differences).items()}
     counts = np.stack([np.bincount(place, a, minlength=len(row)) for a in added.T], axis=-1)

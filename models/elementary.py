@@ -13,7 +13,7 @@ ARRAYS = SimpleNamespace(
     log1p=np.log1p,
     expm1=np.expm1,
     gammaln=gammaln,
-    softplus=lambda x: np.logaddexp(0.0, x),
+    softplus=lambda x: np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x))),
     log_ndtr=log_ndtr,
 )
 

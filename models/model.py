@@ -382,20 +382,14 @@ class Model(ByValue, metaclass=_Named):
             What is missing is neutral. Beside them the tables of the terms
             (:meth:`~bayesduel.models.term.Terms.tables`).
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        first, second = conditions["first"], conditions["second"]
-        return self.response.outcome_probabilities(eta, known, first, second)
+        return self._asked(self.response.outcome_probabilities, posterior, conditions)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         """Return the probability of each result that is counted, (draws, n, results).
 
         Of first winning, losing and (some) a tie, or of its grades from worst to best.
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        first, second = conditions["first"], conditions["second"]
-        return self.response.results(eta, known, first, second)
+        return self._asked(self.response.results, posterior, conditions)
 
     def margins(
         self, posterior: Named, conditions: Named
@@ -405,9 +399,7 @@ class Model(ByValue, metaclass=_Named):
         Of the next margin of first over second; infinite degrees are the normal distribution. None
         for a model of who wins.
         """
-        known = self.parameters(posterior)
-        eta = self._eta_of(known, conditions)
-        return self.response.margin(eta, known, conditions["first"], conditions["second"])
+        return self._asked(self.response.margin, posterior, conditions)
 
     def replicate(
         self, posterior: Named, conditions: Named, rng: np.random.Generator
@@ -446,6 +438,12 @@ class Model(ByValue, metaclass=_Named):
     def _n_arms(self, posterior: Named) -> int:
         """Return the number of arms of a posterior."""
         return int(np.shape(self.parameters(posterior)["score"])[-1])
+
+    def _asked(self, asked: Any, posterior: Named, conditions: Named) -> Any:
+        """Return what a method of the response says of arms under conditions."""
+        known = self.parameters(posterior)
+        eta = self._eta_of(known, conditions)
+        return asked(eta, known, conditions["first"], conditions["second"])
 
     def _eta_of(self, known: Named, conditions: Named) -> np.ndarray:
         """Return the predictor under conditions; of cells of both orders, at their mean."""

@@ -22,8 +22,7 @@ from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK
-from bayesduel.posterior.election import chunks
+from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import Result

@@ -5,8 +5,9 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
-from bayesduel.criticism.transitivity.null_models import NullModels
+from bayesduel.criticism.transitivity.null_models import FEW_ARMS, NullModels
 from bayesduel.data.duels import Duels
+from bayesduel.jit import compiled, interpreted
 
 __all__ = ["arm_residuals", "judge_residuals", "pair_residuals"]
 
@@ -143,23 +144,37 @@ def _tails(
     log_factorial = gammaln(np.arange(EXACT + 2) + 1.0)
     order = np.argsort(design.pair, kind="stable")
     ends = np.cumsum(cells)
-    for pair in np.flatnonzero((cells > 1) & (number <= EXACT)):
-        mass = np.ones(1)
-        for c in order[ends[pair] - cells[pair] : ends[pair]]:
-            mass = np.convolve(mass, _binomial(int(design.n[c]), float(chance[c]), log_factorial))
-        k = int(won[pair])
-        p[pair] = 2 * min(mass[: k + 1].sum(), mass[k:].sum())
+    with interpreted(design.n_arms <= FEW_ARMS):
+        for pair in np.flatnonzero((cells > 1) & (number <= EXACT)):
+            of = order[ends[pair] - cells[pair] : ends[pair]]
+            n, chances = design.n[of].astype(np.int64), chance[of]
+            p[pair] = _tails_of_sum(int(won[pair]), n, chances, log_factorial)
     return np.minimum(p, 1.0)
 
 
-def _binomial(n: int, p: float, log_factorial: np.ndarray) -> np.ndarray:
-    """Return the probabilities of 0 to `n` successes, (n + 1,).
+@compiled
+def _tails_of_sum(won: int, n: np.ndarray, chance: np.ndarray, log_factorial: np.ndarray) -> float:
+    """Return the two-sided tail probability of a sum of binomials, (cells,) each."""
+    mass = np.ones(1)
+    for c in range(len(n) - 1):
+        mass = np.convolve(mass, _binomial(n[c], chance[c], log_factorial))
+    last = _binomial(n[-1], chance[-1], log_factorial)
+    at_most, at_least = np.cumsum(last), np.cumsum(last[::-1])[::-1]
+    lower = upper = 0.0
+    for k in range(len(mass)):
+        rest = won - k
+        if rest >= 0:
+            lower += mass[k] * at_most[min(rest, n[-1])]
+        if rest <= n[-1]:
+            upper += mass[k] * at_least[max(rest, 0)]
+    return 2 * min(lower, upper)
 
-    As ``scipy.stats.binom.pmf``, without its checks, which cost more than the sum where a pair
-    met a few times.
-    """
+
+@compiled
+def _binomial(n: int, p: float, log_factorial: np.ndarray) -> np.ndarray:
+    """Return the probabilities of 0 to `n` successes, (n + 1,)."""
     if not 0.0 < p < 1.0:
         return np.eye(n + 1)[n if p >= 1.0 else 0]
     k = np.arange(n + 1)
     orders = log_factorial[n] - log_factorial[: n + 1] - log_factorial[n::-1]
-    return np.asarray(np.exp(orders + k * np.log(p) + (n - k) * np.log1p(-p)))
+    return np.exp(orders + k * np.log(p) + (n - k) * np.log1p(-p))

@@ -30,6 +30,7 @@ from bayesduel.data.votes import (
     Votes,
     by_arm,
     cells_of,
+    distinct,
     duels_among,
     encode,
     is_whole,
@@ -495,16 +496,14 @@ class Duels:
         first = np.minimum(cells.left, cells.right)
         second = np.maximum(cells.left, cells.right)
         swapped = cells.left > cells.right
-        key, place = np.unique(first.astype(np.int64) * self.n_arms + second, return_inverse=True)
+        row, place = distinct(first, second)
         forward = np.where(swapped, cells.right_wins, cells.left_wins)
         backward = np.where(swapped, cells.left_wins, cells.right_wins)
         counts = (
-            np.bincount(place, c, minlength=len(key)).astype(np.int64)
+            np.bincount(place, c, minlength=len(row)).astype(np.int64)
             for c in (forward, backward, cells.ties)
         )
-        return Pairs(
-            (key // self.n_arms).astype(np.int32), (key % self.n_arms).astype(np.int32), *counts
-        )
+        return Pairs(first[row].astype(np.int32), second[row].astype(np.int32), *counts)
 
     def subset(
         self,

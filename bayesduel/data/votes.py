@@ -332,7 +332,8 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns where each distinct row occurs first, indices; and which of them each row is, shape
     (n,).
     """
-    key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    n = len(columns[0])
+    key, size, bits = np.zeros(n, dtype=np.int64), 1, n.bit_length()
     for column in columns:
         least = int(column.min(initial=0))
         span = int(column.max(initial=0)) - least + 1
@@ -341,8 +342,15 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             size = int(key.max()) + 1
         key = key * span + (column.astype(np.int64) - least)
         size *= span
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    return first, place
+    if size << bits >= 2**63:
+        key = np.unique(key, return_inverse=True)[1]
+    # Keys and rows in one number: a sort of numbers takes a tenth of a stable sort of places.
+    key = np.sort((key << bits) | np.arange(n))
+    row, key = key & ((1 << bits) - 1), key >> bits
+    new = np.append(True, key[1:] != key[:-1])[:n]
+    place = np.empty(n, dtype=np.int64)
+    place[row] = np.cumsum(new) - 1
+    return row[new], place
 
 
 def encode(

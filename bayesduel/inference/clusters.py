@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.data.votes import distinct
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
@@ -14,7 +16,6 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
-    "crossed",
     "needed",
     "why_not_robust",
     "with_lone_votes",
@@ -58,7 +59,7 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
         if label is None:
             continue
         alone = -1 - np.arange(len(label))
-        place = np.unique(np.where(label < 0, alone, label), return_inverse=True)[1]
+        place = distinct(np.where(label < 0, alone, label))[1]
         if np.bincount(place, votes.weight).max() > 1:
             found[name] = place
     if votes.sampling_weight is not None:
@@ -76,17 +77,10 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
     if len(found) < 2:
         return next(iter(found), "model")
     judge, group = found["judge"], found["group"]
-    n = 1 + max(int(judge.max()), int(group.max()))
-    n_both = len(np.unique(judge.astype(np.int64) * n + group))
+    n_both = len(distinct(judge, group)[0])
     if n_both == group.max() + 1:
         return "judge"
     return "group" if n_both == judge.max() + 1 else BOTH
-
-
-def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the cluster of each vote by judge and group at once."""
-    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
-    return np.unique(key, return_inverse=True)[1]
 
 
 def why_not_robust(model: Any) -> str:

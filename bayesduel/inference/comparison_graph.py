@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesduel.data.votes import distinct
 from bayesduel.inference.block_solver import add_pair_noise, solve_block
 from bayesduel.inference.conjugate_gradient import conjugate_gradient
 
@@ -59,7 +60,7 @@ class ComparisonGraph:
         """
         data, n_arms = cells.data, cells.log.n_arms
         first, second = (np.ascontiguousarray(data[k], np.int32) for k in ("first", "second"))
-        pair, ends = _pairs(first, second, n_arms)
+        pair, ends = _pairs(first, second)
         number = np.arange(ends.shape[1], dtype=np.int32)
         places = (np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]))
         edges = sparse.csr_array((np.tile(number, 2), places), shape=(n_arms, n_arms))
@@ -195,13 +196,12 @@ class BorderedPrecision:
         return self.scores.solve(right - self.border @ effect, tolerance=tolerance), effect
 
 
-def _pairs(first: np.ndarray, second: np.ndarray, n_arms: int) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the pair of each cell, (cells,), and the arms of each pair, (2, pairs).
 
     Where no pair has two cells, pairs are the cells in their order.
     """
-    key = np.minimum(first, second).astype(np.int64) * n_arms + np.maximum(first, second)
-    found, row, pair = np.unique(key, return_index=True, return_inverse=True)
-    if len(found) == len(key):
-        return np.arange(len(key)), np.stack([first, second])
+    row, pair = distinct(np.minimum(first, second), np.maximum(first, second))
+    if len(row) == len(pair):
+        return np.arange(len(pair)), np.stack([first, second])
     return pair, np.stack([first[row], second[row]])

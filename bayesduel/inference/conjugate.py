@@ -12,7 +12,7 @@ Gelman et al., "Bayesian Data Analysis", 3rd ed., section 5.3 (hierarchical beta
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betaln, gammaln
 
 from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.draws import Proposals
@@ -64,11 +64,11 @@ class ConjugatePairs(Approximation):
     def _evidence(self, hyper: np.ndarray) -> np.ndarray:
         """Return the log marginal density at log concentrations, up to a constant, (n,)."""
         points, trials = self.cells.data["points"], self.cells.data["n"]
-        (won, lost), count = np.unique(
-            np.stack([points, trials - points]), axis=1, return_counts=True
-        )
         half = np.exp(hyper)[:, None] / 2
-        evidence = (betaln(half + won, half + lost) - betaln(half, half)) @ count
+        evidence = -len(points) * betaln(half, half)[:, 0]
+        for values, times, sign in ((points, 1, 1), (trials - points, 1, 1), (trials, 2, -1)):
+            kinds, count = np.unique(values, return_counts=True)
+            evidence += sign * gammaln(times * half + kinds) @ count
         if self.model.concentration is not None:
             return evidence
         away = (hyper - np.log(PRIOR_MEDIAN)) / PRIOR_SPREAD

@@ -67,12 +67,21 @@ def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms:
 
 
 @compiled
-def differences(score: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the difference of two scores in each cell, (draws, cells), of score (draws, K)."""
+def predictors(
+    score: np.ndarray, others: np.ndarray,
+    first: np.ndarray, second: np.ndarray, columns: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the difference of two scores in each cell plus other columns, (draws, cells).
+
+    Of scores (draws, K) and the coefficients (draws, p) of columns (p, cells).
+    """
     found = np.empty((len(score), len(first)))
     for draw in range(len(score)):
         for cell in range(len(first)):
             found[draw, cell] = score[draw, first[cell]] - score[draw, second[cell]]
+        for k in range(len(columns)):
+            for cell in range(len(first)):
+                found[draw, cell] += others[draw, k] * columns[k, cell]
     return found
 
 
@@ -110,10 +119,9 @@ class PairDifferences:
 
     def etas(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
-        eta = differences(centre(u[:, : self.n_arms - 1]), self.first, self.second)
-        if self.reach.shape[1]:
-            eta += u[:, self.n_arms - 1 :] @ self.reach.T
-        return eta
+        cut = self.n_arms - 1
+        columns = np.ascontiguousarray(self.reach.T)
+        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, columns)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size,)."""

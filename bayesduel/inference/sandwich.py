@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
-    crossed,
     needed,
     why_not_robust,
     with_lone_votes,
@@ -138,7 +138,7 @@ def robust_covariance(
         for name, place in used.items()
     }
     if auto == BOTH:
-        both = _rows(density, duels, model, crossed(used["judge"], used["group"]))
+        both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
         within = cluster_covariance(mode, phi, both, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
@@ -247,13 +247,11 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
         each = linear_predictor(model, model.cells(duels, each=True))
         return ClusterRows(each, cluster, n_clusters)
     seen = model.cells(duels, by_vote=True).seen
-    n_cells = len(seen)
-    key = cluster.astype(np.int64) * n_cells + seen.of_vote
-    key, place = np.unique(key, return_inverse=True)
-    votes = np.stack([np.bincount(place, a, minlength=len(key)) for a in seen.added.T], axis=-1)
+    first, place = distinct(cluster, seen.of_vote)
+    votes = np.stack([np.bincount(place, a, minlength=len(first)) for a in seen.added.T], axis=-1)
     data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
-    data["log_coefficient"] = np.zeros(len(key))
-    return ClusterRows(density.over(data, key % n_cells), key // n_cells, n_clusters)
+    data["log_coefficient"] = np.zeros(len(first))
+    return ClusterRows(density.over(data, seen.of_vote[first]), cluster[first], n_clusters)
 
 
 def _two_way(

@@ -29,7 +29,8 @@ import numpy as np
 import xarray as xr
 from scipy import sparse
 
-from bayesduel.inference.clusters import BOTH, crossed
+from bayesduel.data.votes import distinct
+from bayesduel.inference.clusters import BOTH
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 
@@ -131,7 +132,7 @@ def robust_dataset(
     by_name = {name: robust_draws(found, votes, place, n, rng) for name, place in used.items()}
     counts = {name: int(place.max()) + 1 for name, place in used.items()}
     if auto == BOTH:
-        within = robust_draws(found, votes, crossed(used["judge"], used["group"]), n, rng)
+        within = robust_draws(found, votes, distinct(used["judge"], used["group"])[1], n, rng)
         by_name[BOTH] = _two_way(by_name["judge"], by_name["group"], within)
         counts[BOTH] = min(counts["judge"], counts["group"])
     every = list(by_name.values())

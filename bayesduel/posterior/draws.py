@@ -20,6 +20,7 @@ __all__ = [
     "CHUNK",
     "Draws",
     "check_fit",
+    "chunks",
     "draws_of",
     "duels_of_pairs",
     "preference_draws",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
+LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
 
@@ -115,15 +117,37 @@ class Draws:
             out[here] = expected_score(self.chances(here, everyone, np.full(self.n_arms, arm)))
         return out
 
-    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
-        """Yield (first, second, chances) of all pairs; chances have shape (pairs, draws)."""
-        first, second = np.triu_indices(self.n_arms, 1)
-        used = slice(None, None, self.pair_step)
-        width = max(1, CHUNK * self.pair_step // self.n_draws)
-        for start in range(0, len(first), width):
-            i, j = first[start : start + width], second[start : start + width]
-            found = self.chances(used, i, j)
-            yield i, j, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]]:
+        """Yield (first, second, differences, chances) of all pairs; the latter two (pairs, draws).
+
+        Differences of scores; None where arms do not rank by them.
+        """
+        score = None if self.score is None else self.score[:: self.pair_step].T
+        if score is None or self.model.response.score_link is None:
+            first, second = np.triu_indices(self.n_arms, 1)
+            for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
+                i, j = first[part], second[part]
+                found = self.chances(slice(None, None, self.pair_step), i, j)
+                chances = {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+                yield i, j, None if score is None else score[i] - score[j], chances
+            return
+        score = np.ascontiguousarray(score)
+        logit = self.model.response.score_link == "logit" and np.ptp(score) < LARGEST
+        odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
+        for arm in range(self.n_arms - 1):
+            apart = score[arm] - score[arm + 1 :]
+            if logit:  # without an exponential a pair
+                p = odds[arm] / (odds[arm] + odds[arm + 1 :])
+            else:
+                p = self.model.response.typical_score(apart, {})
+            later = np.arange(arm + 1, self.n_arms)
+            yield np.full(len(later), arm), later, apart, {"win": p, "loss": 1 - p}
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Yield consecutive slices of n things, `size` at a time."""
+    for start in range(0, n, max(size, 1)):
+        yield slice(start, start + max(size, 1))
 
 
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:

@@ -3,7 +3,6 @@
 Everything here is a function of draws of the preference matrix only.
 """
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,7 +11,7 @@ import numpy as np
 
 from bayesduel.intervals import eti
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import Draws
+from bayesduel.posterior.draws import Draws, chunks
 from bayesduel.preference import (
     CRITERIA,
     beats,
@@ -26,12 +25,9 @@ from bayesduel.preference import (
 from bayesduel.preference.scores import EQUAL
 from bayesduel.system.threads import one_thread_if_small
 
-__all__ = ["ElectionResult", "PairSummary", "Ties", "chunks", "hold_elections", "pair_summary"]
+__all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
-LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
-# Both arms (pairs,), and of each pair and draw the difference of scores, P and that of a tie.
-Block = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray, np.ndarray | None]
 NUMBERS = 1_000_000  # draws x arms worked on at once
 WORKERS = 2  # threads
 
@@ -180,8 +176,9 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     beaten, tied = np.zeros((K, K)), None
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
-    by_score = draws.score is not None and draws.model.score_link is not None
-    for i, j, apart, p, tie in _by_difference(draws) if by_score else _by_outcome(draws):
+    by_score = draws.score is not None and draws.model.response.score_link is not None
+    for i, j, apart, chances in draws.outcomes():
+        p, tie = expected_score(chances), chances.get("tie")
         arms, starts = np.unique(i, return_index=True)
         for arm, start, stop in zip(arms, starts, [*starts[1:], len(i)], strict=True):
             total[arm] += p[start:stop].sum(axis=0)
@@ -211,36 +208,5 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     )
 
 
-def _by_difference(draws: Draws) -> Iterator[Block]:
-    """Yield the pairs of each arm with those after it, where P follows from the difference."""
-    assert draws.score is not None
-    score = np.ascontiguousarray(draws.score[:: draws.pair_step].T)
-    logit = draws.model.score_link == "logit" and np.ptp(score) < LARGEST
-    odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
-    for arm in range(draws.n_arms - 1):
-        after = slice(arm + 1, None)
-        apart = score[arm] - score[after]
-        if logit:  # without an exponential a pair
-            p = odds[arm] / (odds[arm] + odds[after])
-        else:
-            p = draws.model.response.typical_score(apart, {})
-        later = np.arange(arm + 1, draws.n_arms)
-        yield np.full(len(later), arm), later, apart, p, None
-
-
-def _by_outcome(draws: Draws) -> Iterator[Block]:
-    """Yield all pairs, as many at once as `Draws.outcomes` does."""
-    score = None if draws.score is None else draws.score[:: draws.pair_step].T
-    for i, j, chances in draws.outcomes():
-        apart = None if score is None else score[i] - score[j]
-        yield i, j, apart, expected_score(chances), chances.get("tie")
-
-
 def _three(values: np.ndarray, prob: float) -> np.ndarray:
     return np.stack([values.mean(1, dtype=float), *eti(values, prob)])
-
-
-def chunks(n: int, size: int) -> Iterator[slice]:
-    """Yield consecutive slices of n things, `size` at a time."""
-    for start in range(0, n, max(size, 1)):
-        yield slice(start, start + max(size, 1))

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.draws import Draws
-from bayesduel.posterior.election import WORKERS, PairSummary, chunks, pair_summary
+from bayesduel.posterior.draws import Draws, chunks
+from bayesduel.posterior.election import WORKERS, PairSummary, pair_summary
 
 __all__ = ["OpponentsOfMany", "borda_of_many", "interval_by_arm", "tiers_of_many"]
 

@@ -95,7 +95,7 @@ def next_pairs(
     share = share[:: draws.pair_step]
     held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
     first, second, bits = [], [], []
-    for i, j, chances in draws.outcomes():
+    for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
         bits.append(_information(list(chances.values()), held))

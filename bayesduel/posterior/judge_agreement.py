@@ -183,9 +183,9 @@ def _units(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     key = low.astype(np.int64) * duels.n_arms + high
     if votes.group is None or len(votes.groups) < 2:
-        return np.unique(key, return_inverse=True)[1], "pair"
+        return distinct(key)[1], "pair"
     key = np.where(votes.group >= 0, key * len(votes.groups) + votes.group, -1)
-    code = np.unique(key, return_inverse=True)[1]
+    code = distinct(key)[1]
     return np.where(votes.group >= 0, code, -1), "pair and group"
 
 
@@ -252,13 +252,12 @@ def _decided(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decided:
     kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
     n_units = int(unit.max(initial=-1)) + 1
     sign = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)[kept]
-    key = votes.judge[kept].astype(np.int64) * n_units + unit[kept]
-    known, place = np.unique(key, return_inverse=True)
-    weight = votes.weight[kept].astype(float)
-    judge = (known // max(n_units, 1)).astype(int)
+    judge, unit = votes.judge[kept], unit[kept]
+    known, place = distinct(judge, unit)
+    weight, judge = votes.weight[kept].astype(float), judge[known]
     return _Decided(
         judge,
-        (known % max(n_units, 1)).astype(int),
+        unit[known],
         groups[judge],
         np.bincount(place, weight, len(known)),
         np.bincount(place, weight * sign, len(known)),

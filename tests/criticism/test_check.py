@@ -22,7 +22,7 @@ from bayesduel.criticism.check_text import (
 )
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
-from bayesduel.criticism.residuals import _binomial, judge_residuals
+from bayesduel.criticism.residuals import _binomial, _tails_of_sum, judge_residuals
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.evidence import CycleEvidence
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
@@ -315,6 +315,18 @@ def test_binomial_masses_are_those_of_scipy():
     log_factorial = gammaln(np.arange(6) + 1.0)
     for p in (0.0, 0.3, 1.0):
         np.testing.assert_allclose(_binomial(4, p, log_factorial), stats.binom(4, p).pmf(range(5)))
+
+
+def test_tails_of_a_sum_of_binomials_are_those_of_its_convolution():
+    n, chance = np.array([7, 12, 5]), np.array([0.2, 0.9, 0.5])
+    log_factorial = gammaln(np.arange(14) + 1.0)
+    for cells in (slice(2), slice(3)):
+        mass = np.ones(1)
+        for number, p in zip(n[cells], chance[cells], strict=True):
+            mass = np.convolve(mass, stats.binom(number, p).pmf(range(number + 1)))
+        for won in range(len(mass)):
+            tails = _tails_of_sum(won, n[cells], chance[cells], log_factorial)
+            assert tails == pytest.approx(2 * min(mass[: won + 1].sum(), mass[won:].sum()))
 
 
 def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():

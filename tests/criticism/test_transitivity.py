@@ -1,7 +1,7 @@
 """The test of transitivity: its statistic, its null_models, false alarms and power."""
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -19,7 +19,13 @@ from bayesduel.criticism.transitivity.design import (
 from bayesduel.criticism.transitivity.evidence import evidence_strength, transitivity_test
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit, fit_lapse_model
-from bayesduel.criticism.transitivity.null_models import CHANCES, NullModels
+from bayesduel.criticism.transitivity.null_models import (
+    CHANCES,
+    INVERTED,
+    NULL_MODELS,
+    NullModels,
+    _binomials,
+)
 from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, majority_z
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
@@ -281,11 +287,36 @@ def test_only_strong_evidence_accuses():
     assert all(one.transitive for one in found if one.strength == "weak")
 
 
+@pytest.mark.plain
+def test_duels_won_in_replicated_logs_have_binomial_laws():
+    n, chance = (
+        np.array([1, 30, 30, 30, INVERTED, INVERTED + 1, 0]),
+        [0.3, 1e-9, 0.2, 0.9, 0.5, 0.7, 0.4],
+    )
+    draws = 4_000
+    won = _binomials(n, np.tile(chance, (draws, 1)), np.random.default_rng(5))
+    for column, number, p in zip(won.T, n, chance, strict=True):
+        expected = stats.binom(number, p).pmf(np.arange(number + 1)) * draws
+        seen = np.bincount(column.astype(int), minlength=number + 1)
+        often = expected > 10
+        square = ((seen - expected)[often] ** 2 / expected[often]).sum()
+        assert square <= stats.chi2(max(often.sum() - 1, 1)).ppf(1 - 1e-6)
+    certain = _binomials(np.array([9, 9]), np.array([[0.0, 1.0]]), np.random.default_rng(5))
+    assert certain.tolist() == [[0.0, 9.0]]
+
+
+def test_as_many_logs_are_replicated_as_are_asked_for():
+    null_models = NullModels(design_of(simulate(ORDERED[:5, :5], 10, np.random.default_rng(3))))
+    for model, n in product(NULL_MODELS, (1, 30, 50)):
+        logs = null_models.replicate(model, n, np.random.default_rng(1))
+        assert sum(len(part) for part in logs) == n
+
+
 def test_irregular_pairs_are_those_of_the_lapse_model_where_they_must_be_close(monkeypatch):
     null_models = NullModels(design_of(simulate(ORDERED[:5, :5], 10, np.random.default_rng(3))))
-    number, won, *_ = null_models._pairs()
+    number, won, *_ = null_models._pairs
     close = (number, won, np.array([1e9]), np.ones(1))
-    monkeypatch.setattr(null_models, "_pairs", lambda: close)
+    monkeypatch.setattr(null_models, "_pairs", close)
     rng = np.random.default_rng(4)
     drawn, lapse = null_models.best.draw(8, rng)
     better = drawn[:, null_models.design.first] > drawn[:, null_models.design.second]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, cells_of
+from bayesduel.data.votes import Cells, cells_of, distinct
 
 VOTES = (list("abcab"), list("bcaca"), [1, 1, 0.5, 0, 0])
 
@@ -18,6 +18,19 @@ votes = st.lists(
     min_size=1,
     max_size=40,
 ).filter(lambda rows: any(i != j and w for i, j, _, w in rows))
+
+
+def test_distinct_rows_are_those_of_numpy():
+    rng = np.random.default_rng(3)
+    wide = rng.choice([-(2**62), 5, 2**61], 200), rng.choice([0, 2**60], 200)
+    for columns in (rng.integers(-3, 4, (3, 200)), wide, np.empty((2, 0), dtype=np.int64)):
+        first, place = distinct(*columns)
+        rows, seen, of = np.unique(
+            np.stack(columns), axis=1, return_index=True, return_inverse=True
+        )
+        np.testing.assert_array_equal(first, seen)
+        np.testing.assert_array_equal(place, of.ravel())
+        assert first.shape == rows.shape[1:]
 
 
 def build(rows, relabel=str, **options) -> Duels:

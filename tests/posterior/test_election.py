@@ -5,8 +5,18 @@ import pytest
 from scipy import stats
 
 from bayesduel.intervals import eti
-from bayesduel.models import BradleyTerry, Davidson, Thurstone
-from bayesduel.posterior.election import LARGEST, hold_elections, pair_summary
+from bayesduel.models import (
+    Bernoulli,
+    BradleyTerry,
+    Davidson,
+    Model,
+    OrderEffect,
+    Scores,
+    Thurstone,
+)
+from bayesduel.models.response import DavidsonResponse
+from bayesduel.posterior.draws import LARGEST, Draws
+from bayesduel.posterior.election import hold_elections, pair_summary
 from bayesduel.posterior.winners import winners
 from bayesduel.preference import CRITERIA
 from tests.support.drawn_by_hand import (
@@ -19,6 +29,19 @@ from tests.support.drawn_by_hand import (
     score_draws,
     tree,
 )
+
+
+def test_chances_of_all_pairs_follow_from_scores_beside_an_order_effect():
+    rng = np.random.default_rng(2)
+    for response in (Bernoulli("logit"), Bernoulli("probit"), DavidsonResponse()):
+        draws = {"score": rng.normal(size=(40, 5)), "order": np.ones(40), "tie": np.zeros(40)}
+        asked = Draws(Model(response, Scores() + OrderEffect()), draws, np.arange(5), 5)
+        for i, j, apart, chances in asked.outcomes():
+            np.testing.assert_allclose(apart, (draws["score"][:, i] - draws["score"][:, j]).T)
+            given = asked.chances(slice(None), i, j)
+            assert given.keys() == chances.keys()
+            for name, chance in chances.items():
+                np.testing.assert_allclose(chance, given[name].T, atol=1e-15)
 
 
 def test_four_elections_by_hand():

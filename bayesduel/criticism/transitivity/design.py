@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
+from bayesduel.data.votes import distinct
 
 __all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
@@ -30,7 +31,7 @@ class DecidedDuels:
     n_arms: int  # arms of the log
     first: np.ndarray  # the arms of each pair that met, first < second, shape (n_pairs,)
     second: np.ndarray
-    pair: np.ndarray  # which pair a cell is of, shape (n_cells,)
+    pair: np.ndarray  # which pair a cell is of, in order, shape (n_cells,)
     # 1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where no order
     # effect is estimated), shape (n_cells,)
     side: np.ndarray
@@ -89,17 +90,16 @@ def _gather(
     both = len(np.intersect1d(pairs[side > 0], pairs[side < 0]))
     if order != "estimated":
         side = np.zeros(len(side))
-    code, place = np.unique(pairs * 3 + side.astype(np.int64), return_inverse=True)
-    of_cell = (code + 1) // 3
-    pairs, pair = np.unique(of_cell, return_inverse=True)
+    cell, place = distinct(pairs, side.astype(np.int64))
+    pairs, pair = np.unique(pairs[cell], return_inverse=True)
     return DecidedDuels(
         n_arms=n_arms,
         first=pairs // n_arms,
         second=pairs % n_arms,
         pair=pair.astype(np.int64),
-        side=(code - 3 * of_cell).astype(float),
-        n=np.bincount(place, n, len(code)).astype(float),
-        won=np.bincount(place, won, len(code)).astype(float),
+        side=side[cell],
+        n=np.bincount(place, n, len(cell)).astype(float),
+        won=np.bincount(place, won, len(cell)).astype(float),
         order=order,
         both_ways=both / max(len(pairs), 1),
     )

@@ -380,7 +380,6 @@ def _power(
     place = draws - int(np.floor(LEVEL * (draws + 1) + 1e-9))  # so many are as cyclic at `LEVEL`
     critical = max(np.sort(found[:, 0])[place] for found in replicated.values())
     design = null_models.design
-    number = design.n.astype(np.int64)
     top = null_models.best.fits[0]
     many = len(design.first) > MANY_PAIRS
     logs = POWER_LOGS // 2 if many else POWER_LOGS
@@ -394,21 +393,21 @@ def _power(
     turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
     odds = np.log(base / (1 - base))
-    others = rng.binomial(number, base) if many else None  # of pairs without a planted cycle
+    others = null_models.drawn(base, rng) if many else None  # of pairs without a planted cycle
     log, cell = np.nonzero(turned)
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))
         for kind in power:
             if others is not None and kind == "three arms":
-                won = others.astype(float)
+                won = others.copy()
                 chance = 1 / (1 + np.exp(-pull * turned[log, cell]))
-                won[log, cell] = rng.binomial(number[cell], chance)
+                won[log, cell] = rng.binomial(design.n[cell].astype(np.int64), chance)
             else:
                 three = kind == "three arms"
                 logits = (
                     np.where(turned == 0, odds, pull * turned) if three else odds + pull * around
                 )
-                won = rng.binomial(number, 1 / (1 + np.exp(-logits))).astype(float)
+                won = null_models.drawn(1 / (1 + np.exp(-logits)), rng)
             statistic = measured(design, triads, won, null_models.first_wins)[:, 0]
             reached = statistic > critical + 1e-9
             power[kind][strength] = float(reached.mean())

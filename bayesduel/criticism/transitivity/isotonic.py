@@ -32,22 +32,28 @@ def isotonic_matrix(y, weight):
     variables", Annals of Statistics 1982.
     """
     n_arms = len(y)
-    fit = y.copy()
+    fit, turned = y.copy(), weight[::-1].T.copy()  # columns are read upwards: from the diagonal
     by_row, by_column = np.zeros_like(y), np.zeros_like(y)
+    given, found = np.empty(n_arms), np.empty(n_arms)
+    room = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms + 1, dtype=np.int64)
     for _ in range(SWEEPS):
         moved = 0.0
         for i in range(n_arms - 1):
-            given = fit[i, i + 1 :] + by_row[i, i + 1 :]
-            found = _pool(given, weight[i, i + 1 :])
-            by_row[i, i + 1 :] = given - found
-            fit[i, i + 1 :] = found
+            n = n_arms - 1 - i
+            for k in range(n):
+                given[k] = fit[i, i + 1 + k] + by_row[i, k]
+            _pool(given[:n], weight[i, i + 1 :], found, room)
+            for k in range(n):
+                by_row[i, k] = given[k] - found[k]
+                fit[i, i + 1 + k] = found[k]
         for j in range(1, n_arms):
-            given = (fit[:j, j] + by_column[:j, j])[::-1].copy()
-            found = _pool(given, weight[:j, j][::-1].copy())
-            for i in range(j):
-                moved = max(moved, abs(found[j - 1 - i] - fit[i, j]))
-                by_column[i, j] = given[j - 1 - i] - found[j - 1 - i]
-                fit[i, j] = found[j - 1 - i]
+            for k in range(j):
+                given[k] = fit[j - 1 - k, j] + by_column[j, k]
+            _pool(given[:j], turned[j, n_arms - j :], found, room)
+            for k in range(j):
+                moved = max(moved, abs(found[k] - fit[j - 1 - k, j]))
+                by_column[j, k] = given[k] - found[k]
+                fit[j - 1 - k, j] = found[k]
         if moved < CLOSE:
             break
     for i in range(n_arms):
@@ -59,25 +65,18 @@ def isotonic_matrix(y, weight):
 
 
 @compiled
-def _pool(y, weight):
-    """Return the non-decreasing sequence nearest to `y`."""
-    n = len(y)
-    level, mass = np.empty(n), np.empty(n)
-    count = np.empty(n, dtype=np.int64)
+def _pool(y, weight, found, room):
+    """Write the non-decreasing sequence nearest to `y` to `found`; `room` is for its blocks."""
+    level, mass, start = room
     m = 0
-    for i in range(n):
-        level[m], mass[m], count[m] = y[i], weight[i], 1
-        m += 1
-        while m > 1 and level[m - 2] > level[m - 1]:
-            both = mass[m - 2] + mass[m - 1]
-            level[m - 2] = (level[m - 2] * mass[m - 2] + level[m - 1] * mass[m - 1]) / both
-            mass[m - 2] = both
-            count[m - 2] += count[m - 1]
+    for i in range(len(y)):
+        mean, total, begin = y[i], weight[i], i
+        while m > 0 and level[m - 1] > mean:
             m -= 1
-    out = np.empty(n)
-    k = 0
+            both = mass[m] + total
+            mean, total, begin = (level[m] * mass[m] + mean * total) / both, both, start[m]
+        level[m], mass[m], start[m] = mean, total, begin
+        m += 1
+    start[m] = len(y)
     for block in range(m):
-        for _ in range(count[block]):
-            out[k] = level[block]
-            k += 1
-    return out
+        found[start[block] : start[block + 1]] = level[block]

@@ -108,7 +108,7 @@ def _fit(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the mode, the Cholesky root of its precision, and the log marginal likelihood."""
     first, second, side = design.first[design.pair], design.second[design.pair], design.side
-    n_arms, size = design.n_arms, design.n_arms + 1
+    n_arms, size, lost = design.n_arms, design.n_arms + 1, design.n - design.won
     prior = np.full(size, 1.0 / scale**2)
     prior[n_arms] = 1.0 if design.has_order else 1e8
 
@@ -116,21 +116,19 @@ def _fit(
         return _chance(mode[first] - mode[second] + side * mode[n_arms], link, lapse)
 
     def objective(mode: np.ndarray, p: np.ndarray) -> float:
-        lost = design.n - design.won
         return float(design.won @ np.log(p) + lost @ np.log(1 - p) - prior @ mode**2 / 2)
 
     mode = start
     p, steep = chances(mode)
     value = objective(mode, p)
     for _ in range(50):
-        pull = (design.won - design.n * p) * steep / (p * (1 - p))
-        information = design.n * steep**2 / (p * (1 - p))
+        relative = steep / (p * (1 - p))
+        pull, information = (design.won - design.n * p) * relative, design.n * steep * relative
         slope, precision = _by_arm(pull, first, second, side, size), np.diag(prior)
         slope -= prior * mode
         met = np.bincount(first * size + second, information, size * size).reshape(size, size)
         precision -= met + met.T
-        diagonal = np.bincount(first, information, size) + np.bincount(second, information, size)
-        precision[np.arange(size), np.arange(size)] += diagonal
+        precision[np.arange(size), np.arange(size)] += met.sum(axis=0) + met.sum(axis=1)
         of_order = _by_arm(side * information, first, second, side, size)
         precision[n_arms] += of_order
         precision[:n_arms, n_arms] += of_order[:n_arms]
@@ -164,8 +162,6 @@ def _by_arm(
 
 def _chance(x: np.ndarray, link: int, lapse: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the win probability at distances, kept within 1e-9 of 0 and 1, and its slope."""
-    from scipy.special import expit, ndtr
-
     if link == LOGISTIC:
         p = expit(x)
         steep = p * (1 - p)

@@ -13,6 +13,7 @@ others certain.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,10 +29,10 @@ from bayesduel.criticism.transitivity.lapse_model import (
 )
 from bayesduel.criticism.transitivity.mixing_distribution import mixing_weights
 from bayesduel.criticism.transitivity.triads import majority_z
-from bayesduel.jit import interpreted
+from bayesduel.jit import compiled, interpreted
 from bayesduel.preference.kemeny import reordered
 
-__all__ = ["NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
+__all__ = ["FEW_ARMS", "NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
 
 NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered", "mixture"]
 NULL_MODELS: tuple[NullModel, ...] = get_args(NullModel)
@@ -43,7 +44,8 @@ ORDERS = 20  # orders along which the isotonic model is smoothed; fewer for many
 ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
 PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one, in duels
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
-FEW_ARMS = 20  # up to here plain Python smooths and reorders sooner than Numba is imported
+FEW_ARMS = 20  # up to here plain Python and NumPy are done sooner than Numba is imported
+INVERTED = 200  # duels of a cell, from which NumPy's rejection takes no longer (measured)
 TRIES = 6
 MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
@@ -103,11 +105,18 @@ class NullModels:
         """Yield `n` replicated logs in parts: duels won by cell, float, shape (part, n_cells)."""
         left = n
         for chances, copies in self._draws(model, n, rng):
-            copies = min(copies, left)
-            left -= copies * len(chances)
-            size = (copies, *chances.shape) if copies > 1 else chances.shape
-            won = rng.binomial(self.design.n.astype(np.int64), np.broadcast_to(chances, size))
-            yield won.reshape(-1, chances.shape[-1]).astype(float)
+            chances = np.tile(chances, (min(copies, left), 1))
+            left -= len(chances)
+            yield self.drawn(chances, rng)
+            if not left:
+                return
+
+    def drawn(self, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return duels won by cell, float, of logs with these chances, shape (logs, n_cells)."""
+        number = self.design.n.astype(np.int64)
+        if self.design.n_arms <= FEW_ARMS:
+            return rng.binomial(number, chances).astype(float)
+        return _binomials(number, chances, rng)
 
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
@@ -184,7 +193,7 @@ class NullModels:
     ) -> np.ndarray:
         """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
         design = self.design
-        number, won, held, weight = self._pairs()
+        number, won, held, weight = self._pairs
         distance = drawn[:, design.first] - drawn[:, design.second]
         prior = _inside(self.best.chance(distance, lapse[:, None]), 1e-4)
         concentration = rng.choice(held, len(drawn), p=weight)[:, None]
@@ -208,7 +217,7 @@ class NullModels:
         fitted along orders drawn from the lapse model: along a single one that was estimated from
         the same duels, the better arms would win too often.
         """
-        number, won, *_ = self._pairs()
+        number, won, *_ = self._pairs
         lost = number - won
         drawn, _ = self.best.draw(MIXTURE_ORDERS, rng)
         first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
@@ -239,6 +248,7 @@ class NullModels:
         high = CHANCES[place]
         return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
 
+    @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return by pair the duels and wins, and how close pairs are to the lapse model.
 
@@ -268,6 +278,28 @@ class NullModels:
         odds = logit(by_cell, out=by_cell)
         odds += design.side * order[..., None]
         return _inside(expit(odds, out=odds))
+
+
+@compiled
+def _binomials(n, chance, rng):
+    """Return successes, float, shape (draws, cells), of `n` trials (cells,) with these chances.
+
+    By inversion: BINV of Kachitvichyanukul & Schmeiser, Communications of the ACM 1988.
+    """
+    found = np.empty(chance.shape)
+    for draw, cell in np.ndindex(chance.shape):
+        number, p = n[cell], chance[draw, cell]
+        if number > INVERTED:
+            found[draw, cell] = rng.binomial(number, p)
+            continue
+        rare = min(p, 1.0 - p)
+        mass, odds, level, k = (1.0 - rare) ** number, rare / (1.0 - rare), rng.random(), 0
+        while level > mass and k < number:
+            level -= mass
+            k += 1
+            mass *= odds * (number - k + 1) / k
+        found[draw, cell] = k if p <= 0.5 else number - k
+    return found
 
 
 def _inside(chances: np.ndarray, margin: float = TINY) -> np.ndarray:

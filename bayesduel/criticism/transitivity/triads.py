@@ -10,7 +10,6 @@ single cycle of certain majorities outweighs thousands of cycles by chance.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from bayesduel.criticism.transitivity.design import DecidedDuels
 
@@ -80,13 +79,10 @@ def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.n
     """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs)."""
     even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
     spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))
-    cells = np.arange(len(design.n))
-    by_pair = sparse.csr_array(
-        (np.ones(len(cells)), (cells, design.pair)), shape=(len(cells), len(spread))
-    )
-    z = ((np.atleast_2d(won) - design.n * even) @ by_pair) / spread
+    starts = np.searchsorted(design.pair, np.arange(len(spread)))
+    z = np.add.reduceat(won - design.n * even, starts, axis=-1) / spread
     z[np.abs(z) < LEVEL] = 0.0
-    return z.reshape(*np.shape(won)[:-1], len(spread))
+    return z
 
 
 def measured(
@@ -106,15 +102,19 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """
     z = np.ascontiguousarray(z_scores.T)
     n = z.shape[1]
-    above, below = _words(z > 0), _words(z < 0)
-    number, rows, weakest = np.zeros(n, dtype=np.int64), [], []
+    above, level = _words(z > 0), _words(z == 0)
+    number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE]
-        (ij, jk, ik), (ji, kj, ki) = above[part.T], below[part.T]
-        decided = _bits((ij | ji) & (jk | kj) & (ik | ki), n)
-        for few in range(0, len(part), AT_ONCE):
-            number += decided[few : few + AT_ONCE].sum(0, dtype=np.uint8)
-        cyclic = _bits((ij & jk & ki) | (ji & kj & ik), n)
+        ij, jk, ik = above[part.T]
+        around = ~(ij ^ jk) & (ij ^ ik)
+        if level.any():  # pairs that met an even number of times, without an order effect
+            undecided = np.bitwise_or.reduce(level[part.T])
+            around &= ~undecided
+            bits = _bits(undecided, n)
+            for few in range(0, len(part), AT_ONCE):
+                number -= bits[few : few + AT_ONCE].sum(0, dtype=np.uint8)
+        cyclic = _bits(around, n)
         triad, row = np.divmod(np.flatnonzero(cyclic.view(bool)), n)
         least = np.abs(z[part[triad].T, row]).argmin(0)
         rows.append(row)
