@@ -368,7 +368,7 @@ def _sample(
     near: Arrays | None,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
-    (chains, per_chain), reason = layout, "asked for"
+    (chains, per_chain), reason, near_by = layout, "asked for", None
     rng = np.random.default_rng(seed)
     if model.why_not("laplace") and method != "nuts":
         if method == "laplace":
@@ -398,9 +398,15 @@ def _sample(
             if method == "laplace":
                 short = _uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
-            reason = f"Laplace's certificate does not hold: {certificate.shortfall}"
+            reason, near_by = f"Laplace's certificate does not hold: {certificate.shortfall}", drawn
     options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
-    drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
+    try:
+        drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
+    except ValueError as error:
+        if near_by is None:
+            raise
+        short = _uncertified("the Laplace draws", near_by.certificate)
+        return near_by, "laplace", f"{short}; NUTS failed: {error}"
     if not drawn.certificate.holds:
         reason += f"; {_uncertified('the draws of NUTS', drawn.certificate)}"
     return drawn, "nuts", reason

@@ -83,7 +83,13 @@ def sample_nuts(
 
 
 def _check_moved(found: Arrays, stats: Arrays, chains: int) -> None:
-    """Raise ValueError if a chain stays where it is, or all of its draws diverge."""
+    """Raise ValueError if draws are not finite, or a chain stays where it is or always diverges."""
+    lost = [name for name, values in found.items() if not np.isfinite(values).all()]
+    if lost:
+        raise ValueError(
+            f"NUTS should draw finite numbers, got missing or infinite ones of "
+            f"{join(lost, 8, quote=True)}"
+        )
     density, diverging = (stats[name].reshape(chains, -1) for name in ("lp", "diverging"))
     stuck = (np.ptp(density, axis=1) == 0) | diverging.all(axis=1)
     if stuck.any():

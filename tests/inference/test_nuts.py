@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import bayesduel as bd
 from bayesduel.data.duels import Duels
+from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.inference.nuts import _certificate, _check_moved, well_informed
 
 
@@ -51,3 +53,25 @@ def test_a_chain_that_does_not_move_is_refused_by_the_name_of_its_parameter():
     lp[:100], score[:100] = 1.0, score[0]
     with pytest.raises(ValueError, match="100 equal draws of 'score' in chain 0"):
         _check_moved({"score": score}, stats, chains=4)
+
+
+def test_missing_draws_are_refused_by_the_name_of_their_parameter():
+    score, stats = np.random.default_rng(0).normal(size=(400, 3)), {}
+    score[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NUTS should draw finite numbers, got .* of 'score'"):
+        _check_moved({"score": score}, stats, chains=4)
+
+
+def test_where_nuts_fails_draws_of_the_approximation_are_kept_and_doubted(monkeypatch):
+    def lost(*_, **__):
+        raise ValueError("no finite numbers")
+
+    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", lost)
+    monkeypatch.setattr("bayesduel.inference.psis.TRUSTED", -1.0)
+    duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
+    with pytest.warns(UncertifiedWarning, match="the Laplace draws are not certified"):
+        fit = bd.fit(duels, "thurstone", draws=200)
+    assert fit.attrs["method"] == "laplace"
+    assert "NUTS failed: no finite numbers" in fit.attrs["method_reason"]
+    with pytest.raises(ValueError, match="no finite numbers"):
+        bd.fit(duels, "thurstone", "nuts", draws=200)
