@@ -154,8 +154,8 @@ def test_export_by_writes_a_folder_for_each_label(here, many):
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["a/b.csv", "--items=/home/me/i.csv"], "a/b.csv --items=i.csv"),
-        (["/home/me/log.csv", "-o", "/home/me/r.html"], "log.csv -o r.html"),
+        (["a/b.csv", "--items=/data/me/i.csv"], "a/b.csv --items=i.csv"),
+        (["/data/me/log.csv", "-o", "/data/me/r.html"], "log.csv -o r.html"),
         (["https://me:pass@host/log.csv?token=secret"], "https://me@host/log.csv"),
         (["--term", "time:4", "--noun=web site"], "--term time:4 '--noun=web site'"),
     ],
