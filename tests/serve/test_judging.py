@@ -157,11 +157,9 @@ def test_an_arm_that_came_without_content_holds_the_study_and_is_not_named(site,
         idle = {"secret-a", "secret-b", "secret-c"} - {open_now.left, open_now.right}
         other.retire_arms([*idle])
     state = ann.get("/api/judge").json()  # the pair that was open
-    for answered in range(1, 20):
-        held = ann.post("/api/judge/answer", json={"key": state["ticket"]["key"], "answer": "1"})
-        if held.status_code == 503:
-            break
-        state = held.json()
+    answered = 1
+    while (held := answer(ann, state)).status_code == 200 and answered < 20:
+        state, answered = held.json(), answered + 1
     assert held.status_code == 503 and "secret" not in held.text
     assert "secret-d" in caplog.text
     assert made.study.n_duels == answered  # the last answer is stored
