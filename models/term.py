@@ -444,6 +444,13 @@ class Terms:
             raise ValueError(
                 f"predictor should say what arms are worth, Scores() + ..., got {self}"
             )
+        alone = next((part for part in self.arms if part.reads), None)
+        if alone is not None and len(self.arms) > 1:
+            name = type(alone).__name__
+            raise ValueError(
+                f"{name} should be all that arms are worth, as in BradleyTerry({name}(...)), got "
+                f"{self}"
+            )
         if self.items is None and any(part.needs_items for part in self.parts):
             part = next(part for part in self.parts if part.needs_items)
             raise ValueError(

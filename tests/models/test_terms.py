@@ -17,6 +17,7 @@ from bayesduel.models import (
     JudgeReliability,
     OrderEffect,
     PreferenceMatrix,
+    Sources,
     Thurstone,
     TimeVarying,
     named,
@@ -359,6 +360,11 @@ def test_a_judge_with_one_vote_stays_with_the_others():
             lambda: BradleyTerry() + OrderEffect() + OrderEffect(),
             ValueError,
             "terms should be of different kinds, got 'order' twice",
+        ),
+        (
+            lambda: BradleyTerry() + Sources("source", "people"),
+            ValueError,
+            "Sources should be all that arms are worth, as in BradleyTerry",
         ),
         (
             lambda: BradleyTerry(scale=np.inf) + JudgeReliability(),
