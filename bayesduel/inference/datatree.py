@@ -45,7 +45,7 @@ def datatree(
 
     arms = np.array(log.arms, dtype=object)
     # Arrays of two dimensions first: ArviZ stacks entries in the order in which dimensions appear,
-    # and names them in the order of each array's own.
+    # and names them in the order of each array's own. Of several such arrays one is named rightly.
     names = sorted(found, key=lambda n: len(dims.get(n, ())) < 2)
     posterior = {n: laid(found[n], *dims.get(n, ())) for n in names}
     of_duels = model.log_type != "pulls"
