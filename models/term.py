@@ -444,12 +444,11 @@ class Terms:
             raise ValueError(
                 f"predictor should say what arms are worth, Scores() + ..., got {self}"
             )
-        alone = next((part for part in self.arms if part.reads), None)
-        if alone is not None and len(self.arms) > 1:
-            name = type(alone).__name__
+        alone = any(part.reads or part.parameter == "score" for part in self.arms)
+        if alone and len(self.arms) > 1:  # the sum of what arms are worth is "score", too
             raise ValueError(
-                f"{name} should be all that arms are worth, as in BradleyTerry({name}(...)), got "
-                f"{self}"
+                "terms should say once what arms are worth, as in BradleyTerry(Covariates(items)) "
+                f"or BradleyTerry(Sources(...)), without Scores(), got {self}"
             )
         if self.items is None and any(part.needs_items for part in self.parts):
             part = next(part for part in self.parts if part.needs_items)

@@ -13,6 +13,7 @@ from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,
+    Covariates,
     Davidson,
     JudgeReliability,
     OrderEffect,
@@ -364,7 +365,14 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         (
             lambda: BradleyTerry() + Sources("source", "people"),
             ValueError,
-            "Sources should be all that arms are worth, as in BradleyTerry",
+            "terms should say once what arms are worth, as in BradleyTerry",
+        ),
+        (
+            lambda: (
+                BradleyTerry() + Covariates(bd.read_items({"item": ["a", "b"], "size": [0.0, 1.0]}))
+            ),
+            ValueError,
+            "without Scores",
         ),
         (
             lambda: BradleyTerry(scale=np.inf) + JudgeReliability(),
