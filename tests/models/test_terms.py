@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytensor.compile.mode import Mode
 from scipy.special import expit
@@ -369,7 +370,8 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         ),
         (
             lambda: (
-                BradleyTerry() + Covariates(bd.read_items({"item": ["a", "b"], "size": [0.0, 1.0]}))
+                BradleyTerry()
+                + Covariates(bd.read_items(pd.DataFrame({"item": ["a", "b"], "size": [0.0, 1.0]})))
             ),
             ValueError,
             "without Scores",
