@@ -196,6 +196,10 @@ class PreferenceMatrix(Model):
         win = np.where(first == second, 0.5, win)
         return {"win": win, "loss": 1.0 - win}
 
+    def results(self, posterior: Named, conditions: Named) -> np.ndarray:
+        """Return the probability that first wins and that it loses, (draws, n, 2)."""
+        return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)
+
     def margins(self, posterior: Named, conditions: Named) -> None:
         """Return None: it is a model of who wins."""
         return

@@ -437,6 +437,12 @@ class Terms:
             raise ValueError(
                 f"predictor should say what arms are worth, Scores() + ..., got {self}"
             )
+        alone = any(part.reads or part.parameter == "score" for part in self.arms)
+        if alone and len(self.arms) > 1:  # the sum of what arms are worth is "score", too
+            raise ValueError(
+                "terms should say once what arms are worth, as in BradleyTerry(Covariates(items)) "
+                f"or BradleyTerry(Sources(...)), without Scores(), got {self}"
+            )
         if self.items is None and any(part.needs_items for part in self.parts):
             part = next(part for part in self.parts if part.needs_items)
             raise ValueError(

@@ -90,12 +90,12 @@ def sensitivity(
             )
     logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
     groups = {name: fit[name].to_dataset() for name in ("posterior", "log_prior", "log_likelihood")}
-    table: pd.DataFrame = psense_summary(
-        xr.DataTree.from_dict(groups | {"posterior": _labelled(groups["posterior"])}),
-        var_names=asked,
-        threshold=threshold,
-        prior_var_names=priors,
-        round_to=6,
+    tree = xr.DataTree.from_dict(groups | {"posterior": _labelled(groups["posterior"])})
+    table = pd.concat(  # of several, ArviZ would label some entries by others of their array
+        psense_summary(
+            tree, var_names=[name], threshold=threshold, prior_var_names=priors, round_to=6
+        )
+        for name in asked
     )
     table.attrs["sentence"] = _sentence(table, threshold)
     return table

@@ -44,7 +44,10 @@ def datatree(
         return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
 
     arms = np.array(log.arms, dtype=object)
-    posterior = {n: laid(v, *dims.get(n, ())) for n, v in found.items()}
+    # Arrays of two dimensions first: ArviZ stacks entries in the order in which dimensions appear,
+    # and names them in the order of each array's own. Of several such arrays one is named rightly.
+    names = sorted(found, key=lambda n: len(dims.get(n, ())) < 2)
+    posterior = {n: laid(found[n], *dims.get(n, ())) for n in names}
     of_duels = model.log_type != "pulls"
     coords: dict[str, Any] = {**sampling, "arm": arms}
     if of_duels:

@@ -89,7 +89,7 @@ def _log(
     log = Duels.from_votes(
         arms[left],
         arms[right],
-        np.ones(n),
+        np.full(n, 0.5),  # open: a log that left won throughout would list the winners there
         time=None if time is None else times_of(time),
         covariates=covariates or None,
         arms=labels,
@@ -97,7 +97,9 @@ def _log(
     if not levels:
         return log
     one = np.ones(n, dtype=np.int64)
-    votes: Any = log.votes or Votes(left=left, right=right, outcome=one.astype(np.int8), weight=one)
+    votes: Any = log.votes or Votes(
+        left=left, right=right, outcome=(0 * one).astype(np.int8), weight=one
+    )
     kept = {}
     for name, values in levels.items():
         known = tuple(str(level) for level in coords[name].to_numpy())

@@ -28,6 +28,7 @@ from bayesduel.models import (
     Davidson,
     OrderEffect,
     PerturbedThurstone,
+    PreferenceMatrix,
     RandomEffects,
     ThurstoneScore,
     TimeVarying,
@@ -246,7 +247,9 @@ def test_coverage(kind, term):
 
 
 @pytest.mark.parametrize(
-    "model", [BradleyTerry(), Davidson(), BradleyTerry() + OrderEffect()], ids=lambda m: m.name
+    "model",
+    [BradleyTerry(), Davidson(), BradleyTerry() + OrderEffect(), PreferenceMatrix()],
+    ids=lambda m: m.name,
 )
 def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     """Mean replicates of each pair are near the wins, which the model explains."""

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytensor.compile.mode import Mode
 from scipy.special import expit
@@ -13,10 +14,12 @@ from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,
+    Covariates,
     Davidson,
     JudgeReliability,
     OrderEffect,
     PreferenceMatrix,
+    Sources,
     Thurstone,
     TimeVarying,
     named,
@@ -359,6 +362,19 @@ def test_a_judge_with_one_vote_stays_with_the_others():
             lambda: BradleyTerry() + OrderEffect() + OrderEffect(),
             ValueError,
             "terms should be of different kinds, got 'order' twice",
+        ),
+        (
+            lambda: BradleyTerry() + Sources("source", "people"),
+            ValueError,
+            "terms should say once what arms are worth, as in BradleyTerry",
+        ),
+        (
+            lambda: (
+                BradleyTerry()
+                + Covariates(bd.read_items(pd.DataFrame({"item": ["a", "b"], "size": [0.0, 1.0]})))
+            ),
+            ValueError,
+            "without Scores",
         ),
         (
             lambda: BradleyTerry(scale=np.inf) + JudgeReliability(),

@@ -168,6 +168,14 @@ def test_covariates_have_effects_by_source():
     assert chance[1] < chance[0] < chance[2]
 
 
+def test_the_advantage_by_source_of_many_duels_at_once():
+    fit = fitted(votes("left"))
+    rows = pd.DataFrame({"left": "a00", "right": "a01", "source": ["human", "gpt"] * 20})
+    chance = bd.predict(fit, rows, left_advantage=True)["win"].to_numpy().reshape(20, 2)
+    few = bd.predict(fit, rows[:2], left_advantage=True)["win"].to_numpy()
+    np.testing.assert_allclose(chance, np.tile(few, (20, 1)))
+
+
 @pytest.mark.slow
 def test_effects_by_source_are_those_of_nuts():
     duels = liking()

@@ -51,6 +51,15 @@ class Coded:
         """The text of each row, None where missing, object, shape (n,)."""
         return np.array([*self.values, None], dtype=object)[self.code]
 
+    def as_whole(self) -> "Coded":
+        """Return the same with "1" for "1.0" where all values are such, as pandas makes them.
+
+        It makes floats of whole numbers in a column with a missing value.
+        """
+        whole = [text.removesuffix(".0") for text in self.values]
+        made = all(w.isdecimal() and w != t for w, t in zip(whole, self.values, strict=True))
+        return Coded(whole, self.code) if made else self
+
 
 @dataclass
 class Rows:
@@ -143,6 +152,9 @@ class Rows:
                 keep("unreadable_time", unreadable)
 
         coded = {role: encoder.coded() for role, encoder in encoders.items()}
+        for one, other in (("left", "right"), ("right", "left")):
+            if {one, other} <= coded.keys() and all(map(str.isdecimal, coded[other].values)):
+                coded[one] = coded[one].as_whole()
         whole = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
         total = len(coded["left"].code)
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):

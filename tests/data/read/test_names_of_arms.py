@@ -65,3 +65,15 @@ def test_one_label_does_not_block_a_file_of_many_logs(tmp_path, capsys):
     assert len(logs) == 178
     assert logs["NA"].arms == ("NA", "y")
     assert "by=alone" in capsys.readouterr().err
+
+
+def test_a_missing_name_does_not_make_the_others_of_its_side_other_arms(tmp_path):
+    """Pandas makes floats of whole numbers in a column with a missing value."""
+    frame = pd.DataFrame({"left": [1, 2, 3, 1], "right": [2, 3, 1, None], "outcome": "left"})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for given in (
+        frame,
+        frame.rename(columns={"left": "right", "right": "left"}),
+        tmp_path / "a.csv",
+    ):
+        assert bd.read_duels(given, on_bad="skip").arms == ("1", "2", "3")
