@@ -111,6 +111,9 @@ def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> Non
 
     Every arm meets the next one, twice before each of two judges, on two items if there are any.
     """
+    wanted = "model should need no more than a study holds (arms, outcomes, judges, its items)"
+    if model.terms.items is not None:
+        raise ValueError(f"{wanted}, got {model.name}: it has attributes of the arms")
     if model.score_link is not None:
         return
     left = [label for label in labels for _ in range(4)]
@@ -130,10 +133,7 @@ def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> Non
         settled.check(log)
         settled.cells(log)
     except ValueError as error:
-        raise ValueError(
-            f"model should need no more than a study holds (arms, outcomes, judges, its items), "
-            f"got {model.name}: {error}"
-        ) from error
+        raise ValueError(f"{wanted}, got {model.name}: {error}") from error
 
 
 def parts_of(

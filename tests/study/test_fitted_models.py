@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import bayesduel as bd
@@ -10,6 +11,7 @@ from bayesduel.inference import fit as fitting
 from bayesduel.models import (
     BradleyTerry,
     CategoryEffects,
+    Covariates,
     Davidson,
     JudgeReliability,
     OrderEffect,
@@ -22,6 +24,8 @@ from bayesduel.models import (
 from bayesduel.study.policy_settings import policy_from, settings_of
 from tests.contracts.test_models import without_nuts
 from tests.study.test_study import SCORES, play
+
+ITEMS = bd.read_items(pd.DataFrame({"item": list("abc"), "size": [1.0, 2.0, 4.0]}))
 
 
 @pytest.mark.plain
@@ -158,17 +162,17 @@ def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
 
 @pytest.mark.plain
 @pytest.mark.parametrize(
-    ("term", "message"),
+    ("model", "message"),
     [
-        (TimeVarying(), "a time for each vote"),
-        (RandomEffects("topic"), "name a topic for each vote"),
-        (CategoryEffects(), "name a category for each vote"),
+        (BradleyTerry() + TimeVarying(), "a time for each vote"),
+        (BradleyTerry() + RandomEffects("topic"), "name a topic for each vote"),
+        (BradleyTerry() + CategoryEffects(), "name a category for each vote"),
+        (BradleyTerry(Covariates(ITEMS)), "attributes of the arms"),
     ],
-    ids=lambda value: type(value).__name__,
 )
-def test_models_that_a_study_cannot_feed_are_refused(term, message, tmp_path):
+def test_models_that_a_study_cannot_feed_are_refused(model, message, tmp_path):
     with pytest.raises(ValueError, match=f"model should need no more .* {message}"):
-        bd.Study(tmp_path / "s", arms=list("abc"), model=BradleyTerry() + term)
+        bd.Study(tmp_path / "s", arms=list("abc"), model=model)
     assert not (tmp_path / "s").exists()
 
 
