@@ -70,6 +70,7 @@ def test_another_host_says_what_it_means(own, capsys):
     ]  # fmt: skip
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "settings",
     [
