@@ -16,6 +16,7 @@ high-dimensional mixed models", Biometrika 2024 (groups independent given the bo
 distribution is that of the joint one where the posterior is normal).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -47,6 +48,10 @@ class Arrow(NamedTuple):
     border: np.ndarray
     roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
     pull: np.ndarray  # how far the middle of each group moves with the border, (groups, m, p)
+    bare: (
+        np.ndarray
+    )  # the precision of the border less its prior, the groups integrated out, (p, p)
+    tight: np.ndarray  # prior precisions of the groups, (groups, m)
     # the coupling of groups that are crossed; None where there are no such
     crossing: Crossing | None = None
 
@@ -143,17 +148,8 @@ class Layout:
             corner[p:, p:] = -found.second
             cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
             edges = np.concatenate([edges, cross], axis=2)
-        at = np.full(self.density.size, -1)
-        at[self.border] = np.arange(len(self.border))
-        for piece in prior.pieces:
-            place = at[piece.here]
-            if place[0] >= 0:
-                corner[np.ix_(place, place)] += piece.dense()
-            else:
-                diagonal = piece.tight.reshape(-1, m)
-                (first,) = np.flatnonzero(self.groups[:, 0] == piece.here.start)
-                mine = blocks[first : first + len(diagonal)]
-                mine[:, np.arange(m), np.arange(m)] += diagonal
+        known, tight = self.priors(prior)
+        blocks[:, np.arange(m), np.arange(m)] += tight
         try:
             factors = np.linalg.cholesky(blocks)
         except np.linalg.LinAlgError as error:
@@ -168,9 +164,32 @@ class Layout:
             if near is not None:
                 start = -(factors.swapaxes(1, 2) @ near.pull).reshape(flat.shape)
             apart = crossing.solve(flat.astype(np.float32), start).astype(float)
-        border = cholesky(corner - flat.T @ apart)
+        bare = corner - flat.T @ apart
         pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
-        return Arrow(border, roots, pull, crossing)
+        return Arrow(cholesky(bare + known), roots, pull, bare, tight, crossing)
+
+    def beside(self, arrow: Arrow, prior: Prior) -> Arrow | None:
+        """Return the precision of the same curvatures under another prior of the border.
+
+        None where crossed groups have another prior, too, or there are no such.
+        """
+        known, tight = self.priors(prior)
+        if not self.crossed or not np.array_equal(tight, arrow.tight):
+            return None
+        return arrow._replace(border=cholesky(arrow.bare + known))
+
+    def priors(self, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
+        """Return the prior precision of the border, (p, p), and of the groups, (groups, m)."""
+        at = np.full(self.density.size, -1)
+        at[self.border] = np.arange(len(self.border))
+        known, tight = np.zeros((len(self.border), len(self.border))), np.zeros(self.density.size)
+        for piece in prior.pieces:
+            place = at[piece.here]
+            if place[0] >= 0:
+                known[np.ix_(place, place)] += piece.dense()
+            else:
+                tight[piece.here] = piece.tight
+        return known, tight[self.groups]
 
     def bent(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision where they bend so, (size, size)."""
@@ -182,7 +201,7 @@ class Layout:
         Raises FloatingPointError if it is not positive definite.
         """
         none = np.zeros((0, 0, 0))  # own numbers may bend upwards in some cells
-        return Arrow(ascent(bent + prior.precision)[0], none, none)
+        return Arrow(ascent(bent + prior.precision)[0], none, none, bent, np.zeros((0, 0)))
 
     def solve(self, arrow: Arrow, gradient: np.ndarray) -> np.ndarray:
         """Return the inverse precision times a vector, (size,)."""
@@ -231,6 +250,33 @@ class Layout:
             raise FloatingPointError("conjugate gradients did not converge")
         return np.asarray(step), near
 
+    def traces(
+        self, arrow: Arrow, border: Sequence[np.ndarray], groups: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Return the traces of the covariance C in ``A_k C A_l C``, (q, q).
+
+        Each A has a matrix (p, p) of the border and a diagonal (groups, m) of the groups.
+        """
+        covariance = arrow.covariance()
+        turned = []
+        for on_border, diagonal in zip(border, groups, strict=True):
+            whole = on_border.copy()
+            for k in np.flatnonzero(diagonal.any(axis=1)):
+                whole += (arrow.pull[k].T * diagonal[k]) @ arrow.pull[k]
+            turned.append(whole @ covariance)
+        shared = np.stack(turned)
+        found = np.einsum("kij,lji->kl", shared, shared)
+        diagonals = np.stack(groups)
+        if arrow.crossing is not None:  # a family has one prior precision
+            each = diagonals[:, [family.start for family in self.families], 0]
+            found += each @ self._squares(arrow, covariance) @ each.T
+        elif len(arrow.roots):
+            across = arrow.pull @ covariance @ arrow.pull.swapaxes(1, 2)
+            alone = arrow.roots.swapaxes(1, 2) @ arrow.roots
+            inside = (2 * across + alone) * alone
+            found += np.einsum("kgi,gij,lgj->kl", diagonals, inside, diagonals, optimize=True)
+        return found
+
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
 
@@ -259,6 +305,17 @@ class Layout:
             mine = self.to_groups[:, family.start * m : family.stop * m]
             found += _squares(mine, roots[family].reshape(-1, m))
         return found
+
+    def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
+        """Return sums of squares of covariances of families but for those through the border."""
+        assert arrow.crossing is not None
+        m, pull = self.groups.shape[1], arrow.pull.reshape(-1, len(covariance))
+        found = []
+        for signs, turned in arrow.crossing.probed:
+            through = pull @ (covariance @ (pull.T @ signs))
+            rows = ((turned + 2 * through) * turned).mean(axis=1)
+            found.append([rows[f.start * m : f.stop * m].sum() for f in self.families])
+        return (np.array(found) + np.array(found).T) / 2
 
     def _free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""

@@ -92,15 +92,27 @@ class Crossing:
     @cached_property
     def widening(self) -> np.ndarray:
         """How many times as large as alone the variances of each family are, (families,)."""
+        found = [
+            (signs * turned).sum() / (_by_group(self.roots, signs) ** 2).sum()
+            for signs, turned in self.probed
+        ]
+        return np.array(found)
+
+    @cached_property
+    def probed(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Probes of each family, and the inverse of the coupled blocks times these.
+
+        Both are (size, PROBES).
+        """
         probes, found = self._probes(), []
         m = self.roots.shape[1]
         for family in self.families:
             mine = np.zeros_like(probes)
             here = slice(family.start * m, family.stop * m)
             mine[here] = probes[here]
-            rooted = _by_group(self.roots, mine)
-            found.append((rooted * self.solve(rooted)).sum() / (rooted**2).sum())
-        return np.array(found)
+            solved = self.solve(_by_group(self.roots, mine))
+            found.append((mine, _by_group(self.roots.swapaxes(1, 2), solved)))
+        return found
 
     def _probes(self) -> np.ndarray:
         """Return columns of random signs, (size, PROBES)."""

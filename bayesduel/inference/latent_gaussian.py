@@ -36,7 +36,13 @@ from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.psis import Quality
-from bayesduel.inference.variational_conditional import Conditional, conditional_at, mode_at
+from bayesduel.inference.variational_conditional import (
+    Conditional,
+    conditional_at,
+    curvature,
+    mode_at,
+    responding,
+)
 from bayesduel.system.arguments import Progress
 
 __all__ = ["LatentGaussian"]
@@ -52,6 +58,11 @@ SMALL = 300  # coefficients up to which three scales have a lattice: a composite
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
+SHIFT = 0.1  # likewise of crossed groups, in standard deviations
+NOISE = 1.0  # of their bounds, in nats, at most
+FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
+NEAR = 10.0  # of them, beyond which rough conditionals lead to it
+FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -234,13 +245,13 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 
     if not len(start.phi):
         return start
+    if _curved(layout):
+        return _climbed(layout, start)
     best = [start._replace(bound=-np.inf)]
 
     def fall(phi: np.ndarray) -> tuple[float, np.ndarray]:
         try:
-            here = conditional_at(
-                layout, phi, best[0].x, best[0].variance, best[0].arrow, sloped=True
-            )
+            here = conditional_at(layout, phi, best[0], sloped=True)
         except FloatingPointError:
             return 1e300, np.zeros(len(phi))
         beside = np.isfinite(best[0].bound) and np.abs(phi - best[0].phi).max() < BESIDE
@@ -260,17 +271,84 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
     return best[0]
 
 
+def _climbed(layout: Layout, here: Conditional) -> Conditional:
+    """Return the same of crossed groups, by Newton's method: a conditional takes long.
+
+    Curvatures in the scales of groups are less than Louis' identity says, as wider groups bend
+    less; how much less, two conditionals tell.
+    """
+    slow, exact, share = _slow(layout, here), True, 1.0
+    for _ in range(60):
+        bend = curvature(layout, here)
+        bend[np.ix_(slow, slow)] *= share
+        values, vectors = np.linalg.eigh(bend)
+        along = vectors.T @ here.slope
+        away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
+        if exact and values[0] > 0 and away < SHIFT**2:
+            return here
+        near = away < NEAR**2
+        step = np.clip(vectors @ (along / np.maximum(np.abs(values), FLATTEST)), -1, 1)
+        ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
+        while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
+            step /= 2
+            ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
+        seen = step[slow] @ bend[np.ix_(slow, slow)] @ step[slow]
+        if ahead.slope[slow] @ step[slow] < 0:  # too far
+            share = 1.0
+        elif exact and near and seen > FELT:
+            turn = step[slow] @ (here.slope - ahead.slope)[slow]
+            share = float(np.clip(share * turn / seen, 0.2, 1.0))
+        here, exact = ahead, near
+    raise FloatingPointError("the hyperparameters have no mode")
+
+
+def _curved(layout: Layout) -> bool:
+    """Return whether a conditional takes long, and Louis' identity tells the bound's curvature."""
+    return layout.crossed and not responding(layout.density).any()
+
+
+def _slow(layout: Layout, here: Conditional) -> np.ndarray:
+    """Return which hyperparameters change the prior of crossed groups, (q,)."""
+    density, q = layout.density, len(here.phi)
+    if not layout.crossed:
+        return np.zeros(q, dtype=bool)
+    tight = here.arrow.tight
+    moved = [layout.priors(density.prior(here.phi + one))[1] for one in np.eye(q)]
+    return np.array([not np.array_equal(other, tight) for other in moved])
+
+
 def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     """Return the root of the inverse curvature of the bound at its top, (q, q)."""
     q, step = len(top.phi), 0.1
+    if _curved(layout):
+        return _border_last(layout, top)
     bend = np.zeros((q, q))
     for k in range(q):
         unit = step * (np.arange(q) == k)
-        ahead = conditional_at(layout, top.phi + unit, top.x, top.variance, top.arrow, sloped=True)
+        ahead = conditional_at(layout, top.phi + unit, top, sloped=True)
         bend[k] = (top.slope - ahead.slope) / step
-    values, vectors = np.linalg.eigh((bend + bend.T) / 2)
-    values = np.clip(values, 0.25, None)  # where it is flat, nodes are no farther apart than 2
-    return vectors / np.sqrt(values)
+    return _root((bend + bend.T) / 2)
+
+
+def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
+    """Return a root of the inverse curvature whose last columns leave priors of groups alone.
+
+    A conditional where these are the same takes a fraction of the time.
+    """
+    bend, slow = curvature(layout, top), _slow(layout, top)
+    whole, n = _root(bend), int(slow.sum())
+    root = np.zeros_like(bend)
+    values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])
+    root[slow, :n] = vectors * np.sqrt(values)
+    root[~slow, :n] = (whole @ whole.T)[np.ix_(~slow, slow)] @ (vectors / np.sqrt(values))
+    root[~slow, n:] = _root(bend[np.ix_(~slow, ~slow)])
+    return root
+
+
+def _root(bend: np.ndarray) -> np.ndarray:
+    """Return a root of the inverse of a curvature, (q, q), which is 2 long at most."""
+    values, vectors = np.linalg.eigh(bend)
+    return vectors / np.sqrt(np.maximum(values, FLATTEST))
 
 
 def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional] | None:
@@ -292,8 +370,7 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
                 if beside in found or found[place].bound < best - NEGLIGIBLE[q]:
                     continue
                 phi = top.phi + step * root @ np.array(beside, dtype=float)
-                near = found[place]
-                found[beside] = conditional_at(layout, phi, near.x, near.variance, near.arrow)
+                found[beside] = conditional_at(layout, phi, found[place])
                 best = max(best, found[beside].bound)
                 ahead.append(beside)
         edge = ahead
@@ -304,15 +381,15 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
 
 def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
     """Return nodes of a central composite design: the top, axes and (of few scales) corners."""
-    q, reach = len(top.phi), 1.1
+    q, reach, slow = len(top.phi), 1.1, _slow(layout, top)
     axes = [s * reach * np.sqrt(q) * unit for unit in np.eye(q) for s in (1.0, -1.0)]
     signs = product((1.0, -1.0), repeat=q) if q <= CORNERED else ()
-    corners = [reach * np.array(one) for one in signs]
+    away = [root @ z for z in axes + [reach * np.array(one) for one in signs]]
     return [
         top,
         *(
-            conditional_at(layout, top.phi + root @ z, top.x, top.variance, top.arrow)
-            for z in axes + corners
+            conditional_at(layout, top.phi + one, top, rough=layout.crossed and not one[slow].any())
+            for one in away
         ),
     ]
 

@@ -6,17 +6,21 @@ of its predictor finds the normal distribution of the highest evidence bound.
 References
 ----------
 Opper & Archambeau, "The variational Gaussian approximation revisited", Neural Computation 2009.
+Louis, "Finding the observed information matrix when using the EM algorithm", JRSS B 1982 (the
+curvature in the scales).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
 from bayesduel.inference.gaussian_prior import Prior
+from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
 
-__all__ = ["Conditional", "conditional_at", "mode_at"]
+__all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding"]
 
 NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 24  # of a conditional, at most
@@ -25,6 +29,8 @@ GAIN = 1e-3  # of the log density, below which a step ends them
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
 STILL = 0.02  # relative change of variances, likewise
 ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
+HELD = 0.1  # likewise where a rough one will do
+STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
 
 
 class Conditional(NamedTuple):
@@ -68,43 +74,49 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         x, value = x + length * step, better
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
-    arrow = layout.factor(density.derivatives(x, phi), prior)
-    return conditional_at(layout, phi, x, layout.spread(arrow), arrow, sloped=True)
+    found = density.derivatives(x, phi)
+    arrow = layout.factor(found, prior)
+    here = Conditional(phi, x, arrow, layout.spread(arrow), value, found, np.zeros(0))
+    return conditional_at(layout, phi, here, sloped=True)
 
 
 def conditional_at(
     layout: Layout,
     phi: np.ndarray,
-    x: np.ndarray,
-    variance: np.ndarray,
-    near: Arrow | None = None,
+    near: Conditional,
     *,
     sloped: bool = False,
+    rough: bool = False,
 ) -> Conditional:
-    """Return the conditional at `phi`, from a mean, variances of predictors and precision near it.
+    """Return the conditional at `phi`, from one near it; with `sloped`, with its bound's gradient.
 
-    With `sloped`, with the gradient of its bound.
+    Where a `rough` one will do, curvatures of crossed groups are those of the first factor, or of
+    the near one if that has the same prior of them.
     """
     density = layout.density
     prior, gain, changed = density.prior(phi), np.inf, np.inf
-    arrow = bent = None
+    x, variance, bent, last = near.x, near.variance, None, near.arrow
+    arrow = layout.beside(last, prior)
+    alike = HELD if rough else ALIKE
+    if arrow is not None:
+        bent, variance, last = near.bent, layout.spread(arrow), arrow
     far = max(LEAP[0], LEAP[1] * density.size)
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
-        known = bent is not None and _apart(found.bend, bent.bend) <= ALIKE
-        if near is not None and layout.crossed and (known or gain >= CLOSE):
-            step, _ = layout.step(found, prior, gradient, near)
+        known = bent is not None and _apart(found.bend, bent.bend) <= alike
+        if layout.crossed and (known or gain >= CLOSE):
+            step, _ = layout.step(found, prior, gradient, last)
         else:
-            arrow, bent = layout.factor(found, prior, near), found
-            near, step = arrow, layout.solve(arrow, gradient)
+            arrow, bent = layout.factor(found, prior, last), found
+            last, step = arrow, layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
         x = x + step / max(1.0, (gain / far) ** 0.5)
         if arrow is not None and bent is found and changed > STILL:
-            last, variance = variance, layout.spread(arrow)
-            changed = _apart(variance, last)
+            before, variance = variance, layout.spread(arrow)
+            changed = _apart(variance, before)
         late = k > 2 and not layout.crossed
         if gain < GAIN and (known or changed <= STILL or late):
             break
@@ -116,28 +128,63 @@ def conditional_at(
     value = float((MASS @ terms).sum()) + prior.half_log_det - 0.5 * _square(prior, x)
     value += 0.5 * float((weight * variance).sum()) - arrow.half_log_det
     value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
-    slope = _slope(layout, phi, x, arrow, eta) if sloped else np.full(len(phi), np.nan)
-    return Conditional(phi, x, arrow, variance, value, bent, slope)
+    here = Conditional(phi, x, arrow, variance, value, bent, np.full(len(phi), np.nan))
+    if not sloped:
+        return here
+    expected, unit = _expected(layout, here), STEP * np.eye(len(phi))
+    slope = [(expected(phi + one) - expected(phi - one)) / (2 * STEP) for one in unit]
+    return here._replace(slope=np.array(slope))
 
 
-def _slope(
-    layout: Layout, phi: np.ndarray, x: np.ndarray, arrow: Arrow, eta: np.ndarray
-) -> np.ndarray:
-    """Return the gradient of the bound in the hyperparameters, the distribution being held.
+def curvature(layout: Layout, here: Conditional) -> np.ndarray:
+    """Return minus the second derivatives of the bound in the hyperparameters, (q, q), nearly.
 
-    At its best distribution the bound moves with them through the prior and the response alone.
+    By Louis' identity: what is expected of the density's own, less the covariance of its slopes,
+    which are linear and quadratic in the coefficients. No hyperparameter is of the response.
     """
-    density = layout.density
-    on_border, on_groups = arrow.variances()
-    variance = layout.join(on_border, on_groups)
-    covariance = arrow.covariance()
+    density, phi, q = layout.density, here.phi, len(here.phi)
+    expected, unit = _expected(layout, here), STEP2 * np.eye(q)
+    at = [(expected(phi + one), expected(phi - one)) for one in unit]
+    middle, bend = expected(phi), np.empty((q, q))
+    border, groups, turned = [], [], []
+    for k in range(q):
+        bend[k, k] = (2 * middle - sum(at[k])) / STEP2**2
+        for j in range(k):
+            both, apart = unit[k] + unit[j], unit[k] - unit[j]
+            corners = expected(phi + both) + expected(phi - both)
+            corners -= expected(phi + apart) + expected(phi - apart)
+            bend[k, j] = bend[j, k] = -corners / (4 * STEP2**2)
+        ahead, back = (density.prior(phi + s * unit[k]) for s in (1, -1))
+        (on, of), (on_back, of_back) = layout.priors(ahead), layout.priors(back)
+        border.append((on - on_back) / (2 * STEP2))
+        groups.append((of - of_back) / (2 * STEP2))
+        turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
+    linear = np.array(turned)
+    solved = np.array([layout.solve(here.arrow, one) for one in linear])
+    quadratic = layout.traces(here.arrow, border, groups)
+    return bend - (linear @ solved.T + solved @ linear.T) / 2 - quadratic / 2
+
+
+def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
+    """Return the expected log density at hyperparameters, but for terms without these.
+
+    The distribution of the coefficients is held: at its best one the bound moves with the
+    hyperparameters through the prior and the response alone.
+    """
+    density, x = layout.density, here.x
+    variance, covariance = layout.join(*here.arrow.variances()), here.arrow.covariance()
     at = np.full(density.size, -1)
     at[layout.border] = np.arange(len(layout.border))
-    of_response = set(density.response.scales(flat=density.model.terms.flat))
-    names = [n for n, length in density.hypers.items() for _ in range(length or 1)]
+    responds = responding(density)
+    eta = density.eta(x) + AT[:, None] * np.sqrt(here.variance)
 
-    def value(moved: np.ndarray, name: str) -> float:
-        prior = density.prior(moved)
+    def likelihood(phi: np.ndarray) -> float:
+        return float((MASS @ density.likelihood(x, phi, eta)).sum()) if responds.any() else 0.0
+
+    alike = likelihood(here.phi)
+
+    def value(phi: np.ndarray) -> float:
+        prior = density.prior(phi)
         total = prior.half_log_det - 0.5 * _square(prior, x)
         for piece in prior.pieces:
             if piece.inverse is None:
@@ -145,17 +192,18 @@ def _slope(
             else:
                 place = at[piece.here]
                 total -= 0.5 * float((piece.dense() * covariance[np.ix_(place, place)]).sum())
-        total += float(density.log_hyper(moved[None])[0])
-        if name in of_response:
-            total += float((MASS @ density.likelihood(x, moved, eta)).sum())
-        return total
+        total += float(density.log_hyper(phi[None])[0])
+        moved = (phi != here.phi)[responds].any()
+        return total + (likelihood(phi) if moved else alike)
 
-    step = 1e-4
-    found = np.empty(len(phi))
-    for k, name in enumerate(names):
-        unit = step * (np.arange(len(phi)) == k)
-        found[k] = (value(phi + unit, name) - value(phi - unit, name)) / (2 * step)
-    return found
+    return value
+
+
+def responding(density: LinearPredictor) -> np.ndarray:
+    """Return which hyperparameters are of the response, (q,)."""
+    known = list(density.response.scales(flat=density.model.terms.flat))
+    names = [n for n, length in density.hypers.items() for _ in range(length or 1)]
+    return np.isin(names, known)
 
 
 def _apart(values: np.ndarray, others: np.ndarray) -> float:

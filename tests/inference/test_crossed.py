@@ -1,5 +1,7 @@
 """Crossed groups of coefficients: what is solved together beside the whole matrix."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,14 @@ from scipy import sparse
 import bayesduel as bd
 from bayesduel.inference import arrow
 from bayesduel.inference.crossed import Crossing
+from bayesduel.inference.latent_gaussian import _coordinates, _highest, _slow
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.variational_conditional import conditional_at, mode_at
+from bayesduel.inference.variational_conditional import (
+    conditional_at,
+    curvature,
+    mode_at,
+    responding,
+)
 from bayesduel.models import (
     BradleyTerry,
     Davidson,
@@ -104,11 +112,84 @@ def test_a_conditional_does_not_depend_on_where_its_search_starts(worth, away):
     layout = arrow.layout_of(density)
     phi = np.log(np.full(sum(length or 1 for length in density.hypers.values()), SCALES))
     here, far = (mode_at(layout, at, None) for at in (phi, phi + away))
-    found = conditional_at(layout, phi, far.x, far.variance, far.arrow, sloped=True)
+    found = conditional_at(layout, phi, far, sloped=True)
     assert found.bound == pytest.approx(here.bound, abs=0.05)
     np.testing.assert_allclose(found.slope, here.slope, atol=0.1)
     error = np.sqrt(layout.join(*here.arrow.variances()))
     assert abs((found.x - here.x) / error).max() < 0.01
+
+
+@pytest.fixture(params=product([BradleyTerry, Davidson, ThurstoneScore], ["scores", "sources"]))
+def conditional(request):
+    """Return a layout with crossed groups of a response and worth, and a conditional of it."""
+    response, worth = request.param
+    duels = log(margins=response is ThurstoneScore)
+    model = model_of(response, worth, ("prompt", "judge")).settled(duels)
+    layout = arrow.layout_of(linear_predictor(model, model.cells(duels)))
+    q = sum(length or 1 for length in layout.density.hypers.values())
+    return layout, mode_at(layout, np.log(np.full(q, SCALES)), None)
+
+
+def test_a_precision_beside_another_is_that_of_its_own_prior(conditional):
+    layout, here = conditional
+    for k, slow in enumerate(_slow(layout, here)):
+        phi = here.phi + 0.5 * (np.arange(len(here.phi)) == k)
+        prior = layout.density.prior(phi)
+        beside, new = layout.beside(here.arrow, prior), layout.factor(here.bent, prior)
+        assert (beside is None) == slow
+        if beside is not None:
+            np.testing.assert_allclose(beside.border, new.border, atol=1e-3)
+            assert beside.half_log_det == pytest.approx(new.half_log_det, abs=0.01)
+
+
+def test_curvature_of_the_bound_is_that_of_its_slopes(conditional):
+    layout, here = conditional
+    if responding(layout.density).any():
+        pytest.skip("where a noise is learned, slopes are searched without curvatures")
+    found, slow = curvature(layout, here), _slow(layout, here)
+    assert slow.sum() == 2
+    seen = np.empty_like(found)
+    for k, one in enumerate(0.1 * np.eye(len(found))):
+        at = here.phi + one, here.phi - one
+        ahead, back = (conditional_at(layout, phi, here, sloped=True) for phi in at)
+        seen[k] = (back.slope - ahead.slope) / 0.2
+    size = np.sqrt(np.outer(seen.diagonal(), seen.diagonal()))
+    off = abs(found - seen) / size
+    # Wider groups bend less, which the identity does not know.
+    assert off[np.ix_(~slow, ~slow)].max() < 0.1
+    assert off.max() < 0.5
+
+
+def test_traces_are_those_of_the_whole_covariance(conditional):
+    layout, here = conditional
+    whole = layout.density.bent(here.bent) + layout.density.prior(here.phi).precision
+    covariance, rng = np.linalg.inv(whole), np.random.default_rng(0)
+    p, shape = len(layout.border), layout.groups.shape
+    border = [np.diag(rng.random(p)), np.zeros((p, p)), np.diag(rng.random(p))]
+    groups = [np.zeros(shape), np.zeros(shape), np.zeros(shape)]
+    for k, family in enumerate(layout.families):
+        groups[k][family] = 1.0
+    every = []
+    for on_border, diagonal in zip(border, groups, strict=True):
+        matrix = np.zeros_like(whole)
+        matrix[np.ix_(layout.border, layout.border)] = on_border
+        matrix[layout.groups, layout.groups] = diagonal
+        every.append(matrix @ covariance)
+    exact = np.array([[np.trace(a @ b) for b in every] for a in every])
+    found = layout.traces(here.arrow, border, groups)
+    np.testing.assert_allclose(found, exact, rtol=0.1, atol=0.01 * exact.diagonal().max())
+
+
+def test_the_top_is_that_of_groups_in_the_border(conditional, monkeypatch):
+    layout, here = conditional
+    top = _highest(layout, here)
+    monkeypatch.setattr(arrow, "WIDEST", 10**9)
+    other = arrow.layout_of(layout.density)
+    assert layout.crossed
+    assert not other.crossed
+    exact = _highest(other, mode_at(other, here.phi, None))
+    error = np.sqrt(np.square(_coordinates(other, exact)).sum(axis=1))
+    assert abs((top.phi - exact.phi) / error).max() < 0.25
 
 
 @pytest.mark.parametrize("coupling", [0.0, 0.3])
