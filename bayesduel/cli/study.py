@@ -61,7 +61,11 @@ def command() -> None:
     default=0.05,
     help="Difference in the probability to win, from one half, that does not matter.",
 )
-@click.option("--budget", type=int, help="Stop after this many duels at the latest.")
+@click.option(
+    "--budget",
+    type=int,
+    help="Stop after this many duels at the latest, with --source those of the target.",
+)
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False),
