@@ -41,7 +41,7 @@ __all__ = ["command"]
 )
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @shared.seed_option
-@shared.term_option
+@shared.term_option()
 @shared.reading_options
 @click.pass_obj
 def command(
@@ -75,11 +75,9 @@ def command(
         bare = _models("bradley-terry") if compared is None else []
         whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole
-    if unit not in ("pair", "duel", "judge", "group", "time"):
-        options["keep"] = ",".join(filter(None, (options["keep"], unit)))
     found: dict[str | None, Check] = {}
     with steps() as step:
-        for label, duels in shared.read_log(log, options).items():
+        for label, duels in shared.read_log(log, options | {"unit": unit}).items():
 
             def named(name: str, label: str | None = label) -> None:
                 step(name if label is None else f"{label}: {name}")
