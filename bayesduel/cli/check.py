@@ -75,9 +75,11 @@ def command(
         bare = _models("bradley-terry") if compared is None else []
         whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole
+    if unit not in ("pair", "duel", "judge", "group", "time"):
+        options["kept_for"] = {unit: "--unit"}
     found: dict[str | None, Check] = {}
     with steps() as step:
-        for label, duels in shared.read_log(log, options | {"unit": unit}).items():
+        for label, duels in shared.read_log(log, options).items():
 
             def named(name: str, label: str | None = label) -> None:
                 step(name if label is None else f"{label}: {name}")

@@ -62,7 +62,6 @@ MODELS = (
     "plackett-luce",
 )
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
-UNITS = ("pair", "duel", "judge", "group", "time")  # of a comparison, which are no columns to keep
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
     "left": ("COLUMN", "Column of the left arm."),
@@ -379,12 +378,13 @@ def _term_of(option: str, word: str) -> Any:
 def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the covariates and the columns to keep, each with the option that asks for it.
 
-    Those are the options of these names, terms, and ``--unit``.
+    Those are the options of these names, terms, and what a command has in ``kept_for``.
     """
     from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
     from bayesduel.models.cells import ROLES
 
     found = {n: dict.fromkeys(names_of(options.get(n)), n) for n in ("covariates", "keep")}
+    found["keep"] |= {c: o for c, o in options.get("kept_for", {}).items() if c not in found["keep"]}
     for option, word in _terms_asked(options):
         term = _term_of(option, word)
         for column in term.of if isinstance(term, DuelCovariates) else ():
@@ -392,9 +392,6 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         by = term.by if isinstance(term, RandomEffects | Sources | OrderEffect) else None
         if by and (by not in ROLES or (by == "category" and not options.get("by"))):
             found["keep"].setdefault(by, option)
-    unit = options.get("unit")
-    if unit is not None and unit not in UNITS:
-        found["keep"].setdefault(unit, "--unit")
     return found
 
 

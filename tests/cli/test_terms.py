@@ -157,9 +157,10 @@ def test_help_offers_each_command_the_terms_that_it_can_have():
                 assert (f" {word}" in words) == (command == "attributes"), (command, word)
 
 
-def test_the_unit_of_a_comparison_is_named_as_it_was_given(log):
-    answer = run("check", log, "--unit", "nope")
-    assert answer.exit_code == 2 and "no column 'nope' for --unit; " in answer.stderr
+@pytest.mark.parametrize(("command", "option"), [("check", "--unit"), ("audit", "--change")])
+def test_a_column_that_is_missing_is_named_by_the_option_that_asks_for_it(command, option, log):
+    answer = run(command, log, option, "nope")
+    assert answer.exit_code == 2 and f"no column 'nope' for {option}; " in answer.stderr
 
 
 @pytest.mark.parametrize("word", WORDS)
