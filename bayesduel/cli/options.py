@@ -384,7 +384,9 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     from bayesduel.models.cells import ROLES
 
     found = {n: dict.fromkeys(names_of(options.get(n)), n) for n in ("covariates", "keep")}
-    found["keep"] |= {c: o for c, o in options.get("kept_for", {}).items() if c not in found["keep"]}
+    found["keep"] |= {
+        c: o for c, o in options.get("kept_for", {}).items() if c not in found["keep"]
+    }
     for option, word in _terms_asked(options):
         term = _term_of(option, word)
         for column in term.of if isinstance(term, DuelCovariates) else ():

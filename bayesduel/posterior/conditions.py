@@ -121,13 +121,13 @@ def _log(
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
         missing = _missing(values)
-        said_levels = [None if gone else text_of(v) for v, gone in zip(values, missing, strict=True)]
-        wrong = [v for v in said_levels if v is not None and v not in place]
+        texts = [None if gone else text_of(v) for v, gone in zip(values, missing, strict=True)]
+        wrong = [v for v in texts if v is not None and v not in place]
         if wrong:
             raise ValueError(
                 f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
             )
-        code = [-1 if v is None else place[v] for v in said_levels]
+        code = [-1 if v is None else place[v] for v in texts]
         if name in ROLES:
             votes = replace(votes, **{name: np.array(code), ROLES[name]: known})
         else:

@@ -40,7 +40,14 @@ from bayesduel.data.read.rankings import ranking_columns, rankings_in
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, text_of, texts_of
+from bayesduel.system.arguments import (
+    check_one_of,
+    check_type,
+    listed,
+    shown_value,
+    text_of,
+    texts_of,
+)
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import count, join
 
