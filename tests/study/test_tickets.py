@@ -292,6 +292,13 @@ def test_duels_of_retired_arms_are_paid_from_the_budget():
     assert "5 duels (rule: 5)" in study.status(check=False).reason
 
 
+def test_arms_that_leave_no_allowed_pair_are_not_retired():
+    study = made(pairs=[("a", "b"), ("b", "c")])
+    with pytest.raises(ValueError, match="arms should leave an allowed pair, got 'b' retired"):
+        study.retire_arms(["b"])
+    assert study.retired == ()
+
+
 def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():
     allowed = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")]
     with pytest.warns(DisconnectedWarning, match="do not connect 'a' with 'd'"):
