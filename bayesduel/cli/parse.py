@@ -237,9 +237,9 @@ def _name(node: ast.AST) -> str | None:
 
 def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -> Any:
     name = str(_name(node))
-    given = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
-    places = [_value(argument, inner) for argument in given.args]
-    settings = {str(k.arg): _value(k.value, inner) for k in given.keywords}
+    args, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
+    places = [_value(argument, inner) for argument in args]
+    settings = {str(k.arg): _value(k.value, inner) for k in keywords}
     try:
         return known[name](*places, **settings)
     except (TypeError, ValueError) as error:

@@ -72,9 +72,10 @@ def conditions(
         columns["left_first"] = np.ones(len(left))
     asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
     if asked:
-        seen, coords = observed_conditions(fit, model), fit["posterior"].coords
+        seen, coords = observed_conditions(fit, model), dict(fit["posterior"].coords)
         extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
-        log = _log(fit, labels, left, right, {name: None for name in extent} | dict(said), extent)
+        known = {n for part in asked for n in part.reads if n in coords or n in extent}
+        log = _log(fit, labels, left, right, dict.fromkeys(known) | dict(said), extent)
         for part in asked:
             columns |= part.columns(log)
     return columns | model.terms.tables(labels)
@@ -100,8 +101,9 @@ def _log(
     if time is not None:
         time = _times(time, extent["time"]) if "time" in extent else times_of(time)
     covariates = {name: _numbers(values, name) for name, values in given.items()}
+    numbers = covariates if time is None else covariates | {"time": time}
     for name, ends in extent.items():
-        _check_within(name, time if name == "time" else covariates[name], ends)
+        _check_within(name, numbers[name], ends)
     log = Duels.from_votes(
         arms[left],
         arms[right],

@@ -73,7 +73,9 @@ class Contents:
         label = Content(arm, f"<p class=label>{escape(arm)}</p>")
         return label if self.path is None else self.answers.get((arm, item))
 
-    def shown(self, left: str, right: str, item: str | None) -> tuple[Content | None, ...]:
+    def shown(
+        self, left: str, right: str, item: str | None
+    ) -> tuple[Content | None, Content | None, Content | None]:
         """Return what stands above a pair on an item, and its two sides; None where it has none."""
         own = self.items[0] if item is None else item
         return self.prompts.get(own), self.answer(left, own), self.answer(right, own)

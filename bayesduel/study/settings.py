@@ -247,8 +247,8 @@ LATER: dict[str, Any] = {"sources": None}  # what studies of earlier versions do
 def check_room(n_arms: int) -> None:
     """Raise ValueError where a study has too many arms to answer, or to fit in memory.
 
-    A question takes up to 0.5 s with 1,000 arms (docs/validation/studies.md), and eight times as long
-    with twice as many.
+    A question takes up to 0.5 s with 1,000 arms (docs/validation/studies.md), and eight times as
+    long with twice as many.
     """
     instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
     if n_arms > MOST_ARMS:

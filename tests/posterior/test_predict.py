@@ -19,6 +19,7 @@ from bayesduel.models import (
     BradleyTerry,
     Covariates,
     Davidson,
+    DuelCovariates,
     OrderEffect,
     PerturbedThurstone,
     RandomEffects,
@@ -158,7 +159,8 @@ def conditional(request):
         covariates={"length": np.sin(n).round(1), "lists": n % 5 - 2.0},
         keep={"hard": n % 7 < 3},
     )
-    terms = Covariates(["length", "lists"]) + TimeVarying(periods=3) + RandomEffects("hard")
+    by = "hard" if request.param == "numbers" else None
+    terms = Covariates(["length", "lists"], by=by) + TimeVarying(periods=3) + RandomEffects("hard")
     return bd.fit(duels, BradleyTerry() + terms, draws=100)
 
 
@@ -193,6 +195,8 @@ def test_what_is_not_said_is_neutral(conditional):
     plain = predict(conditional, "0", "1")
     for given in ({"lists": 0}, {"length": None}, {"time": None}, {"hard": None}):
         assert predict(conditional, "0", "1", **given).equals(plain)
+    if conditional.duel.model.terms.find(DuelCovariates).by:  # effects by a level that is not said
+        assert predict(conditional, "0", "1", length=0.5)["win"] == plain["win"]
     rows = pd.DataFrame({"left": "0", "right": "1", "hard": [True, False], "lists": [1, None]})
     both = predict(conditional, rows)
     for k, given in enumerate(({"hard": "true", "lists": 1}, {"hard": "false"})):
