@@ -74,8 +74,8 @@ def conditions(
     if asked:
         seen, coords = observed_conditions(fit, model), dict(fit["posterior"].coords)
         extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
-        known = {n for part in asked for n in part.reads if n in coords or n in extent}
-        log = _log(fit, labels, left, right, dict.fromkeys(known) | dict(said), extent)
+        neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
+        log = _log(fit, labels, left, right, neutral | dict(said), extent)
         for part in asked:
             columns |= part.columns(log)
     return columns | model.terms.tables(labels)
