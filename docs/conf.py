@@ -4,6 +4,7 @@ What the reference lists is what the package holds: ``bayesduel.__all__``, the r
 terms and problems, and the policies with the attributes in which they name source and guarantee.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from inspect import getdoc, isclass, isfunction, signature
@@ -211,7 +212,8 @@ def _each_command(name: str, group: click.Group) -> dict[str, click.Context]:
 
 def _options(rows: Iterable[tuple[str, str]]) -> str:
     """Return a table of options, or nothing where there are none."""
-    cells = [(f"`{name}`", words.replace("``", "`")) for name, words in rows]
+    marked = re.compile(r"(?<![`\w])--[a-z][\w-]*")  # else two dashes are read as one
+    cells = [(f"`{name}`", marked.sub(r"`\g<0>`", words)) for name, words in rows]
     return f"{_table(('option', 'what'), cells)}\n" if cells else ""
 
 

@@ -72,7 +72,8 @@ def conditions(
         columns["left_first"] = np.ones(len(left))
     asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
     if asked:
-        seen, coords = observed_conditions(fit, model), dict(fit["posterior"].coords)
+        seen = observed_conditions(fit, model)
+        coords = {str(n): values for n, values in fit["posterior"].coords.items()}
         extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
         neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
         log = _log(fit, labels, left, right, neutral | dict(said), extent)
