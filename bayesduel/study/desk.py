@@ -563,7 +563,7 @@ class Desk:
                     f"ticket should have {rule}, got {self._id(row.number)}, {row.state}"
                 )
             self.store.happen(row, kind, state, who=by, **values)
-            return self.ticket(ticket)
+            return self._shown(self._row(ticket))
 
     def _row(self, ticket: Ticket | str, judge: str | None = None) -> Row:
         """Return a ticket that was asked for, and that is that judge's where one is named."""
