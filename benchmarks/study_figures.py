@@ -1,8 +1,8 @@
-"""Tables and figure of docs/how_to/studies.md, from the records of the validation.
+"""Tables and figure of docs/validation/studies.md, from the records of the validation.
 
 Run with ``python -m benchmarks.study_figures`` after ``python -m benchmarks.validation studies
 replays stopping batches``: the tables are printed as Markdown, the figure is
-docs/how_to/studies.png.
+docs/validation/studies.png.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from benchmarks.validation.experiment import Experiment, share
 from benchmarks.validation.page import section
 from benchmarks.validation.records import key_of, read_records
 
-FIGURE = Path("docs/how_to/studies.png")
+FIGURE = Path("docs/validation/studies.png")
 RESAMPLES = 4000
 Rows = list[dict[str, Any]]
 

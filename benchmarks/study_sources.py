@@ -1,8 +1,9 @@
 """People and a machine judge in one study: duels by people until decided, and whether rightly.
 
 ``python -m benchmarks.study_sources --studies 60 --arms 8 --records FILE`` plays the studies of the
-table in docs/how_to/studies.md and appends a record of each; those that the file has are not played
-again. ``--table`` prints the table of the records. People's scores h are N(0, 1). The machines are
+table in docs/validation/studies.md and appends a record of each; those that the file has are not
+played again. ``--table`` prints the table of the records. People's scores h are N(0, 1). The
+machines are
 those by which fused posteriors were measured: good (1.3 h + 0.2 z), fair (h + 0.5 z), poor (0.6 h +
 0.9 z), useless (z), adversary (-h + 0.2 z), a good one with 1.5 logits for the left side, a good
 one that favours two arms by 2; z is N(0, 1). A machine is asked in both orders, and answers that

@@ -4,13 +4,18 @@ What the reference lists is what the package holds: ``bayesduel.__all__``, the r
 terms and problems, and the policies with the attributes in which they name source and guarantee.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from inspect import getdoc, isclass, isfunction, signature
 from pathlib import Path
 from typing import Any
 
+import click
+
 import bayesduel
 from bayesduel import datasets, models, problems
+from bayesduel.cli import main
 from bayesduel.cli.lists import SETTINGS
 from bayesduel.cli.parse import known_policies
 
@@ -59,6 +64,8 @@ html_theme_options = {"show_toc_level": 2, "use_download_button": False, "navbar
 # The rooms of the reference, what a reader tries first at the top.
 ROOMS = ["data", "inference", "posterior", "criticism", "reporting", "plots", "study", "simulation"]
 ROOMS += ["policies", "beliefs"]
+
+SHARED = 4  # commands, beyond which an option is described once
 
 HERE = Path(__file__).parent
 MADE = HERE / "reference"
@@ -157,6 +164,59 @@ def _models() -> str:
     )
 
 
+def _commands() -> str:
+    """Return the commands and their options, those that many have once."""
+    every = _each_command("bayesduel", main)
+    rows = {
+        name: [
+            p.get_help_record(context)
+            for p in context.command.params
+            if isinstance(p, click.Option)
+        ]
+        for name, context in every.items()
+    }
+    often = Counter(row for own in rows.values() for row in own)
+    shared = {row for row, n in often.items() if n > SHARED}
+    parts = [
+        "# Commands\n\nMade from the commands themselves; `bayesduel COMMAND --help` prints the "
+        "same. A log is a file, a glob, an address, or the name of a shipped log.\n"
+    ]
+    for name, context in every.items():
+        own = [row for row in rows[name] if row not in shared]
+        more = ", ".join(f"`{o.split()[0].rstrip(',')}`" for o, w in rows[name] if (o, w) in shared)
+        usage = context.get_usage().removeprefix("Usage: ")
+        what = _first_line(context.command.callback)
+        parts.append(f"## `{name}`\n\n```text\n{usage}\n```\n\n{what}\n\n{_options(own)}")
+        if more:
+            parts.append(f"And [as many commands](#options-of-many-commands): {more}.\n")
+    parts.append(
+        f"## Options of many commands\n\n{_options(row for row in often if row in shared)}"
+    )
+    return "\n".join(parts)
+
+
+def _each_command(name: str, group: click.Group) -> dict[str, click.Context]:
+    """Return every command by its whole name, those of groups one by one."""
+    own = click.Context(group, info_name=name)
+    found: dict[str, click.Context] = {}
+    for each in group.list_commands(own):
+        command = group.get_command(own, each)
+        if isinstance(command, click.Group):
+            found |= _each_command(f"{name} {each}", command)
+        elif command is not None:
+            found[f"{name} {each}"] = click.Context(
+                command, info_name=f"{name} {each}", show_default=True
+            )
+    return found
+
+
+def _options(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a table of options, or nothing where there are none."""
+    marked = re.compile(r"(?<![`\w])--[a-z][\w-]*")  # else two dashes are read as one
+    cells = [(f"`{name}`", marked.sub(r"`\g<0>`", words)) for name, words in rows]
+    return f"{_table(('option', 'what'), cells)}\n" if cells else ""
+
+
 def _problems() -> str:
     """Return the catalogue of problems and of shipped logs."""
     known: Mapping[str, Any] = {name: problems.named(name) for name in problems.NAMES}
@@ -173,6 +233,7 @@ def _problems() -> str:
 def _write_reference(*_: Any) -> None:
     """Write the pages of the reference, those alone that differ, so that a build goes on."""
     pages = {"api": _api, "policies": _policies, "models": _models, "problems": _problems}
+    pages["commands"] = _commands
     for name, made in pages.items():
         path, text = MADE / f"{name}.md", made()
         if not path.exists() or path.read_text(encoding="utf-8") != text:

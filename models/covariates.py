@@ -337,6 +337,11 @@ class DuelCovariates(ByLevel, Term):
         place = [known.index(c) for c in self.of]
         return {"covariate_values": votes.covariates[:, place], **super().columns(log)}
 
+    def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
+        """Return the largest size of each covariate, to either side."""
+        most = np.abs(seen["covariate_values"]).max(axis=0)
+        return dict(zip(self.of, np.stack([-most, most], axis=1), strict=True))
+
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the covariates of the cells; nothing where they say none."""
         if "covariate_values" not in cells:

@@ -159,6 +159,18 @@ class Part(ByValue, ABC):
         """Return the coordinates of its own dimensions."""
         return {}
 
+    def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
+        """Return the least and the greatest that a log has of the numbers it reads, by name.
+
+        Parameters
+        ----------
+        seen
+            What the parts ask of the log's votes (`columns`), by cell.
+        coords
+            Coordinates of the fit.
+        """
+        return {}
+
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return arrays of the arms, by name (see ``bayesduel.models.cells.TABLES``)."""
         return {}

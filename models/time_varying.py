@@ -119,6 +119,12 @@ class TimeVarying(Term):
             middle = middle.astype("int64").astype("datetime64[us]")
         return {"period": middle, "earlier": middle[:-1]}
 
+    def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
+        """Return the first and the last time of the log."""
+        ends = np.array(self.edges)[[0, -1]]
+        dated = np.issubdtype(coords["period"].dtype, np.datetime64)
+        return {"time": ends.astype("int64").astype("datetime64[us]") if dated else ends}
+
     @property
     def scales(self) -> dict[str, Scale]:
         """The drift, and the length of a smooth process in periods."""

@@ -5,8 +5,11 @@ says it all), GL01 and GL02 (where the quotes stand), and PR04, RT02 and RT03 (t
 signatures have). scikit-learn leaves out GL01, GL02 and RT02 and asks the others of classes alone.
 """
 
+import ast
 import doctest
 import inspect
+import re
+import textwrap
 from importlib.util import find_spec
 
 import matplotlib
@@ -127,3 +130,30 @@ def test_each_method_of_a_policy_has_a_docstring_or_that_of_the_contract():
     methods = {(kind.__name__, n): getattr(kind, n) for kind in kinds for n in dir(kind)}
     public = {key: m for key, m in methods.items() if key[1][0] != "_" and inspect.isroutine(m)}
     assert len(public) > 400 and [key for key, m in public.items() if not inspect.getdoc(m)] == []
+
+
+INTERVAL = re.compile(r"[\[(]\s*[-\w./]+\s*,\s*[-\w./]+\s*[\])]")
+
+
+def checked_ranges(thing):
+    """Yield the settings whose range the code of a name checks, and the range."""
+    for call in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(thing)))):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "check_range":
+            words = [part.value for part in call.args[1:3] if isinstance(part, ast.Constant)]
+            yield from [words] if len(words) == 2 else []
+    yield from getattr(thing, "ranges", {}).items()
+
+
+def test_docstrings_state_the_ranges_that_are_checked():
+    compared = 0
+    for name in NAMES:
+        thing, text = thing_of(name), inspect.getdoc(thing_of(name)) or ""
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+            continue
+        for setting, rule in checked_ranges(thing):
+            described = re.search(rf"^(\w+, )*{setting}(, \w+)*\n((    .*)?\n)+", text, re.M)
+            said = INTERVAL.findall((described or [""])[0].replace("1/2", "0.5"))
+            if said and (checked := INTERVAL.findall(rule)):
+                compared += 1
+                assert checked[0] in said, (name, setting)
+    assert compared > 20

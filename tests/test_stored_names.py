@@ -210,12 +210,12 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (CLI, "Commands.get_command", "import_module(f'bayesduel.cli.{file}')"),
     ),
     "a problem that was typed, one of FAMILIES or ITEM_FAMILIES": (
-        ("bayesduel/cli/parse.py", "_drawn", "getattr(problems, family)"),
+        ("bayesduel/cli/parse.py", "_problem_of", "getattr(problems, family)"),
         ("bayesduel/cli/parse.py", "_problem_of", "getattr(problems, name)"),
     ),
     "a Python file that the user names on the command line, as with `python FILE`": (
-        ("bayesduel/cli/parse.py", "regret_of", "import runpy"),
-        ("bayesduel/cli/parse.py", "regret_of", "runpy.run_path(file)"),
+        ("bayesduel/cli/parse.py", "_of_file", "import_module(path.stem)"),
+        ("bayesduel/cli/parse.py", "_of_file", "getattr(module, name)"),
     ),
     "the names that a module of the package lists in __all__": (
         ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),

@@ -47,6 +47,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     help="Expected number of attributes with an effect: a horseshoe prior.",
 )
 @shared.sampling_options
+@shared.term_option("tastes, ")
 @shared.ci_prob_option
 @click.pass_obj
 def command(argv: list[str], /, log: str, **options: Any) -> None:

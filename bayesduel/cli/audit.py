@@ -67,7 +67,7 @@ def command(
     if change is not None:
         given["by"] = shared.names_of(change)
         kept = [name for name in given["by"] if name not in NOT_KEPT]
-        options["keep"] = ",".join(filter(None, (options["keep"], *kept))) or None
+        options["kept_for"] = dict.fromkeys(kept, "--change")
     logs: list[Any] = []  # none of a saved fit
     fits = shared.fits_of(log, options, logs.append)
     found = {}

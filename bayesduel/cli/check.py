@@ -41,7 +41,7 @@ __all__ = ["command"]
 )
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @shared.seed_option
-@shared.term_option
+@shared.term_option()
 @shared.reading_options
 @click.pass_obj
 def command(
@@ -76,7 +76,7 @@ def command(
         whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole
     if unit not in ("pair", "duel", "judge", "group", "time"):
-        options["keep"] = ",".join(filter(None, (options["keep"], unit)))
+        options["kept_for"] = {unit: "--unit"}
     found: dict[str | None, Check] = {}
     with steps() as step:
         for label, duels in shared.read_log(log, options).items():

@@ -177,14 +177,16 @@ ci_prob_option = click.option(
 )
 
 
-term_option = click.option(
-    "--term",
-    metavar="TERM",
-    multiple=True,
-    help="Term of the model beside the scores, again for each: order, time (or time:12, in "
-    "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-    "reliability, tastes, cycles, covariate:COLUMN. The columns are kept with the votes.",
-)
+def term_option(besides: str = "") -> Callable[..., Any]:
+    """Return the option of terms; `besides` names those that not every command has."""
+    return click.option(
+        "--term",
+        metavar="TERM",
+        multiple=True,
+        help="Term of the model beside the scores, again for each: order, time (or time:12, in "
+        "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
+        f"reliability, {besides}cycles, covariate:COLUMN. The columns are kept with the votes.",
+    )
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -205,7 +207,7 @@ def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
         help="Model; auto is by what LOG has: margins, grades, ties (davidson, above 5 %), "
         "or who won.",
     )
-    return model(sampling_options(command))
+    return model(sampling_options(term_option()(command)))
 
 
 def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -226,7 +228,6 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Include an advantage of the left side, or leave it out.  [default: include it "
             "where sides have a meaning: home and away, first shown]",
         ),
-        term_option,
     ]
     return _add(options, command)
 
@@ -272,6 +273,7 @@ def read_log(
     from bayesduel.data import datasets
     from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
+    from bayesduel.data.read.columns import ColumnError
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
 
@@ -283,7 +285,8 @@ def read_log(
         gc.freeze()
         gc.enable()
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
-    given |= _columns_of_terms(options)
+    asked = _columns_asked(options)
+    given |= {argument: list(columns) for argument, columns in asked.items() if columns}
     given |= {} if like is None else {"like": like}
     name = log if isinstance(log, str) else ""
     shipped = name in datasets.names() and not Path(name).exists()
@@ -292,6 +295,9 @@ def read_log(
             read: Any = None if given or shipped else rankings_in(log)
             if read is None:
                 read = datasets.load(name, **given) if shipped else read_duels(log, **given)
+        except ColumnError as error:
+            options_of = asked.get(error.argument, {})
+            raise error.named_by(options_of.get(error.column, error.argument)) from None
         except FileNotFoundError as error:
             near = get_close_matches(name, datasets.names(), n=1)
             hint = f"; did you mean the shipped dataset {near[0]!r}?" if near else ""
@@ -344,7 +350,9 @@ def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
         try:
             model = add_term(model, word)
         except (TypeError, ValueError) as error:
-            raise click.UsageError(f"{option} cannot be used with {called}: {error}") from error
+            lacking = _term_of(option, word).needs_items and model.terms.items is None
+            why = "it needs the attributes of items (bayesduel attributes)" if lacking else error
+            raise click.UsageError(f"{option} cannot be used with {called}: {why}") from error
     return model
 
 
@@ -367,21 +375,26 @@ def _term_of(option: str, word: str) -> Any:
         raise click.UsageError(f"{option}: {error}") from error
 
 
-def _columns_of_terms(options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the columns that are read for terms, as the options of reading that name them."""
+def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the covariates and the columns to keep, each with the option that asks for it.
+
+    Those are the options of these names, terms, and what a command has in ``kept_for``.
+    """
     from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
     from bayesduel.models.cells import ROLES
 
-    found = {name: names_of(options.get(name)) for name in ("covariates", "keep")}
+    found = {n: dict.fromkeys(names_of(options.get(n)), n) for n in ("covariates", "keep")}
+    found["keep"] |= {
+        c: o for c, o in options.get("kept_for", {}).items() if c not in found["keep"]
+    }
     for option, word in _terms_asked(options):
         term = _term_of(option, word)
-        if isinstance(term, DuelCovariates):
-            found["covariates"] += term.of
-            continue
+        for column in term.of if isinstance(term, DuelCovariates) else ():
+            found["covariates"].setdefault(column, option)
         by = term.by if isinstance(term, RandomEffects | Sources | OrderEffect) else None
         if by and (by not in ROLES or (by == "category" and not options.get("by"))):
-            found["keep"].append(by)
-    return {name: list(dict.fromkeys(names)) for name, names in found.items() if names}
+            found["keep"].setdefault(by, option)
+    return found
 
 
 def anchor_of(text: str | None) -> dict[str, Any]:

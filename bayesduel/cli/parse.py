@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,16 +72,21 @@ def known_policies(setting: str) -> dict[str, Any]:
 def policies_of(text: str, setting: str | None, option: str = "--policies") -> list[Any]:
     """Return the policies of a list such as ``CCB,DTS(alpha=0.6)`` that play a setting.
 
-    None stands for pairs and items. Raises click.UsageError as :func:`constructed` does.
+    None stands for pairs and items; ``FILE.py:NAME`` is a policy of the user's file. Raises
+    click.UsageError as :func:`constructed` does.
     """
     from bayesduel import beliefs, models, policies
 
     kinds = _named(policies) if setting is None else known_policies(setting)
+    text, own = _with_files(text, option)
+    if both := [name for name in own if name in kinds]:
+        raise click.UsageError(f"{option} should have names of their own, got {both[0]}, of ours")
+    kinds |= own
     if setting is None:
         selecting = known_policies("margins").keys() - kinds.keys()
-        for name in (_name(part) for part in _parts(text, "--policies")):
+        for name in (_name(part) for part in _parts(text, option)):
             if name in selecting:
-                raise click.UsageError(f"--policies: {name} selects the k best and needs --k")
+                raise click.UsageError(f"{option}: {name} selects the k best and needs --k")
     return constructed(text, option, kinds, (beliefs, models, policies))
 
 
@@ -99,14 +105,42 @@ def regret_of(text: str | None) -> Any:
             f"--regret should be one of {', '.join(FORMULAS)}, or FILE.py:NAME for a function "
             f"NAME(P, a, b), got {text!r}"
         )
-    import runpy
-
-    if not Path(file).is_file():
-        raise click.UsageError(f"--regret should name a file, got {file!r}, which is none")
-    cost = runpy.run_path(file).get(name)
+    cost = _of_file(file, name, "--regret")
     if not callable(cost):
         raise click.UsageError(f"--regret should name a function of {file}, got {name!r}")
     return cost
+
+
+def _with_files(text: str, option: str) -> tuple[str, dict[str, Any]]:
+    """Return a list without the files of its entries, and what these name of them."""
+    parts, own = [], {}
+    for part in _split(text):
+        file, found, rest = part.strip().partition(".py:")
+        if found and "(" not in file:
+            part, name = rest, rest.partition("(")[0].strip()
+            own[name] = _of_file(f"{file}.py", name, option)
+        parts.append(part)
+    return ",".join(parts), own
+
+
+def _of_file(file: str, name: str, option: str) -> Any:
+    """Return what a file of the user's calls `name`; its module is one that processes find."""
+    import sys
+    from importlib import import_module
+
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise click.UsageError(f"{option} should name a file, got {file!r}, which is none")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # behind what is installed
+    module = import_module(path.stem)
+    if Path(str(module.__file__)).resolve() != path:
+        raise click.UsageError(
+            f"{option} should name a file that no module is called like, got {file!r}"
+        )
+    if not hasattr(module, name):
+        raise click.UsageError(f"{option} should name what {file} has, got {name!r}")
+    return getattr(module, name)
 
 
 def problems_of(text: str) -> dict[str, Any]:
@@ -117,7 +151,7 @@ def problems_of(text: str) -> dict[str, Any]:
     parts = [text] if Path(text).exists() else _split(text)
     made: dict[str, Any] = {}
     for part in (part.strip() for part in parts):
-        label = Path(part).stem if Path(part).exists() else part
+        label = Path(part).stem if Path(part).exists() else part.partition(".py:")[2] or part
         if label in made:
             raise click.UsageError(
                 f"--problem should be of different problems, got {label!r} twice"
@@ -149,28 +183,32 @@ def _problem_of(text: str) -> Any:
         from bayesduel.cli.options import read_log
 
         return read_log(text, {})[None]
+    text, own = _with_files(text, "--problem")
     name = text.partition("(")[0].strip()
-    if name not in FAMILIES + ITEM_FAMILIES + CHANGING:
+    if name not in FAMILIES + ITEM_FAMILIES + CHANGING and not own:
         raise click.UsageError(
             "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
-            f"{', '.join(problems.NAMES)}, or a family of "
+            f"{', '.join(problems.NAMES)}, FILE.py:NAME, or a family of "
             f"{', '.join(FAMILIES + ITEM_FAMILIES + CHANGING)} with its settings, got {text!r}"
         )
-    kind = _drawn(name) if name in FAMILIES else getattr(problems, name)
-    made = constructed(text, "--problem", {name: kind}, ({f: _drawn(f) for f in FAMILIES},))
+    families = {family: _drawn(getattr(problems, family)) for family in FAMILIES}
+    if own and not callable(own[name]):
+        return own[name]
+    own = {
+        n: _drawn(kind) if "rng" in signature(kind).parameters else kind for n, kind in own.items()
+    }
+    kind = own.get(name) or families.get(name) or getattr(problems, name)
+    made = constructed(text, "--problem", {name: kind}, (families,))
     if len(made) != 1:
         raise click.UsageError(f"--problem should be one family, got {text!r}")
     return made[0]
 
 
-def _drawn(family: str) -> Any:
-    """Return a function from settings to the family of problems of that generator."""
-    import inspect
-
+def _drawn(generator: Any) -> Any:
+    """Return a function from settings to the family of problems of a generator."""
     from bayesduel import problems
 
-    generator = getattr(problems, family)
-    known = set(inspect.signature(generator).parameters) - {"rng"}
+    known, family = set(signature(generator).parameters) - {"rng"}, generator.__name__
 
     def drawn(n_arms: int = 10, **settings: Any) -> Any:
         unknown = sorted(set(settings) - known)
@@ -199,10 +237,9 @@ def _name(node: ast.AST) -> str | None:
 
 def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -> Any:
     name = str(_name(node))
-    if not isinstance(node, ast.Call):
-        return known[name]()
-    places = [_value(argument, inner) for argument in node.args]
-    settings = {str(k.arg): _value(k.value, inner) for k in node.keywords}
+    args, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
+    places = [_value(argument, inner) for argument in args]
+    settings = {str(k.arg): _value(k.value, inner) for k in keywords}
     try:
         return known[name](*places, **settings)
     except (TypeError, ValueError) as error:

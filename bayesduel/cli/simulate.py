@@ -23,14 +23,15 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     help="One or several. A name of `bayesduel problems`; a family with settings, drawn anew in "
     "each run, such as bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k), "
     "LogisticItems(n_arms=1000,gap=0.05) or, with changing preferences, "
-    "RandomChanges(family=uniform(n_arms=5),n_changes=4); or a log to replay (a file or a shipped "
-    "dataset; with --k its margins).",
+    "RandomChanges(family=uniform(n_arms=5),n_changes=4); FILE.py:NAME, a problem or a generator "
+    "of a file of yours; or a log to replay (a file or a shipped dataset; with --k its margins).",
 )
 @click.option(
     "--policies",
     required=True,
     metavar="A,B,...",
-    help="Names of `bayesduel policies`, with settings where wanted: CCB,DTS(alpha=0.6).",
+    help="Names of `bayesduel policies`, or FILE.py:NAME for one of a file of yours, with settings "
+    "where wanted: CCB,DTS(alpha=0.6),mine.py:EpsilonGreedy(epsilon=0.2).",
 )
 @click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
 @click.option("--k", type=int, help="Select the k best arms, in place of minimising regret.")

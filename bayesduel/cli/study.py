@@ -47,7 +47,7 @@ def command() -> None:
     help="File with one item (prompt) a line: a ticket names one.",
 )
 @click.option("--model", default="bradley-terry", help="Name of a model.")
-@shared.term_option
+@shared.term_option()
 @click.option("--policy", default="auto", help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
@@ -61,7 +61,11 @@ def command() -> None:
     default=0.05,
     help="Difference in the probability to win, from one half, that does not matter.",
 )
-@click.option("--budget", type=int, help="Stop after this many duels at the latest.")
+@click.option(
+    "--budget",
+    type=int,
+    help="Stop after this many duels at the latest, with --source those of the target.",
+)
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False),

@@ -336,8 +336,8 @@ def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
             model.cells(duels)
         except ValueError as error:
             raise ValueError(
-                f"duels should be the log of the fit, since its model, {model.name}, reads more "
-                f"than who won ({error}); got None"
+                f"duels should be the log of the fit (bayesduel audit LOG), since {model.name} "
+                "reads more of it than who won, got None"
             ) from error
     check_log(duels, Duels)
     if not duels.plain or not fit.attrs.get("plain", 1):

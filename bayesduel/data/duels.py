@@ -28,6 +28,7 @@ from bayesduel.data.votes import (
     Tally,
     TieRule,
     Votes,
+    as_whole,
     by_arm,
     cells_of,
     distinct,
@@ -137,7 +138,9 @@ class Duels:
         Parameters
         ----------
         left, right
-            Labels of the two arms, length n.
+            Labels of the two arms, length n: texts, or numbers as Python writes them, so that 1
+            and 1.0 differ (as in :func:`bayesduel.read_duels`). Floats that are all whole are
+            whole numbers where the other side is of these: NumPy and pandas make such.
         outcome
             1 if left won, 0 if right won, 0.5 for a tie, length n; of a soft vote the
             probability that left is better, a number between.
@@ -178,6 +181,8 @@ class Duels:
         points = column_of(outcome, "outcome")
         n = len(points)
         left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
+        left_label = as_whole(left_label, right_label)
+        right_label = as_whole(right_label, left_label)
         weights = np.ones(n) if weight is None else _column(weight, n, "weight")
         margins = None if margin is None else _column(margin, n, "margin")
         grades = None if grade is None else _column(grade, n, "grade")

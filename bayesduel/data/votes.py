@@ -23,6 +23,7 @@ __all__ = [
     "Tally",
     "TieRule",
     "Votes",
+    "as_whole",
     "by_arm",
     "cells_of",
     "distinct",
@@ -365,3 +366,12 @@ def encode(
     known = sorted({x for x in entries if x is not None})
     index = {label: i for i, label in enumerate(known)}
     return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)
+
+
+def as_whole(labels: list[str], beside: Iterable[str]) -> list[str]:
+    """Return labels with "1" for "1.0" where all are such, and those beside them whole numbers.
+
+    pandas makes floats of whole numbers in a column with a missing value.
+    """
+    made = all(x.endswith(".0") and x[:-2].isdecimal() for x in labels)
+    return [x[:-2] for x in labels] if made and all(map(str.isdecimal, beside)) else labels

@@ -8,7 +8,7 @@ is replaced by the best indirect duel.
 
 References
 ----------
-Own rule of this package; measured in docs/how_to/studies.md. It is of the family of expected
+Own rule of this package; measured in docs/validation/studies.md. It is of the family of expected
 variance reduction for logistic models (Schein & Ungar, "Active learning for logistic regression: an
 evaluation", Machine Learning 2007). Deviations: none.
 """
@@ -127,4 +127,4 @@ def disagreement(scores, memory, arms, mean, C):
 class ContrastAllocation(ScoreRule):
     """Largest expected reduction of relative variance of the contrasts in question."""
 
-    reference: ClassVar[str] = "bayesduel, docs/how_to/studies.md"
+    reference: ClassVar[str] = "bayesduel, docs/validation/studies.md"

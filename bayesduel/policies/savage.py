@@ -205,9 +205,9 @@ class SAVAGE(HorizonPolicy):
         Total number of duels, for the union bound. Default: the simulation's. ``math.inf``: a bound
         for every horizon.
     epsilon
-        Accept a winner by this much: under "condorcet" an arm that loses to none by more;
-        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more. 0
-        under "kemeny" and "slater".
+        Accept a winner by this much, in [0, 0.5): under "condorcet" an arm that loses to none by
+        more; otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
+        0 under "kemeny" and "slater".
     verify
         Under "condorcet": duel the last arm not known to lose against the others until it is
         known to beat them all, or to lose. If every arm is known to lose there is no Condorcet

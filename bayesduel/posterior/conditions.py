@@ -3,9 +3,11 @@
 What is not said is neutral: an average judge, today, neither side at an advantage, covariates of 0.
 """
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,16 @@ import xarray as xr
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
-from bayesduel.system.arguments import shown_value
-from bayesduel.text import join
+from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.text import count, join
 
-__all__ = ["conditions", "observed_conditions", "times_of"]
+__all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]
 
 ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
+
+
+class ExtrapolationWarning(UserWarning):
+    """A prediction is about a time, or a covariate, beyond those of the log."""
 
 
 def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]:
@@ -66,7 +72,11 @@ def conditions(
         columns["left_first"] = np.ones(len(left))
     asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
     if asked:
-        log = _log(fit, labels, left, right, said)
+        seen = observed_conditions(fit, model)
+        coords = {str(n): values for n, values in fit["posterior"].coords.items()}
+        extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
+        neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
+        log = _log(fit, labels, left, right, neutral | dict(said), extent)
         for part in asked:
             columns |= part.columns(log)
     return columns | model.terms.tables(labels)
@@ -78,19 +88,28 @@ def _log(
     left: np.ndarray,
     right: np.ndarray,
     said: Mapping[str, Any],
+    extent: Mapping[str, np.ndarray],
 ) -> Duels:
-    """Return the duels that are asked about as a log, whose levels are those of the fit."""
+    """Return the duels that are asked about as a log, whose levels are those of the fit.
+
+    Numbers beyond the extent of the log that was fitted are warned of.
+    """
     n, arms = len(left), np.array(labels, dtype=object)
     given = {name: _column(value, n) for name, value in said.items()}
     coords = fit["posterior"].coords
-    time = given.pop("time", None)
     levels = {name: given.pop(name) for name in list(given) if name in coords}
+    time = given.pop("time", None)
+    if time is not None:
+        time = _times(time, extent["time"]) if "time" in extent else times_of(time)
     covariates = {name: _numbers(values, name) for name, values in given.items()}
+    numbers = covariates if time is None else covariates | {"time": time}
+    for name, ends in extent.items():
+        _check_within(name, numbers[name], ends)
     log = Duels.from_votes(
         arms[left],
         arms[right],
         np.full(n, 0.5),  # open: a log that left won throughout would list the winners there
-        time=None if time is None else times_of(time),
+        time=time,
         covariates=covariates or None,
         arms=labels,
     )
@@ -105,13 +124,13 @@ def _log(
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
         missing = _missing(values)
-        wrong = [str(v) for v, gone in zip(values, missing, strict=True) if not gone]
-        wrong = [v for v in wrong if v not in place]
+        texts = [None if gone else text_of(v) for v, gone in zip(values, missing, strict=True)]
+        wrong = [v for v in texts if v is not None and v not in place]
         if wrong:
             raise ValueError(
                 f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
             )
-        code = [-1 if gone else place[str(v)] for v, gone in zip(values, missing, strict=True)]
+        code = [-1 if v is None else place[v] for v in texts]
         if name in ROLES:
             votes = replace(votes, **{name: np.array(code), ROLES[name]: known})
         else:
@@ -140,16 +159,46 @@ def _numbers(values: np.ndarray, name: str) -> np.ndarray:
     return found
 
 
+def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return times as the log that was fitted has them, its last where one is missing."""
+    there, dated = ~_missing(values), ends.dtype.kind == "M"
+    found = np.full(len(values), ends[1])
+    if there.any():
+        own = values[there]
+        if isinstance(own[0], Real if dated else np.datetime64):
+            kind = "dates" if dated else "numbers"
+            raise ValueError(f"time should be {kind} as in the log, got {shown_value(own[0])}")
+        found[there] = times_of(own, found.dtype)
+    return found
+
+
+def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
+    """Warn of numbers beyond those of the log that was fitted."""
+    beyond = (values < ends[0]) | (values > ends[1])
+    if beyond.any():
+        first, last, got = (
+            str(v.astype("datetime64[s]")) if ends.dtype.kind == "M" else f"{v:g}"
+            for v in (*ends, values[beyond][0])
+        )
+        warnings.warn(
+            f"{name} should be within the log that was fitted, {first} to {last}, got {got} "
+            f"({count(int(beyond.sum()), 'duel')}): the prediction extrapolates",
+            ExtrapolationWarning,
+            stacklevel=5,
+        )
+
+
 def _missing(values: np.ndarray) -> np.ndarray:
     """Return which values are None or not a number."""
     return np.array([v is None or v != v for v in values.tolist()])
 
 
-def times_of(values: np.ndarray) -> np.ndarray:
-    """Return times as the log has them: datetime64, or numbers."""
-    if values.dtype.kind in "Mfiu":
+def times_of(values: np.ndarray, kind: Any = None) -> np.ndarray:
+    """Return times as a log has them: datetime64, or numbers; of that kind if one is given."""
+    if kind is None and values.dtype.kind in "Mfiu":
         return values
-    for kind in ("float", "datetime64[us]"):
+    for known in ("float", "datetime64[us]") if kind is None else (kind,):
         with suppress(TypeError, ValueError):
-            return values.astype(kind)
-    raise ValueError(f"time should be numbers or dates, got {shown_value(values[0])}")
+            return values.astype(known)
+    what = "numbers or dates" if kind is None else "dates" if kind.kind == "M" else "numbers"
+    raise ValueError(f"time should be {what}, got {shown_value(values[0])}")

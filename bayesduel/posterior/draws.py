@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+import bayesduel.inference.accessor  # noqa: F401 - every fit has it, whoever opened the file
 from bayesduel.models import Model
 from bayesduel.models.response import expected_score
 from bayesduel.preference import borda_scores

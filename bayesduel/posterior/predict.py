@@ -83,6 +83,11 @@ def predict(
         If lengths differ, an arm meets itself, no term reads a condition, or another argument is
         out of its range.
 
+    Warns
+    -----
+    ExtrapolationWarning
+        If a time or a covariate is beyond those of the log.
+
     Examples
     --------
     >>> fit = bd.fit(bd.datasets.load("tennis1990"))

@@ -260,7 +260,7 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     problem
         A problem of pairs.
     gap
-        In [0, 0.5].
+        In (0, 0.5].
 
     Examples
     --------

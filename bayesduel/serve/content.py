@@ -57,10 +57,11 @@ class Content:
 class Contents:
     """What judges see of every arm."""
 
-    folder: Path | None  # in which all files are, or None: judges see labels
+    path: Path | None  # the file, in whose folder all others are, or None: judges see labels
     prompts: dict[str, Content]  # what stands above a pair, by item
     # by arm and item. An arm that answers no prompts has the one item "".
     answers: dict[tuple[str, str], Content]
+    version: tuple[int, int] = 0, 0  # of the file, when it was read
 
     @property
     def items(self) -> list[str]:
@@ -70,14 +71,27 @@ class Contents:
     def answer(self, arm: str, item: str) -> Content | None:
         """Return what judges see of an arm: its label, or of a file what that has, or None."""
         label = Content(arm, f"<p class=label>{escape(arm)}</p>")
-        return label if self.folder is None else self.answers.get((arm, item))
+        return label if self.path is None else self.answers.get((arm, item))
+
+    def shown(
+        self, left: str, right: str, item: str | None
+    ) -> tuple[Content | None, Content | None, Content | None]:
+        """Return what stands above a pair on an item, and its two sides; None where it has none."""
+        own = self.items[0] if item is None else item
+        return self.prompts.get(own), self.answer(left, own), self.answer(right, own)
 
     def file(self, content: Content, number: int) -> Path | None:
         """Return a file of an item; None if there is none, or it has left the folder since."""
-        if not 0 <= number < len(content.files) or self.folder is None:
+        if not 0 <= number < len(content.files) or self.path is None:
             return None
         path = content.files[number]
-        return path if path.is_file() and _inside(path, self.folder) else None
+        return path if path.is_file() and _inside(path, self.path.resolve().parent) else None
+
+    def renewed(self, labels: Sequence[str], items: Sequence[str]) -> "Contents":
+        """Return what the file says now where it changed since; raise as :func:`read_contents`."""
+        if self.path is None or _version(self.path) == self.version:
+            return self
+        return read_contents(self.path, labels, items)
 
 
 def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) -> Contents:
@@ -91,7 +105,7 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
     Raises ValueError if a column, an arm or an item is missing, unknown or there twice, or a file
     is missing or outside of the folder.
     """
-    folder = path.resolve().parent
+    folder, version = path.resolve().parent, _version(path)
     prompts: dict[str, Content] = {}
     answers: dict[tuple[str, str], Content] = {}
     for line, row in _rows(path):
@@ -110,7 +124,7 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
             answers[arm, item] = content
         else:
             prompts[item] = content
-    found = Contents(folder, prompts, answers)
+    found = Contents(path, prompts, answers, version)
     if not items and len(found.items) > 1:
         raise ValueError(
             f"item in {path} should be of one value, as the study has no items, got "
@@ -128,6 +142,11 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
 def markdown(text: str) -> str:
     """Return Markdown as clean HTML; HTML in it is shown as text."""
     return _clean(_parser().render(text))
+
+
+def _version(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:

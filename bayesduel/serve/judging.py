@@ -155,14 +155,18 @@ def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
 
 
 def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
-    """Return what stands above a pair (or None), and its two sides."""
-    contents = pages.contents
-    item = contents.items[0] if ticket.item is None else ticket.item
-    left, right = (contents.answer(a, item) for a in (ticket.left, ticket.right))
-    if left is None or right is None:
-        log.error("%s: an arm has no content; add it, and start the server again", ticket)
+    """Return what stands above a pair (or None), and its two sides.
+
+    The file of contents is read again where it lacks an arm, which came since.
+    """
+    asked = ticket.left, ticket.right, ticket.item
+    shown = pages.contents.shown(*asked)
+    if None in shown[1:]:
+        shown = pages.renewed().shown(*asked)
+    if None in shown[1:]:
+        log.error("%s: an arm has no content; add it to %s", ticket, pages.contents.path)
         raise Refused(503, "the study cannot be used at the moment")
-    return contents.prompts.get(item), left, right
+    return shown
 
 
 def instructions(pages: Pages) -> dict[str, Any]:

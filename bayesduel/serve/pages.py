@@ -1,5 +1,6 @@
 """The study behind the pages, and what the pages keep of it."""
 
+import logging
 import threading
 import time
 from typing import Any
@@ -11,6 +12,8 @@ from bayesduel.serve.standings import standings
 from bayesduel.study.study import Study
 
 __all__ = ["Pages"]
+
+log = logging.getLogger("bayesduel.serve")
 
 SHARE = 10.0  # seconds between two looks at the standings, in terms of what one costs
 SOONEST = 1.0  # seconds between two looks, at least
@@ -50,6 +53,15 @@ class Pages:
         """Return a new invitation and its link. The token stands behind #, which no server sees."""
         invitation, token = self.access.invite(judge, role, days)
         return invitation, f"{self.options.public_url}/enter#{token}"
+
+    def renewed(self) -> Contents:
+        """Return the contents, read again if their file changed."""
+        arms, items = self.study.arms, self.study.items
+        try:
+            self.contents = self.contents.renewed(arms, items)
+        except (OSError, ValueError) as error:
+            log.error("the contents cannot be read again: %s", error)
+        return self.contents
 
     # -- standings -------------------------------------------------------------------------
 

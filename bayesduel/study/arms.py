@@ -165,7 +165,10 @@ def required_matrix(
 def cost_matrix(
     values: Mapping[str, Any], labels: Sequence[str], retired: set[int]
 ) -> tuple[tuple[float, ...], ...] | None:
-    """Return the cost of each pair, infinite where it is forbidden; None where each is 1."""
+    """Return the cost of each pair, infinite where it is forbidden; None where each is 1.
+
+    Raises ValueError if no pair is left.
+    """
     if values["pairs"] is None and not values["costs"] and not retired:
         return None
     index = {label: i for i, label in enumerate(labels)}
@@ -179,4 +182,9 @@ def cost_matrix(
         cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
     gone = sorted(retired)
     cost[gone], cost[:, gone] = np.inf, np.inf
+    if np.isinf(cost).all():
+        raise ValueError(
+            "arms should leave an allowed pair, got "
+            f"{', '.join(repr(labels[k]) for k in gone)} retired"
+        )
     return tuple(tuple(row) for row in cost.tolist())

@@ -119,8 +119,8 @@ class Desk:
     def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
         """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
 
-        A judge who has open tickets (of arms that are not retired) gets these, the oldest first,
-        before new ones. Which arm stands left is drawn at random so that, of every pair, both
+        A judge who has open tickets that did not expire gets these, the oldest first, before new
+        ones. Which arm stands left is drawn at random so that, of every pair, both
         orders occur equally often.
 
         Parameters
@@ -384,25 +384,26 @@ class Desk:
         KeyError
             If the ticket is not of this study.
         """
+        self._ledger.catch_up()  # arms that another process retired
         return self._shown(self._row(ticket))
 
     @locked
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
         _check_name(judge, "judge")
-        late = self._ledger.late
+        late = self._current.late
         found = self.store.rows(PENDING, late=late) if judge is None else self._of(judge)[1]
         return [self._shown(row) for row in found]
 
     @locked
     def expired(self) -> list[Ticket]:
         """Return the open tickets that expired, the oldest first; they can still be told."""
-        return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._ledger.late)]
+        return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._current.late)]
 
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)
-        own = [row for row in waiting if not ledger.retired & {row.left, row.right}][:n]
+        own = waiting[:n]
         if len(own) == n:
             return own
         stop = ledger.parts.stop
@@ -519,7 +520,8 @@ class Desk:
     ) -> tuple[list[Question], int]:
         """Return what a judge is asked beside the policy's choice, and how many that chooses."""
         if judging.quota is not None:
-            n = min(n, judging.quota - sum(row.state in ("told", "open") for row in own))
+            taken = sum(row.state == "told" or self._ledger.awaits(row) for row in own)
+            n = min(n, judging.quota - taken)
             if n <= 0:
                 raise NoQuestion(f"{judge!r} has answered the {judging.quota:,} of the quota.")
         rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
@@ -539,8 +541,7 @@ class Desk:
         """
         every = self._items or self._ledger.parts.judging is not None
         rows = self.store.rows(OF_JUDGE if every else UNTOLD_OF, judge=judge)
-        late = self._ledger.late
-        return rows, [row for row in rows if row.state == "open" and row.asked > late]
+        return rows, [row for row in rows if self._ledger.awaits(row)]
 
     def _happen(
         self,
@@ -582,7 +583,7 @@ class Desk:
         if max(row.left, row.right) >= len(labels):  # another process added arms
             self._ledger.catch_up()
             labels = self._ledger.labels
-        expired = row.state == "open" and row.asked <= self._ledger.late
+        expired = row.state == "open" and not self._ledger.awaits(row)
         sources = self._ledger.parts.session.sources
         return Ticket(
             self._id(row.number),

@@ -31,6 +31,8 @@ class Evidence:
     link
         Function of differences of scores that returns the probability of winning; None where it
         is no function of them.
+    target
+        Of several sources the one whose duels are counted; "" where there are none.
     """
 
     goal: Goal
@@ -39,6 +41,7 @@ class Evidence:
     wins: np.ndarray
     n_duels: int
     link: Any = None
+    target: str = ""
 
     @cached_property
     def order(self) -> np.ndarray:

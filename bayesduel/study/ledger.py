@@ -16,6 +16,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.jit import interpreted, is_compiled, tell_if_it_compiles
 from bayesduel.study.arms import cost_matrix
 from bayesduel.study.outcomes import told_duels
+from bayesduel.study.schema import Row
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import LATER, SETTINGS, StudyParts, parts_of
 from bayesduel.study.store import DUELS, Store, StudyError
@@ -123,6 +124,11 @@ class Ledger:
     def late(self) -> float:
         """The time, in seconds since 1970, before which an open ticket was asked that expired."""
         return time() - float(self._settings["expires"])
+
+    def awaits(self, row: Row) -> bool:
+        """Return whether a ticket is open and did not expire, by time or with an arm of it."""
+        gone = row.asked <= self.late or bool(self.retired & {row.left, row.right})
+        return row.state == "open" and not gone
 
     def choose(
         self,

@@ -329,9 +329,10 @@ class Session:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
             return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins, n)
-        link = self._win
+        link, sources = self._win, self.sources
+        target = "" if sources is None else sources.names[sources.target]
         return Evidence(
-            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link
+            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link, target
         )
 
     def decision(self, rng: np.random.Generator) -> Decision:

@@ -111,9 +111,17 @@ def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> Non
 
     Every arm meets the next one, twice before each of two judges, on two items if there are any.
     """
+    if model.log_type != "duels":
+        raise ValueError(
+            f"model should be one of duels, such as BradleyTerry(), got {model.name}, of "
+            f"{model.log_type}"
+        )
     wanted = "model should need no more than a study holds (arms, outcomes, judges, its items)"
     if model.terms.items is not None:
-        raise ValueError(f"{wanted}, got {model.name}: it has attributes of the arms")
+        raise ValueError(
+            f"{wanted}, got {model.name}: it has attributes of the arms; use BradleyTerry() here, "
+            "and fit such a model to study.duels()"
+        )
     if model.score_link is not None:
         return
     left = [label for label in labels for _ in range(4)]
@@ -239,8 +247,8 @@ LATER: dict[str, Any] = {"sources": None}  # what studies of earlier versions do
 def check_room(n_arms: int) -> None:
     """Raise ValueError where a study has too many arms to answer, or to fit in memory.
 
-    A question takes up to 0.5 s with 1,000 arms (docs/how_to/studies.md), and eight times as long
-    with twice as many.
+    A question takes up to 0.5 s with 1,000 arms (docs/validation/studies.md), and eight times as
+    long with twice as many.
     """
     instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
     if n_arms > MOST_ARMS:

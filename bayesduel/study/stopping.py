@@ -259,7 +259,7 @@ class ConfidenceSequences(StopRule):
 
 @dataclass(frozen=True)
 class Budget(StopRule):
-    """The study has had n duels.
+    """The study has had n duels; of several sources, n of the target.
 
     Parameters
     ----------
@@ -304,7 +304,8 @@ class Budget(StopRule):
 
     def reason(self, evidence: Evidence) -> str:
         """Return the number of duels in words."""
-        return f"{count(evidence.n_duels, 'duel')} (rule: {self.n:,})"
+        of = evidence.target and f" of {evidence.target}"
+        return f"{count(evidence.n_duels, 'duel')}{of} (rule: {self.n:,})"
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,10 @@ PAIR = (
     case((t.left < t.right, t.left), else_=t.right),
     case((t.left < t.right, t.right), else_=t.left),
 )
-PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
-EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
+RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).scalar_subquery()
+LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED)
+PENDING = TICKETS.where(t.state == "open", ~LATE)
+EXPIRED = TICKETS.where(t.state == "open", LATE)
 ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
 DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
@@ -79,7 +81,7 @@ UNTOLD_OF = COUNTED.where(t.judge == bindparam("judge"), t.state.in_(("open", "s
 TOLD = (t.study == own) & (t.state == "told") & t.gold.is_(None)
 TOLD_CELLS = select(*DUEL, t.outcome, func.count()).where(TOLD).group_by(*DUEL, t.outcome)
 OPEN = (t.study == own) & (t.state == "open") & t.gold.is_(None)
-RESERVED = select(*DUEL, func.count()).where(OPEN, t.asked > bindparam("late")).group_by(*DUEL)
+RESERVED = select(*DUEL, func.count()).where(OPEN, ~LATE).group_by(*DUEL)
 USED = (
     select(*DUEL, t.item, func.count())
     .where(t.study == own, t.state.in_(("open", "told")), t.gold.is_(None))
@@ -298,7 +300,10 @@ class Store(Database):
         return next(iter(self.rows(TICKET, number=number)), None)
 
     def reserved(self, late: float) -> list[tuple[int, int, int]]:
-        """Return the pairs of the open tickets asked after `late`, and how many each has."""
+        """Return the pairs of the open tickets that did not expire, and how many each has.
+
+        late: when the last of those that expired by time was asked.
+        """
         return [tuple(row) for row in self.found(RESERVED, late=late)]
 
     def done_by(self, who: str) -> tuple[int, int | None, str | None]:

@@ -78,7 +78,8 @@ class Study(Desk):
         names the source whose vote is expected to tell most of the goal for its cost; budgets,
         required duels and confirmation count votes of the target.
     expires
-        Seconds after which a ticket without an outcome no longer counts as pending.
+        Seconds after which a ticket without an outcome expires: it no longer counts as pending,
+        and can still be told.
     name
         Of the study, where its database holds several, or is to.
     seed
@@ -194,6 +195,9 @@ class Study(Desk):
 
     def retire_arms(self, arms: Sequence[str]) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
+
+        Their open tickets expire: they wait for nothing and take nothing off a budget or a quota,
+        and can still be told.
 
         Raises
         ------

@@ -1,5 +1,6 @@
 """Checks of arguments that many functions share: the argument, the rule and the value."""
 
+import datetime
 import errno
 import os
 import sys
@@ -35,6 +36,7 @@ __all__ = [
     "path_of",
     "real",
     "shown_value",
+    "text_of",
     "texts_of",
     "whole",
 ]
@@ -264,7 +266,20 @@ def _label(entry: Any, name: str) -> str | None:
     if isinstance(entry, Iterable) or (isinstance(entry, int) and abs(entry) > LARGEST_SEED):
         raise TypeError(f"{name} should be a list of labels, got {shown_value(entry)} in it")
     missing = entry is None or str(entry == entry) != "True"  # NaN, NaT, pandas.NA
-    return None if missing else str(entry)
+    return None if missing else text_of(entry)
+
+
+def text_of(value: Any) -> str | None:
+    """Return a value as text: numbers as Python writes them, so that 1 and 1.0 differ."""
+    if value is None or isinstance(value, str):
+        return value
+    if type(value).__name__ == "bool":  # NumPy's too
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="backslashreplace")
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
 
 
 def check_type(value: Any, kind: Any, name: str, rule: str) -> None:

@@ -128,7 +128,7 @@ EXPERIMENT = Experiment(
         "weight, no arm beats the answer by more than the rope. The last column asks for more: no "
         "arm that met the answer beats it by more than the rope in the replayed probabilities."
     ),
-    target="none here; docs/how_to/studies.md compares the rule with half of uniform's duels.",
+    target="none here; docs/validation/studies.md compares the rule with half of uniform's duels.",
     cells=tuple({"log": log, "rule": rule} for log in BUDGETS for rule in (*DRIVEN, "Uniform"))
     + tuple({"log": "starcraft-2016", "rule": rule} for rule in ALL_PAIRS),
     run=run,

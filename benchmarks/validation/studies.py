@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
         "30 and 3,000 with 100. A study that is not decided counts with its budget. The stop rule "
         f"is asked after every {LOOKS} duels."
     ),
-    target="none here; docs/how_to/studies.md compares the rule with half of uniform's duels.",
+    target="none here; docs/validation/studies.md compares the rule with half of uniform's duels.",
     cells=tuple({"arms": arms, "rule": rule} for arms in BUDGETS for rule in RULES),
     run=run,
     rows=rows,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -209,3 +210,66 @@ def test_several_problems_and_a_regret_of_ones_own(tmp_path):
     trace = bd.simulate(bd.Uniform(), "mslr-5", 60, replications=2, seed=0, detail="pairs")
     mean = float(bd.regret(trace, lost).isel(time=-1).mean())
     assert told[0]["policies"][0]["mean"] == pytest.approx(mean)
+
+
+MINE = """
+import bayesduel as bd
+
+fixed = bd.problems.Matrix([[0.5, 0.9], [0.1, 0.5]], name="fixed")
+
+
+def steps(n_arms, *, step=0.2, rng):
+    return bd.problems.bradley_terry(n_arms, sd=step, rng=rng)
+
+
+class Mine(bd.DTS):
+    pass
+
+
+class DTS(bd.DTS):
+    pass
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    sys.modules.pop("mine_for_simulate", None)
+
+
+def test_policies_and_problems_of_ones_own(mine):
+    """Of a file, in processes of their own."""
+    file = mine / "mine_for_simulate.py"
+    file.write_text(MINE)
+    given = ("simulate", "--horizon", "50", "--replications", "2", "--workers", "2", "--json")
+    policies = f"Uniform, {file}:Mine(alpha=0.6), {file}:Mine"
+    problems = f"mslr-5,{file}:fixed,{file}:steps(n_arms=3,step=0.1)"
+    told = json.loads(run(*given, "--policies", policies, "--problem", problems))["problems"]
+    assert [one["problem"] for one in told] == ["mslr-5", "fixed", "steps"]
+    for one in told:
+        assert [p["policy"] for p in one["policies"]] == ["Uniform", "Mine(alpha=0.6)", "Mine"]
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "words"),
+    [
+        ("--policies", "{}:None_such", "--policies should name what .*, got 'None_such'"),
+        ("--policies", "{}:DTS", "--policies should have names of their own, got DTS, of ours"),
+        ("--policies", "{}:fixed", "fixed: 'Matrix' object is not callable"),
+        ("--policies", "{}:Mine(alpha=0.1)", "Mine: alpha should be .*, got 0.1"),
+        ("--problem", "nowhere.py:fixed", "--problem should name a file, got 'nowhere.py'"),
+        ("--problem", "{}:steps(wide=1)", "steps: settings should be of n_arms, step"),
+        ("--problem", "{}/../json.py:x", "a file that no module is called like, got .*json.py"),
+        ("--regret", "{}:fixed", "--regret should name a function of"),
+    ],
+)
+def test_what_a_file_does_not_have_is_refused_by_option(option, text, words, mine):
+    file = mine / "mine_for_simulate.py"
+    file.write_text(MINE)
+    (mine / "json.py").write_text("x = 1")
+    text = text.replace("{}/..", str(mine)).format(file)
+    given = {"--policies": "Uniform", "--problem": "mslr-5", "--horizon": "20", option: text}
+    args = [part for pair in given.items() for part in pair]
+    answer = CliRunner().invoke(main, ["simulate", *args])
+    assert answer.exit_code == 2 and re.search(words, answer.stderr), answer.stderr

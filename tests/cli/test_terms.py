@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import re
 from itertools import product
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -11,8 +13,10 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.cli.options import chosen_model
+from bayesduel.cli.study import command as study
 from bayesduel.inference.default_model import choose_model
 from bayesduel.models import (
+    TERMS,
     BradleyTerry,
     CategoryEffects,
     DuelCovariates,
@@ -117,8 +121,10 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
         (["--term", "order", "--term", "order"], "--term order cannot be used"),
         (["--term", "order", "--no-order-effect"], "should not be given together"),
-        (["--term", "random:nope"], "no column 'nope' for keep"),
-        (["--term", "tastes"], "--term tastes cannot be used"),
+        (["--term", "random:nope"], "no column 'nope' for --term random:nope"),
+        (["--term", "covariate:nope"], "no column 'nope' for --term covariate:nope"),
+        (["--keep", "nope"], "no column 'nope' for keep"),
+        (["--term", "tastes"], "it needs the attributes of items (bayesduel attributes)"),
     ],
     step=2,
 )
@@ -133,7 +139,28 @@ def test_a_term_that_cannot_be_is_refused_in_one_line(command, args, words, log,
 def test_a_log_without_the_column_is_refused(word, tmp_path):
     answer = run("fit", "tennis1990", "-o", tmp_path / "fit.nc", "--term", word)
     assert answer.exit_code == 2
-    assert f"--term {word}" in answer.stderr or f"{word!r} for keep" in answer.stderr
+    assert f"--term {word}" in answer.stderr
+
+
+def test_help_offers_each_command_the_terms_that_it_can_have():
+    """By the contract: a term that needs items is for the command that has them."""
+    found = {}
+    for group, context in ((main, click.Context(main)), (study, click.Context(study))):
+        for name in group.list_commands(context):
+            for option in group.get_command(context, name).params:
+                if option.name == "term":
+                    found[name] = re.split("[,:]", option.help.partition("each: ")[2])
+    assert found.keys() == {*COMMANDS, "attributes", "audit", "calibrate", "sources", "new"}
+    for command, words in found.items():
+        for word, kind in TERMS.items():
+            if kind.needs_items and word != "item-effects":  # which attributes has already
+                assert (f" {word}" in words) == (command == "attributes"), (command, word)
+
+
+@pytest.mark.parametrize(("command", "option"), [("check", "--unit"), ("audit", "--change")])
+def test_a_column_that_is_missing_is_named_by_the_option_that_asks_for_it(command, option, log):
+    answer = run(command, log, option, "nope")
+    assert answer.exit_code == 2 and f"no column 'nope' for {option}; " in answer.stderr
 
 
 @pytest.mark.parametrize("word", WORDS)

@@ -1,6 +1,7 @@
 """The log itself: one orientation, whatever the labels, the order of rows, the rule for ties."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,6 +119,25 @@ def test_both_ways_of_counting_cells_agree():
     few = cells_of(duels.votes, 9)  # K^2 is below 4 n: counted
     sparse = cells_of(duels.votes, 900)  # above it: sorted
     assert all(np.array_equal(x, y) for x, y in zip(few, sparse, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "arms"),
+    [
+        ([1.0, 2.0], [2, 1], ("1", "2")),  # floats that are all whole beside whole numbers
+        ([3, 1], [1.0, 2.0], ("1", "2", "3")),
+        ([1.0, 1.5], [2, 1], ("1", "1.0", "1.5", "2")),
+        ([1.0, 2.0], [2.0, 1.0], ("1.0", "2.0")),
+        ([1.0, 2.0], [2.0, 2.5], ("1.0", "2.0", "2.5")),
+        (["1.0", "1"], ["2", "2"], ("1", "1.0", "2")),
+        (["1.0", "2.0"], ["2", "1"], ("1", "2")),
+        ([True, False], [2, 3], ("2", "3", "false", "true")),
+    ],
+)
+def test_labels_are_those_of_reading(left, right, arms):
+    assert Duels.from_votes(left, right, [1, 0]).arms == arms
+    frame = pd.DataFrame({"left": left, "right": right, "outcome": ["left", "right"]})
+    assert bd.read_duels(frame).arms == arms
 
 
 def test_from_wins_sorts_labels_and_keeps_the_matrix_with_them():

@@ -1,22 +1,34 @@
 """Predictions against closed forms, and what they refuse."""
 
 import json
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
 from scipy.special import expit
 
+import bayesduel as bd
 from bayesduel.models import (
     BradleyTerry,
+    Covariates,
     Davidson,
+    DuelCovariates,
     OrderEffect,
     PerturbedThurstone,
+    RandomEffects,
     Thurstone,
     ThurstoneScore,
+    TimeVarying,
 )
 from bayesduel.posterior import predict as predicting
+from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.predict import predict
 
 LABELS = ["ash", "beech", "cedar"]
@@ -132,6 +144,80 @@ def test_many_duels_are_predicted_in_parts_all_the_same(monkeypatch):
     whole = predict(fit, *pairs)
     monkeypatch.setattr(predicting, "CHUNK", 350)
     xr.testing.assert_identical(predict(fit, *pairs), whole)
+
+
+@pytest.fixture(scope="module", params=["dates", "numbers"])
+def conditional(request):
+    """A fit whose model reads a time, two covariates and a column of true and false."""
+    n = np.arange(60)
+    day = np.datetime64("2024-01-01", "us") + n * np.timedelta64(1, "D")
+    duels = bd.Duels.from_votes(
+        n % 3,
+        (n + 1 + n % 2) % 3,
+        (n % 4 > 0) * 1.0,
+        time=day if request.param == "dates" else 2.0 * n,
+        covariates={"length": np.sin(n).round(1), "lists": n % 5 - 2.0},
+        keep={"hard": n % 7 < 3},
+    )
+    by = "hard" if request.param == "numbers" else None
+    terms = Covariates(["length", "lists"], by=by) + TimeVarying(periods=3) + RandomEffects("hard")
+    return bd.fit(duels, BradleyTerry() + terms, draws=100)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"length": 3}, "length should be within .* -1 to 1, got 3 .2 duels.: the prediction"),
+        ({"length": [0, -3.5]}, "length .* got -3.5"),
+        ({"lists": 2}, None),
+        ({"lists": 2, "length": 0.5}, None),
+        ({"lists": float("nan")}, None),
+        ({"time": {"dates": "2023-12-31", "numbers": "-1"}}, "time should be within .*: the pred"),
+        ({"time": {"dates": "2024-03-01", "numbers": 119}}, "time should be within .*: the pred"),
+        ({"time": {"dates": np.datetime64("2024-02-29"), "numbers": 118}}, None),
+        ({"time": {"dates": "2024", "numbers": "0"}}, None),
+        ({"time": None}, None),
+    ],
+)
+def test_a_number_beyond_those_of_the_log_is_warned_of(conditional, given, words):
+    kind = "dates" if conditional.posterior["period"].dtype.kind == "M" else "numbers"
+    given = {n: v[kind] if isinstance(v, dict) else v for n, v in given.items()}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = predict(conditional, ["0", "1"], "2", **given)
+    assert np.isfinite(found["win"]).all()
+    assert [w.category for w in said] == [ExtrapolationWarning] * (words is not None)
+    for warning in said:
+        assert re.match(words, str(warning.message)) and Path(warning.filename) == Path(__file__)
+
+
+def test_what_is_not_said_is_neutral(conditional):
+    plain = predict(conditional, "0", "1")
+    for given in ({"lists": 0}, {"length": None}, {"time": None}, {"hard": None}):
+        assert predict(conditional, "0", "1", **given).equals(plain)
+    if conditional.duel.model.terms.find(DuelCovariates).by:  # effects by a level that is not said
+        assert predict(conditional, "0", "1", length=0.5)["win"] == plain["win"]
+    rows = pd.DataFrame({"left": "0", "right": "1", "hard": [True, False], "lists": [1, None]})
+    both = predict(conditional, rows)
+    for k, given in enumerate(({"hard": "true", "lists": 1}, {"hard": "false"})):
+        assert predict(conditional, "0", "1", **given)["win"] == both["win"][k]
+
+
+def test_times_of_another_kind_are_refused(conditional):
+    dated = conditional.posterior["period"].dtype.kind == "M"
+    wrong = 3.0 if dated else np.datetime64("2024-02-01")
+    with pytest.raises(ValueError, match=f"time should be {'dates' if dated else 'numbers'}"):
+        predict(conditional, "0", "1", time=wrong)
+
+
+def test_a_fit_that_xarray_opened_is_predicted_from(tmp_path):
+    bd.fit(bd.datasets.load("springall"), draws=100).to_netcdf(tmp_path / "fit.nc")
+    code = (
+        "import bayesduel as bd, xarray as xr; fit = xr.open_datatree('fit.nc'); "
+        "arms = fit['posterior']['arm'].values; print(bd.predict(fit, arms[0], arms[1])['win'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_an_unknown_label_is_told_its_neighbour():

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import bayesduel as bd
+from tests.serve.conftest import write_content
 
 pytestmark = pytest.mark.plain
 pytest.importorskip("starlette")
@@ -163,6 +164,13 @@ def test_an_arm_that_came_without_content_holds_the_study_and_is_not_named(site,
     assert held.status_code == 503 and "secret" not in held.text
     assert "secret-d" in caplog.text
     assert made.study.n_duels == answered  # the last answer is stored
+    path = made.pages.contents.path
+    path.write_text("arm,item,content\nsecret-d,,half of")  # as it is being written
+    assert ann.get("/api/judge").status_code == 503
+    write_content(path, [(a, "", f"answer {n}") for n, a in enumerate(made.study.arms)])
+    again = ann.get("/api/judge")  # without a restart
+    assert again.status_code == 200 and "answer 3" in again.text
+    assert answer(ann, again.json()).status_code == 200
 
 
 def test_sides_are_balanced(site):

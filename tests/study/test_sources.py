@@ -181,6 +181,7 @@ def test_budgets_and_confirmation_count_people():
         study.tell(ticket, vote(ticket, rng))
     assert study.sources["people"][1] == 5 and study.n_duels > 5
     assert study.status().verdict.startswith("Not decided within the budget")
+    assert study.status().reason == "5 duels of people (rule: 5)"
     confirmed = made(stop=0.95)  # the default
     for _ in range(400):
         confirmed.add("a", "e", "left", judge="machine")

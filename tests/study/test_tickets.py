@@ -4,11 +4,17 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning
+from bayesduel.models import BradleyTerry, Sources
 from bayesduel.study.desk import NoQuestion
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import studies
 
 pytestmark = pytest.mark.plain
+
+SOURCES = {
+    "model": BradleyTerry(Sources("source", target="people")),
+    "sources": {"people": 1.0, "machine": 0.01},
+}
 
 
 def made(path=None, **settings):
@@ -232,6 +238,42 @@ def test_retired_arms_are_restored_with_their_duels():
         study.restore_arms(["a"])
 
 
+@pytest.mark.parametrize("sources", [False, True])
+def test_open_tickets_of_a_retired_arm_expire(sources, tmp_path):
+    """They take nothing off the budget, wait for nobody, and are told all the same."""
+    study = made(tmp_path / "s", stop=bd.Budget(3), **(SOURCES if sources else {}))
+    held = study.ask(3, judge="ann")
+    gone = [t for t in held if "c" in (t.left, t.right)]
+    assert gone and len(gone) < 3
+    study.retire_arms(["c"])
+    for one in (study, bd.Study(tmp_path / "s")):
+        assert {t.id for t in one.pending()} == {t.id for t in held} - {t.id for t in gone}
+        assert [t.id for t in one.expired()] == [t.id for t in gone]
+        assert {one.ticket(t).state for t in gone} == {"expired"}
+        assert one.status(check=False).n_pending == 3 - len(gone)
+        assert one.pending("ann") == one.pending()
+    again = study.ask(len(gone), judge="bob")  # what the budget has left
+    assert len(again) == len(gone) and not any("c" in (t.left, t.right) for t in again)
+    study.tell(gone[0], "left")
+    assert study.n_duels == 1 and study.ticket(gone[0]).state == "told"
+    study.restore_arms(["c"])
+    assert {t.id for t in study.pending()} >= {t.id for t in gone[1:]}
+
+
+@pytest.mark.parametrize("end", ["time", "retired"])
+def test_expired_tickets_take_nothing_off_a_quota(end, monkeypatch):
+    import bayesduel.study.ledger
+
+    study = made(judging=bd.Judging(quota=1), expires=60)
+    held = study.ask(judge="ann")
+    if end == "time":
+        later = bayesduel.study.ledger.time() + 61
+        monkeypatch.setattr("bayesduel.study.ledger.time", lambda: later)
+    else:
+        study.retire_arms([held.left])
+    assert study.ask(judge="ann").id != held.id
+
+
 def test_no_more_arms_than_the_goal_leaves_out_are_retired():
     study = made(goal=bd.TopK(2))
     study.add("a", "b", "left")
@@ -248,6 +290,13 @@ def test_duels_of_retired_arms_are_paid_from_the_budget():
     study.tell(study.ask(), "left")
     assert study.stopped
     assert "5 duels (rule: 5)" in study.status(check=False).reason
+
+
+def test_arms_that_leave_no_allowed_pair_are_not_retired():
+    study = made(pairs=[("a", "b"), ("b", "c")])
+    with pytest.raises(ValueError, match="arms should leave an allowed pair, got 'b' retired"):
+        study.retire_arms(["b"])
+    assert study.retired == ()
 
 
 def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
+    "ColumnError",
     "Columns",
     "Given",
     "Roles",
@@ -265,6 +266,23 @@ def assign(columns: Sequence[str], source: str, given: Mapping[str, Any], by: st
     )
 
 
+class ColumnError(ValueError):
+    """A column that does not exist, or has two roles.
+
+    column: its name.
+    argument: the argument that names it.
+    before, after: the words around that argument.
+    """
+
+    def __init__(self, column: str, argument: str, before: str, after: str = "") -> None:
+        super().__init__(f"{before}{argument}{after}")
+        self.column, self.argument, self.before, self.after = column, argument, before, after
+
+    def named_by(self, argument: str) -> "ColumnError":
+        """Return the error of a column that another argument names."""
+        return ColumnError(self.column, argument, self.before, self.after)
+
+
 class _Finder:
     """The columns of a log, and the roles found so far."""
 
@@ -293,20 +311,16 @@ class _Finder:
         if column not in self.columns:
             near = get_close_matches(column, self.columns, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ValueError(
-                f"{self.source}: no column {shown_value(column)} for {_option(role)}{hint}; "
-                f"{self.there}"
-            )
+            before = f"{self.source}: no column {shown_value(column)} for "
+            raise ColumnError(column, _option(role), before, f"{hint}; {self.there}")
 
     def take(self, role: str, column: str) -> None:
         """Assign a column to `role` by its exact name."""
         self.check(role, column)
         for other, taken in self.found.items():
             if taken == column:
-                raise ValueError(
-                    f"{self.source}: column {column!r} should have one role, got {_option(other)} "
-                    f"and {_option(role)}"
-                )
+                before = f"{self.source}: column {column!r} should have one role, got "
+                raise ColumnError(column, _option(role), f"{before}{_option(other)} and ")
         self.found[role] = column
 
     def guess(self, role: str, names: Sequence[str]) -> bool:

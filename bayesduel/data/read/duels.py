@@ -37,10 +37,17 @@ from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import ranking_columns, rankings_in
-from bayesduel.data.read.rows import Rows, text_of
+from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, texts_of
+from bayesduel.system.arguments import (
+    check_one_of,
+    check_type,
+    listed,
+    shown_value,
+    text_of,
+    texts_of,
+)
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import count, join
 
@@ -108,10 +115,11 @@ def read_duels(  # type: ignore[misc]
     Columns that are not given are found by their usual names, and guesses are printed to stderr;
     the rules are in :mod:`bayesduel.data.read.columns`, and the spellings of outcomes in
     :mod:`bayesduel.data.read.outcomes`. Labels are kept as written, without surrounding white
-    space; those of a numeric column are its numbers as text (1 and 1.0 differ). In a column
-    of text every text is a name, also "NA", "nan" or "None" (a message says so), and in a frame,
-    Parquet or JSON, which have missing values, also ""; in a column of numbers these words are
-    missing. A row with a missing label is a bad row.
+    space; those of a numeric column are its numbers as text: 1 and 1.0 differ, but floats that
+    are all whole are whole numbers where the other side is of these. In a column of text every
+    text is a name, also "NA", "nan" or "None" (a message says so), and in a frame, Parquet or JSON,
+    which have missing values, also ""; in a column of numbers these words are missing. A row with a
+    missing label is a bad row.
 
     Parameters
     ----------

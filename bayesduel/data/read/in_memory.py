@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bayesduel.data.read.rows import text_of
-from bayesduel.system.arguments import check_utf8, listed, shown_value
+from bayesduel.system.arguments import check_utf8, listed, shown_value, text_of
 
 __all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
-from bayesduel.data.read.rows import Coded, Rows, coded, text_of
+from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import as_json, name_of
 from bayesduel.data.votes import LARGEST
-from bayesduel.system.arguments import check_utf8
+from bayesduel.system.arguments import check_utf8, text_of
 from bayesduel.text import to_json
 
 __all__ = ["FrameSource"]

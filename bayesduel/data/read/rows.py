@@ -4,7 +4,6 @@ A source (files or a frame) yields Arrow batches with columns named by role. Tex
 integers at once, so that a vote takes a few bytes whatever its labels.
 """
 
-import datetime
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesduel.data.votes import LARGEST_SIZE, is_whole
+from bayesduel.data.votes import LARGEST_SIZE, as_whole, is_whole
+from bayesduel.system.arguments import text_of
 
 __all__ = [
     "NUMBER",
@@ -25,7 +25,6 @@ __all__ = [
     "TimeKind",
     "coded",
     "numbers",
-    "text_of",
     "time_kind",
     "times",
 ]
@@ -50,15 +49,6 @@ class Coded:
     def texts(self) -> np.ndarray:
         """The text of each row, None where missing, object, shape (n,)."""
         return np.array([*self.values, None], dtype=object)[self.code]
-
-    def as_whole(self) -> "Coded":
-        """Return the same with "1" for "1.0" where all values are such, as pandas makes them.
-
-        It makes floats of whole numbers in a column with a missing value.
-        """
-        whole = [text.removesuffix(".0") for text in self.values]
-        made = all(w.isdecimal() and w != t for w, t in zip(whole, self.values, strict=True))
-        return Coded(whole, self.code) if made else self
 
 
 @dataclass
@@ -153,13 +143,14 @@ class Rows:
 
         coded = {role: encoder.coded() for role, encoder in encoders.items()}
         for one, other in (("left", "right"), ("right", "left")):
-            if {one, other} <= coded.keys() and all(map(str.isdecimal, coded[other].values)):
-                coded[one] = coded[one].as_whole()
-        whole = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+            if {one, other} <= coded.keys():
+                whole = as_whole(coded[one].values, coded[other].values)
+                coded[one] = Coded(whole, coded[one].code)
+        joined = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
         total = len(coded["left"].code)
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
-            whole.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
-        own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | whole
+            joined.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
+        own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | joined
         return cls(**own, kept=tuple(coded[role] for role in kept))
 
 
@@ -204,19 +195,6 @@ class _Encoder:
         places = np.array([*place, -1], dtype=np.int32)
         parts = (b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches)
         return Coded(list(texts), np.concatenate([places[part] for part in parts]))
-
-
-def text_of(value: Any) -> str | None:
-    """Return a value as text: numbers as Python writes them, so that 1 and 1.0 differ."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="backslashreplace")
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
-    return str(value)
 
 
 def numbers(column: pa.Array, name: str) -> np.ndarray:

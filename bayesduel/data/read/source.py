@@ -16,8 +16,7 @@ from bayesduel.data.read.duckdb_source import ENTRY, FileSource, connected
 from bayesduel.data.read.faults import refusal
 from bayesduel.data.read.formats import called, check_once, expand
 from bayesduel.data.read.judgement_formats import recognisable
-from bayesduel.data.read.rows import text_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import shown_value, text_of
 
 __all__ = ["Fault", "bad_row", "open_log", "open_source"]
 
