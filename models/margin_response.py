@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from bayesduel.models.cells import margins_of, votes_of
+from bayesduel.models.cells import margins_of, seen_in, votes_of
 from bayesduel.models.elementary import elementary
+from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
 from bayesduel.models.scale_prior import Scale
@@ -300,7 +301,6 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     flat prior also if the log has several components or no more margins than scores.
     """
     from bayesduel.data.health import components
-    from bayesduel.models.identifiability import check_components
 
     votes = votes_of(duels)
     if not votes.margin.any():
@@ -444,8 +444,6 @@ def spread_of(
 
 def _residual(duels: Any, order: bool) -> tuple[float, float]:
     """Return the least sum of squares of the margins about any scores, and about 0."""
-    from bayesduel.models.cells import seen_in
-
     seen = seen_in(duels, by_vote=True)
     data = margins_of(duels, seen)
     n_left, n_right = data["n_left"], data["n"] - data["n_left"]

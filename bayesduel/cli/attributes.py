@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import print_json, remark, show, steps
 from bayesduel.cli.report import shown_command
+from bayesduel.data import datasets
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -55,7 +57,6 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     The table of items has one row an item: its label, numbers, and words (levels of a
     categorical attribute, compared with the most frequent one).
     """
-    from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
     from bayesduel.reporting.attributes import analyse_attributes
     from bayesduel.reporting.report import report, sections
@@ -100,7 +101,6 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
 
 def _items(log: str, options: dict[str, Any]) -> "Items":
     """Return the items of the table that was named, or of the shipped log."""
-    from bayesduel.data import datasets
     from bayesduel.data.read.items import read_items
 
     out = [name for name in (options["leave_out"] or "").split(",") if name]

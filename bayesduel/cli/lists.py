@@ -1,10 +1,14 @@
 """``bayesduel datasets``, ``problems`` and ``policies``: what is shipped with the package."""
 
+from dataclasses import asdict
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.console import out, print_json, working
 from bayesduel.cli.options import json_option
+from bayesduel.data import datasets as shipped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,11 +31,6 @@ SETTINGS = {
 @json_option
 def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
     """List the logs shipped with bayesduel, or describe the one called NAME."""
-    from dataclasses import asdict
-
-    from bayesduel.cli.console import print_json
-    from bayesduel.data import datasets as shipped
-
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
     if as_csv:
@@ -53,7 +52,6 @@ def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
 @json_option
 def problems(as_json: bool) -> None:
     """List the problems that can be simulated, with their winners under every criterion."""
-    from bayesduel.cli.console import out, print_json, working
     from bayesduel.problems import NAMES, named
 
     with working("finding the winners"):
@@ -88,7 +86,6 @@ def problems(as_json: bool) -> None:
 @json_option
 def policies(as_json: bool) -> None:
     """List the policies by setting, each with its reference and its guarantee."""
-    from bayesduel.cli.console import out, print_json
     from bayesduel.cli.parse import known_policies
 
     known = {setting: known_policies(setting) for setting in SETTINGS}
@@ -111,8 +108,6 @@ def policies(as_json: bool) -> None:
 
 
 def _list_datasets(entries: list["Dataset"]) -> None:
-    from bayesduel.cli.console import out
-
     table = _table("name", *NUMBERS, "what was compared")
     for e in entries:
         counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
@@ -122,11 +117,7 @@ def _list_datasets(entries: list["Dataset"]) -> None:
 
 
 def _describe(entry: "Dataset") -> None:
-    from importlib.resources import files
-
     from rich.table import Table
-
-    from bayesduel.cli.console import out
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", no_wrap=True)

@@ -3,12 +3,15 @@
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from bayesduel.cli.console import share, working
+from bayesduel.data import datasets
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -266,10 +269,6 @@ def read_log(
     left alone. Where no option says otherwise, columns and coding are those of the log of the fit
     `like`.
     """
-    from difflib import get_close_matches
-
-    from bayesduel.cli.console import working
-    from bayesduel.data import datasets
     from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
     from bayesduel.data.read.duels import read_duels
@@ -418,7 +417,6 @@ def analysing(
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
     """Fit a log as the fitting options say, showing how far it is."""
-    from bayesduel.cli.console import share
     from bayesduel.inference.fit import fit
     from bayesduel.reporting.partial_report import labelled_warnings
 

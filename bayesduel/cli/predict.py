@@ -1,11 +1,13 @@
 """``bayesduel predict``: the outcome of duels under a saved fit."""
 
+import csv
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.console import print_json, show
 from bayesduel.cli.options import check_csv, ci_prob_option, is_saved, json_option, raw_option
 
 if TYPE_CHECKING:
@@ -50,7 +52,6 @@ def command(
     """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved."""
     import pandas as pd
 
-    from bayesduel.cli.console import print_json, show
     from bayesduel.posterior.load import load
     from bayesduel.posterior.predict import predict
     from bayesduel.text import csv_text
@@ -85,8 +86,6 @@ def command(
 
 def _read(path: Path) -> "pd.DataFrame":
     """Return the duels of a file as text; an empty condition is none."""
-    import csv
-
     import pandas as pd
 
     with path.open(newline="", encoding="utf-8-sig") as file:

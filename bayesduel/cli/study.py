@@ -1,5 +1,6 @@
 """``bayesduel study``: a live study from the command line."""
 
+import csv
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve
+from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -18,6 +20,7 @@ from bayesduel.cli.study_tickets import (
     say,
     study_argument,
 )
+from bayesduel.system.atomic_write import write_text
 
 __all__ = ["command"]
 
@@ -110,7 +113,6 @@ def new(
     **given: Any,
 ) -> None:
     """Make a new STUDY."""
-    from bayesduel.cli.options import with_terms
     from bayesduel.models import named
     from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.stopping import Budget, WithinRope
@@ -247,7 +249,6 @@ def plan(
 def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
-    from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
 
     rows = study.audit() if audit else export_rows(study.rows())
@@ -275,8 +276,6 @@ command.add_command(serve.command)
 
 
 def _rows(path: str, *columns: str) -> list[dict[str, str]]:
-    import csv
-
     with Path(path).open(newline="", encoding="utf-8") as file:
         try:
             rows = list(csv.DictReader(file))

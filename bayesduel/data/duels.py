@@ -12,6 +12,7 @@ A log has three levels, each derived from the one before:
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
@@ -618,8 +619,6 @@ class Duels:
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
 
 

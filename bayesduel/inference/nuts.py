@@ -1,5 +1,6 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,8 +134,6 @@ def sample(
     As many draws again, at least 600, are used to tune. The parameterisation of a learned scale
     follows the data (:func:`well_informed`). `progress` says whether nutpie shows its own.
     """
-    import warnings
-
     import nutpie
 
     with warnings.catch_warnings():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import ACROSS
@@ -51,8 +52,6 @@ class Winners(xr.Dataset):
 
     def table(self) -> "pd.DataFrame":
         """Return one row per arm, best first: the printed ranking, not rounded."""
-        import pandas as pd
-
         order = self["order"].values
         rank, borda = (
             {k: self[f"{name}_{k}"].values[order] for k in ("mean", "lower", "upper")}
@@ -126,8 +125,6 @@ class Winners(xr.Dataset):
     def __repr__(self) -> str:
         if not _complete(self):
             return super().__repr__()
-        import pandas as pd
-
         table, more = _shown(self, limit=10)
         with pd.option_context("display.unicode.east_asian_width", True):
             text = table.to_string()
@@ -159,8 +156,6 @@ def _complete(dataset: Winners) -> bool:
 
 def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     """Return the first rows of the ranking as text, and how many more there are."""
-    import pandas as pd
-
     ranking, groups = dataset.table(), dataset.groups()
     top, t = f"top_{dataset.attrs['k']}", ranking.head(limit)
     columns = {
