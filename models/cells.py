@@ -1,15 +1,13 @@
 """Cells: a log tallied once, by pair and by what a model asks of each duel."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = [
     "TABLES",
@@ -95,7 +93,7 @@ def data_of_rows(data: Arrays, rows: Any) -> dict[str, np.ndarray]:
 
 
 def seen_in(
-    duels: "Duels",
+    duels: Duels,
     columns: Arrays | None = None,
     *,
     ordered: bool = False,
@@ -140,7 +138,7 @@ def seen_in(
     return Seen(columns=_with_order(found, ordered), counts=counts, of_vote=place, added=added)
 
 
-def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
+def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     """Return the sufficient statistics of the margins in each cell; raise as `votes_of`.
 
     ``n`` margins, ``n_left`` of them with first at the left; ``margins`` (cell, statistic):
@@ -168,7 +166,7 @@ def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
     }
 
 
-def votes_of(duels: "Duels") -> Any:
+def votes_of(duels: Duels) -> Any:
     """Return the votes of a log of margins.
 
     Raises ValueError if the log has no margins, or left out those of ties.
@@ -190,7 +188,7 @@ def votes_of(duels: "Duels") -> Any:
     return votes
 
 
-def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the level of each vote in a column, -1 where it has none, and the levels' labels.
 
     `by` is "judge", "group", "category", or a column that was kept.

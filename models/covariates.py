@@ -151,11 +151,9 @@ class ItemCovariates(ArmTerm):
         return (Touch((), table[cells["first"]] - table[cells["second"]]),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.scale * unit
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add the coefficients to the PyMC model in context; return them by name."""
         if self.sparsity is None:
             return super().add(given, unit, scales, centred=centred)
         return {"coefficient": horseshoe(self.scale, self.sparsity, given["n"].sum(), unit)}
@@ -167,7 +165,6 @@ class ItemCovariates(ArmTerm):
         return log_horseshoe(parameters, self.scale, self.sparsity, cells["n"].sum(), unit)
 
     def utility(self, parameters: Named, table: Any) -> Any:
-        """Return the utilities of the arms, (..., K)."""
         return parameters["coefficient"] @ table.T
 
 
@@ -293,7 +290,6 @@ class DuelCovariates(ByLevel, Term):
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Covariates of 0."""
         return tuple(f"{name!r} is 0" for name in self.of)
 
     def coords(self, log: Any) -> dict[str, Any]:

@@ -76,5 +76,4 @@ class JudgeTastes(ByLevel, Term):
         return (Touch((judge,), known[:, None] * away),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the spreads."""
         return scales["judge_spread"]

@@ -35,7 +35,6 @@ class Intercept(Term):
         return (Touch((), np.ones(len(cells["first"]))),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.prior
 
 

@@ -9,21 +9,18 @@ n, n_left): the statistics, the difference of the two scores, the advantage of t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import special
 
-from bayesduel.models.cells import margins_of, seen_in, votes_of
+from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_of
 from bayesduel.models.elementary import elementary
 from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells, Seen
 
 __all__ = ["MarginResponse", "Variances"]
 
@@ -103,7 +100,7 @@ class MarginResponse(Response):
         """Return the size of a typical margin."""
         return given["unit"]
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the statistics of the margins of each cell, and the ``unit``."""
         found = margins_of(duels, seen)
         if explicit:
@@ -123,15 +120,13 @@ class MarginResponse(Response):
             raise ValueError("margins should not all be 0: they contain no information")
         return float(np.sqrt(np.average(margin**2, weights=votes.weight)))
 
-    def start(self, name: str, cells: "ModelCells") -> Any:
-        """Return the logarithm of a learned scale from which a search starts."""
+    def start(self, name: str, cells: ModelCells) -> Any:
         if name in ("shrinkage", "degrees_over_1"):
             return np.log(5.0 if name == "shrinkage" else 8.0)
         unit = float(np.log(cells.data["unit"]))
         return unit if name in ("scale", "noise") else unit - np.log(4.0)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the margins of cells."""
         import pytensor.tensor as pt
 
         shape, variance = self._shape(parameters), self._variance(parameters, given)
@@ -180,7 +175,6 @@ class MarginResponse(Response):
         return density, order, variance, shape
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the log likelihood of the margins of cells, (draws, cells)."""
         density, *given = self._given(parameters, data)
         return np.asarray(density(data["margins"], eta, *given, data["n"], data["n_left"]))
 
@@ -225,7 +219,7 @@ class MarginResponse(Response):
         self,
         posterior: Arrays,
         eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
+        cells: ModelCells,
         rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Return the draws with ``degrees`` and ``pair_noise``.

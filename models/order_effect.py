@@ -112,5 +112,4 @@ class OrderEffect(ByLevel, Term):
         return () if level is None else (Touch((level,), cells["left_first"] * known),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.prior * unit

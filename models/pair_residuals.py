@@ -5,10 +5,11 @@ Densities and their arguments are those of :mod:`bayesduel.models.margin_respons
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.cells import ModelCells
 from bayesduel.models.elementary import elementary
 from bayesduel.models.margin_response import (
     MarginResponse,
@@ -25,9 +26,6 @@ from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pa
 from bayesduel.models.response import Derivatives
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells
 
 __all__ = ["PairResiduals"]
 
@@ -68,7 +66,6 @@ class PairResiduals(MarginResponse):
 
     @property
     def _density(self) -> tuple[Any, Any]:
-        """The log density of a cell, and how to draw from it."""
         return perturbed, draw_perturbed
 
     def _shape(self, parameters: Named) -> Any:
@@ -76,7 +73,6 @@ class PairResiduals(MarginResponse):
         return parameters["residual_scale"]
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the margins of cells."""
         import pymc as pm
 
         spread, variance = parameters["residual_scale"], self._variance(parameters, given)
@@ -90,7 +86,6 @@ class PairResiduals(MarginResponse):
         return {"residual": residual}
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the log likelihood of the margins of cells, (draws, cells)."""
         density, order, variance, shape = self._given(parameters, data)
         if "pair_of_cell" in data:
             own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
@@ -99,7 +94,6 @@ class PairResiduals(MarginResponse):
         return np.asarray(density(data["margins"], eta, *given))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the log density of margins."""
         _, order, variance, shape = self._given(parameters, data)
         n, share = data["n"], data["n_left"] / data["n"]
         left, right, _ = without_order(data["margins"], order)
@@ -116,7 +110,6 @@ class PairResiduals(MarginResponse):
         )
 
     def _given(self, parameters: Named, data: Named) -> tuple[Any, Any, Any, Any]:
-        """Return density, order, variance and shape of cells, arrays with draws first."""
         rest = {name: v for name, v in data.items() if name != "pair_of_cell"}
         return super()._given(parameters, rest)
 
@@ -124,7 +117,7 @@ class PairResiduals(MarginResponse):
         self,
         posterior: Arrays,
         eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
+        cells: ModelCells,
         rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Return the draws with the residuals.
@@ -155,7 +148,6 @@ class PairResiduals(MarginResponse):
     def margin(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1)."""
         residual = np.asarray(parameters["residual"])
         own = of_pairs(residual, first, second, n_arms_of(residual))
         middle = np.asarray(eta) + np.where(first < second, own, -own)

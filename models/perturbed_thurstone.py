@@ -65,7 +65,6 @@ class PerturbedThurstone(ScoreModel):
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        """Return the settings with which the model has this response, or None."""
         if type(response) is not PairResiduals:
             return None
         return {"variances": response.variances, "unit": response.unit_size}

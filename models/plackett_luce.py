@@ -61,7 +61,6 @@ class ChoiceResponse(Response):
         return found._replace(joint=(data["stage"], np.sqrt(n) * chance))
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the choices."""
         import pymc as pm
 
         pm.CustomDist(
@@ -76,7 +75,6 @@ class ChoiceResponse(Response):
         return {}
 
     def tie_rule(self, duels: Any) -> str:
-        """Return in words what a tie of the log counts for."""
         return "none: a place is held by one arm"
 
     def outcome_probabilities(
@@ -157,7 +155,6 @@ class PlackettLuce(ScoreModel):
             )
 
     def why_not(self, method: str) -> str:
-        """Return why `method` cannot find its posterior, or "" where it can."""
         if method == "laplace" and len(self.scales) > 1:
             return "its choices bend several predictors together, at which it learns two scales"
         return super().why_not(method)

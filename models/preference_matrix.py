@@ -183,11 +183,9 @@ class PreferenceMatrix(Model):
         return dict(posterior)
 
     def _n_arms(self, posterior: Named) -> int:
-        """Return the number of arms of a posterior."""
         return n_arms_of(posterior["theta"])
 
     def outcomes(self, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of first, (draws, n)."""
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
@@ -197,7 +195,6 @@ class PreferenceMatrix(Model):
         return {"win": win, "loss": 1.0 - win}
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
-        """Return the probability that first wins and that it loses, (draws, n, 2)."""
         return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)
 
     def margins(self, posterior: Named, conditions: Named) -> None:

@@ -84,7 +84,6 @@ class RandomEffects(ByLevel, Term):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The spread."""
         return {self.spread: Scale("half-normal", self.prior)}
 
     @property
@@ -105,7 +104,6 @@ class RandomEffects(ByLevel, Term):
         return Touch((level, cells["first"]), known), Touch((level, cells["second"]), -known)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the spread."""
         return scales[self.spread]
 
 

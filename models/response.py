@@ -9,18 +9,16 @@ for arrays of draws; their first and second derivatives in the predictor are clo
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 
+from bayesduel.models.cells import ModelCells, Seen
 from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells, Seen
 
 __all__ = [
     "Bernoulli",
@@ -143,7 +141,7 @@ class Response(ByValue, ABC):
         return {}
 
     @abstractmethod
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the outcomes of cells as ``pm.Data``.
 
         With `explicit`, what the duels of a pair share is a parameter of the model, and
@@ -212,7 +210,7 @@ class Response(ByValue, ABC):
         """Return location, scale and degrees of freedom of the next margin, or None."""
         return None
 
-    def start(self, name: str, cells: "ModelCells") -> Any:
+    def start(self, name: str, cells: ModelCells) -> Any:
         """Return the logarithm of a learned scale from which a search starts; also of a term's."""
         return 0.0
 
@@ -220,7 +218,7 @@ class Response(ByValue, ABC):
         self,
         posterior: Arrays,
         eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
+        cells: ModelCells,
         rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Return the draws with what the likelihood integrates out drawn too.
@@ -264,7 +262,6 @@ class Bernoulli(Response):
 
     @property
     def score_link(self) -> str | None:
-        """The link."""
         return self.link
 
     @property
@@ -272,7 +269,7 @@ class Bernoulli(Response):
         """Scale of the prior of a learned scale: similar win probabilities with either link."""
         return 2.0 if self.link == "logit" else 1.2
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the first arm's ``points``, a tie counting half."""
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         return {
@@ -288,7 +285,6 @@ class Bernoulli(Response):
 
     @property
     def score_unit(self) -> str:
-        """Unit of the scores in words."""
         return f"{self.link}s"
 
     @property
@@ -296,7 +292,6 @@ class Bernoulli(Response):
         return _logit_density if self.link == "logit" else _probit_density
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the binomial log likelihood of cells, (draws, cells)."""
         return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
@@ -312,7 +307,6 @@ class Bernoulli(Response):
         return without_own(slope, bend)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the binomial outcomes of cells."""
         import pymc as pm
 
         pm.CustomDist(
@@ -334,7 +328,6 @@ class Bernoulli(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss``, shape (..., n)."""
         win = self.typical_score(eta, parameters)
         return {"win": win, "loss": self.typical_score(-eta, parameters)}
 
@@ -373,7 +366,7 @@ class DavidsonResponse(Response):
         if flat and duels.n_ties == 0:
             raise ValueError("scale should be finite for a log without ties, got inf")
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of first wins, second wins and ties."""
         return {
             "n": seen.counts.sum(axis=-1),
@@ -382,7 +375,6 @@ class DavidsonResponse(Response):
         }
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the multinomial log likelihood of cells, (draws, cells)."""
         tie = np.asarray(parameters["tie"])[..., None]
         return np.asarray(
             _davidson_density(data["counts"], eta, tie, data["n"], data["log_coefficient"])
@@ -400,7 +392,6 @@ class DavidsonResponse(Response):
         return Derivatives(slope, bend, own, (n * ahead * tie)[..., None], second[..., None, None])
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the multinomial outcomes of cells."""
         import pymc as pm
 
         pm.CustomDist(
@@ -420,7 +411,6 @@ class DavidsonResponse(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
         half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
         top = np.maximum(np.abs(half), tie)  # the largest weight is 1: none overflows
         win, loss, level = np.exp(half - top), np.exp(-half - top), np.exp(tie - top)

@@ -89,7 +89,6 @@ class ScoreModel(Model):
 
     @property
     def terms(self) -> Terms:
-        """The predictor."""
         found: Terms = self.predictor
         return found
 
@@ -117,5 +116,4 @@ class ScoreModel(Model):
         return {"terms": [{"term": p.name, **p.settings} for p in self.terms], **own}
 
     def settled(self, log: Any) -> Self:
-        """Return the same with every setting that is read off the log written down."""
         return replace(self, predictor=Terms(tuple(part.settled(log) for part in self.terms)))

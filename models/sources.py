@@ -136,7 +136,6 @@ class Sources(ArmTerm):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The column."""
         return (self.by,)
 
     @property

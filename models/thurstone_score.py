@@ -103,7 +103,6 @@ class ThurstoneScore(ScoreModel):
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        """Return the settings with which the model has this response, or None."""
         if type(response) is not MarginResponse:
             return None
         own = {"variances": response.variances, "degrees": response.degrees}

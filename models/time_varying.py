@@ -139,7 +139,6 @@ class TimeVarying(Term):
         return Touch((at, cells["first"]), before), Touch((at, cells["second"]), -before)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the drift."""
         return scales["drift"]
 
     def covariance(self, scales: Named, n: int) -> Any:

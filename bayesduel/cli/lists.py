@@ -9,11 +9,11 @@ import click
 from bayesduel.cli.console import out, print_json, working
 from bayesduel.cli.options import json_option
 from bayesduel.data import datasets as shipped
+from bayesduel.data.datasets import Dataset
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bayesduel.data.datasets import Dataset
 
 __all__ = ["datasets", "policies", "problems"]
 
@@ -107,7 +107,7 @@ def policies(as_json: bool) -> None:
         console.print()
 
 
-def _list_datasets(entries: list["Dataset"]) -> None:
+def _list_datasets(entries: list[Dataset]) -> None:
     table = _table("name", *NUMBERS, "what was compared")
     for e in entries:
         counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
@@ -116,7 +116,7 @@ def _list_datasets(entries: list["Dataset"]) -> None:
     out().print("\nbayesduel datasets NAME describes one; bayesduel report NAME makes its report.")
 
 
-def _describe(entry: "Dataset") -> None:
+def _describe(entry: Dataset) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -1,5 +1,6 @@
 """``bayesduel top-k``: the k best arms of a log, with uncertainty."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +10,6 @@ from bayesduel.cli.console import alone, remark, tell, working
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bayesduel.posterior.top_k import TopKSets
     from bayesduel.reporting.section import Block
 

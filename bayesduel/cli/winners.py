@@ -1,6 +1,7 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +10,6 @@ from bayesduel.cli import options as shared
 from bayesduel.cli.console import tell, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import pandas as pd
 
     from bayesduel.posterior.winners import Winners

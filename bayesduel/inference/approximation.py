@@ -103,5 +103,4 @@ class DensityApproximation(Approximation):
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the parameters of kept draws by name, draws first."""
         return named_parameters(self.density, x, hyper)

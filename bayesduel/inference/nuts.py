@@ -39,7 +39,6 @@ class ChainCertificate(Uncorrected):
 
     @property
     def shortfall(self) -> str:
-        """What speaks against the draws, as a clause; empty where nothing does."""
         if not self.rhat < MIXED:
             return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {MIXED}"
         if self.diverging > DIVERGED:

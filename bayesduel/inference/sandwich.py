@@ -28,11 +28,12 @@ multiway clustering", JBES 2011. Deviations: the prior enters as known informati
 approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import (
     BOTH,
@@ -44,9 +45,6 @@ from bayesduel.inference.clusters import (
 )
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
@@ -75,7 +73,7 @@ class ClusterCovariance(NamedTuple):
 
 
 def robust_covariance(
-    duels: "Duels", model: Any, cells: Any, drawn: Any
+    duels: Duels, model: Any, cells: Any, drawn: Any
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 

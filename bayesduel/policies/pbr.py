@@ -183,7 +183,6 @@ class PBR(HorizonPolicy):
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the best arm so far."""
         return best_by(scores(belief, memory.criterion), belief)
 
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:

@@ -155,7 +155,6 @@ class HybridPOCBAm(POCBAm):
             )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         memory = super().init(n_arms)
         posterior = self.index == "posterior"
         if self.threshold == "calibrated":
