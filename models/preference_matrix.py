@@ -11,7 +11,7 @@ from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Dims, Named, check_positive
+from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.models.term import Terms
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class PreferenceMatrix(Model):
     terms: ClassVar[Terms] = Terms(())
     response: ClassVar[Response] = Probabilities()
     dims: ClassVar[Dims] = {"theta": ("pair",)}
-
-    def __post_init__(self) -> None:
-        check_positive("concentration", self.concentration, none=True)
+    ranges: ClassVar[dict[str, str]] = {"concentration": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:

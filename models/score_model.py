@@ -64,6 +64,7 @@ class ScoreModel(Model):
         return {} if cls.__dict__.get("response") == response else None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = self.predictor
         if isinstance(given, Terms) and given == DEFAULT:
             given = Scores(self.scale)
