@@ -271,7 +271,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows) -> np.ndarray:
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance())
-    _, bend = rows.density.curves(mode.x, phi, np.zeros_like(spread))
+    bend = rows.density.derivatives(mode.x, phi).bend
     leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
     return np.sort(np.argsort(-leverage, kind="stable")[:room])
 

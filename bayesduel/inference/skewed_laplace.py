@@ -115,7 +115,7 @@ class SkewedLaplace(DensityApproximation):
 
     def summary(self) -> dict[str, Any]:
         """Return mode and covariance at the best node, and the grid."""
-        return grid_variables(self.model, self.density, self.modes)
+        return grid_variables(self.density, self.modes)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one."""
@@ -146,7 +146,7 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     left, _, right = np.linalg.svd(whitened)
     rotation = right.T @ left.T
     spread = density.spread(mode.covariance())
-    ahead, behind = (density.curves(mode.x, hyper, s * spread)[1] for s in (1.0, -1.0))
+    ahead, behind = (density.derivatives(mode.x, hyper, s * spread).bend for s in (1.0, -1.0))
     third = (ahead - behind) / (2 * np.maximum(spread, 1e-12))
     reached = 0.0
     for _ in range(TURNS):
