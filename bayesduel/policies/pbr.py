@@ -35,8 +35,6 @@ CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
-    """State of PBR between duels."""
-
     criterion: int
     k: int
     budget: float

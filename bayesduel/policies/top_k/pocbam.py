@@ -36,8 +36,6 @@ __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
 
 class Memory(NamedTuple):
-    """State of the three policies between duels."""
-
     k: int
     warm_up: int
     shrinkage: float
