@@ -130,8 +130,9 @@ def seen_in(
         added = np.where(swap[:, None], added[:, [1, 0, 2]], added)
         sign = np.where(swap, -1.0, 1.0)
         differences = {n: (sign * d.T).T + 0.0 for n, d in differences.items()}
-    codes = [*columns.values(), *(_codes(d) for d in differences.values())]
-    row, place = distinct(first, second, *codes)
+    flat = (d.reshape(len(d), -1) for d in differences.values())  # equal rows have one code
+    codes = (np.unique(one, axis=0, return_inverse=True)[1].ravel() for one in flat)
+    row, place = distinct(first, second, *columns.values(), *codes)
     found = {"first": first[row], "second": second[row]}
     found |= {name: column[row] for name, column in (columns | differences).items()}
     counts = np.stack([np.bincount(place, a, minlength=len(row)) for a in added.T], axis=-1)
@@ -207,9 +208,3 @@ def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
     return columns | ({"left_first": np.ones(len(columns["first"]))} if ordered else {})
-
-
-def _codes(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers that are equal where rows of `values` are."""
-    rows = values.reshape(len(values), -1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()

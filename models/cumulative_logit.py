@@ -5,7 +5,6 @@ The density of a cell is a sum of logistic terms, one a threshold, because for t
     expit(b - eta) - expit(a - eta) = expit(b - eta) expit(eta - a) (1 - exp(a - b)).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -14,7 +13,13 @@ from scipy.special import expit
 
 from bayesduel.models.cells import ModelCells, Seen
 from bayesduel.models.elementary import elementary
-from bayesduel.models.response import Derivatives, Response, log_coefficient, outcome_name
+from bayesduel.models.response import (
+    Derivatives,
+    Predictor,
+    Response,
+    log_coefficient,
+    outcome_name,
+)
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.system.arguments import shown_value
@@ -185,11 +190,7 @@ class CumulativeResponse(Response):
         return {"win": win, "tie": win * loss * np.expm1(2 * least), "loss": loss}
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: ModelCells,
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with the thresholds above 0, (draws, steps)."""
         return {**posterior, "threshold": np.cumsum(np.exp(self._steps(posterior)), axis=-1)}

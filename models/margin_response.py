@@ -7,7 +7,6 @@ n, n_left): the statistics, the difference of the two scores, the advantage of t
 (0 where `eta` has it), the variance of a margin, one number more, and the numbers of margins.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -18,7 +17,7 @@ from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_
 from bayesduel.models.elementary import elementary
 from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
+from bayesduel.models.response import Derivatives, Predictor, Response, outcome_name, without_own
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
 
@@ -216,11 +215,7 @@ class MarginResponse(Response):
         return student, draw_student
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: ModelCells,
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with ``degrees`` and ``pair_noise``.
 
@@ -354,14 +349,6 @@ def pair_student(
     return constant - wide - (shape + n) / 2 * of.log1p(rest)
 
 
-def draw_normal(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    """Draw the statistics of normal margins."""
-    return draw_statistics(eta, order, variance, n, n_left, rng)
-
-
 def draw_student(
     eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
     rng: np.random.Generator, size: Any = None,
@@ -379,7 +366,7 @@ def draw_pair_student(
 ) -> np.ndarray:  # fmt: skip
     """Draw variances, and the statistics of margins given them."""
     own = variance * shape / rng.chisquare(shape, size=eta.shape)
-    return draw_statistics(eta, order, own, n, n_left, rng)
+    return draw_normal(eta, order, own, shape, n, n_left, rng)
 
 
 def with_order(
@@ -465,10 +452,11 @@ def _squares(statistics: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
     return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
 
 
-def draw_statistics(
-    eta: Any, order: Any, variance: Any, n: Any, n_left: Any, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw the statistics of cells of normal margins, shape (cells, 3)."""
+def draw_normal(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw the statistics of cells of normal margins, shape (cells, 3); `shape` is not used."""
     sides = np.stack([n_left, n - n_left], axis=-1)
     middle = np.stack([eta + order, eta - order], axis=-1)
     spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))

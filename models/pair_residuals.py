@@ -3,7 +3,6 @@
 Densities and their arguments are those of :mod:`bayesduel.models.margin_response`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +13,6 @@ from bayesduel.models.elementary import elementary
 from bayesduel.models.margin_response import (
     MarginResponse,
     draw_normal,
-    draw_statistics,
     normal,
     observe,
     order_of,
@@ -23,7 +21,7 @@ from bayesduel.models.margin_response import (
     without_order,
 )
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Derivatives
+from bayesduel.models.response import Derivatives, Predictor
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
 
@@ -114,11 +112,7 @@ class PairResiduals(MarginResponse):
         return super()._given(parameters, rest)
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: ModelCells,
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with the residuals.
 
@@ -175,7 +169,7 @@ def draw_perturbed(
 ) -> np.ndarray:  # fmt: skip
     """Draw residuals, and the statistics of margins given them."""
     moved = eta + shape * rng.standard_normal(eta.shape)
-    return draw_statistics(moved, order, variance, n, n_left, rng)
+    return draw_normal(moved, order, variance, shape, n, n_left, rng)
 
 
 def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:

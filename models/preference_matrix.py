@@ -88,19 +88,13 @@ class PreferenceMatrix(Model):
         return "" if method == "conjugate" else super().why_not(method)
 
     def cells(
-        self,
-        log: Any,
-        *,
-        each: bool = False,
-        by_vote: bool = False,
-        unit: str = "",
-        seen: Seen | None = None,
+        self, log: Any, *, unit: str = "", seen: Seen | None = None, **options: Any
     ) -> ModelCells:
         """Return the tallied cells, one an unordered pair that met, and each one's pair."""
         if isinstance(log, ModelCells):
             return log
         if seen is None:
-            seen = seen_in(log, each=each, by_vote=by_vote)
+            seen = seen_in(log, **options)
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         first, second = seen.columns["first"], seen.columns["second"]
         turned = first > second
@@ -128,12 +122,14 @@ class PreferenceMatrix(Model):
         Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
         conditional versus marginal likelihoods", Psychometrika 2019.
         """
+        data, draws = cells.data, len(posterior["theta"])
+        points, n = data["points"], data["n"]
         if unit != "pair":
-            return _of_cells(posterior, cells)
-        draws = len(posterior["theta"])
+            theta = np.asarray(posterior["theta"], dtype=float)[:, data["pair_of_cell"]]
+            win, loss = np.log(np.maximum(theta, 1e-300)), np.log1p(-np.minimum(theta, 1 - 1e-16))
+            return _log_likelihood(points, win, loss, n, data["log_coefficient"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
         half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
-        points, n = cells.data["points"], cells.data["n"]
         return betaln(half + points, half + n - points) - betaln(half, half)
 
     def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
@@ -198,18 +194,6 @@ class PreferenceMatrix(Model):
     def margins(self, posterior: Named, conditions: Named) -> None:
         """Return None: it is a model of who wins."""
         return
-
-
-def _of_cells(posterior: Named, cells: ModelCells) -> np.ndarray:
-    theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
-    data = cells.data
-    return _log_likelihood(
-        data["points"],
-        np.log(np.maximum(theta, 1e-300)),
-        np.log1p(-np.minimum(theta, 1 - 1e-16)),
-        data["n"],
-        data["log_coefficient"],
-    )
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:

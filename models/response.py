@@ -32,6 +32,7 @@ __all__ = [
 # Of eta (draws, cells), parameters by name (draws first) and data, to (draws,).
 SummedLogLikelihood = Callable[[np.ndarray, Arrays, Arrays], np.ndarray]
 
+Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
 outcome_name = "outcome"
 
 
@@ -215,16 +216,9 @@ class Response(ByValue, ABC):
         return 0.0
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: ModelCells,
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the draws with what the likelihood integrates out drawn too.
-
-        `eta` returns the predictor of all cells for some draws, (draws, cells).
-        """
+        """Return the draws with what the likelihood integrates out drawn too."""
         return dict(posterior)
 
     def tie_rule(self, duels: Any) -> str:
@@ -287,9 +281,18 @@ class Bernoulli(Response):
     def score_unit(self) -> str:
         return f"{self.link}s"
 
-    @property
-    def _density(self) -> Any:
-        return _logit_density if self.link == "logit" else _probit_density
+    def _density(self, points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+        of = elementary(eta)
+        if self.link == "logit":
+            return points * eta - n * of.softplus(eta) + log_coefficient
+        return points * of.log_ndtr(eta) + (n - points) * of.log_ndtr(-eta) + log_coefficient
+
+    def _draw(
+        self, eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
+        rng: np.random.Generator, size: Any = None,
+    ) -> np.ndarray:  # fmt: skip
+        chance = self.typical_score(eta, {})
+        return rng.binomial(n.astype(np.int64), chance, size=size).astype(float)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
         return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
@@ -315,7 +318,7 @@ class Bernoulli(Response):
             given["n"],
             given["log_coefficient"],
             logp=self._density,
-            random=_draw_logit if self.link == "logit" else _draw_probit,
+            random=self._draw,
             observed=given["points"],
             dims="cell",
         )
@@ -437,29 +440,6 @@ def _logit_sum(eta: np.ndarray, parameters: Arrays, data: Arrays) -> np.ndarray:
 
 
 # -- densities, and draws from them -------------------------------------------------------
-
-
-def _logit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    return points * eta - n * elementary(eta).softplus(eta) + log_coefficient
-
-
-def _draw_logit(
-    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    return rng.binomial(n.astype(np.int64), expit(eta), size=size).astype(float)
-
-
-def _probit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    log_phi = elementary(eta).log_ndtr
-    return points * log_phi(eta) + (n - points) * log_phi(-eta) + log_coefficient
-
-
-def _draw_probit(
-    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    return rng.binomial(n.astype(np.int64), ndtr(eta), size=size).astype(float)
 
 
 def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: Any) -> Any:
