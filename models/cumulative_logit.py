@@ -18,7 +18,7 @@ from bayesduel.models.response import (
     Predictor,
     Response,
     log_coefficient,
-    outcome_name,
+    observe,
 )
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Dims, Named
@@ -147,23 +147,13 @@ class CumulativeResponse(Response):
         return Derivatives(pull.sum(axis=-1), -stiff.sum(axis=-1), own, stiff @ moved, second)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        import pymc as pm
         import pytensor.tensor as pt
 
         steps = [parameters[name] for name in self.steps]
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            pt.stack(steps) if steps else pt.zeros(0),
-            given["log_coefficient"],
-            given["n"],
-            logp=self._logp,
-            random=self._draw,
-            signature=f"(),(s),(),()->({len(self.grades)})",
-            observed=given["counts"],
-            dims=("cell", "result"),
-        )
-        return {}
+        known = pt.stack(steps) if steps else pt.zeros(0)
+        beside = (known, given["log_coefficient"], given["n"])
+        how = {"random": self._draw, "signature": f"(),(s),(),()->({len(self.grades)})"}
+        return observe("counts", given, eta, *beside, logp=self._logp, **how)
 
     def _logp(self, counts: Any, eta: Any, steps: Any, log_coefficient: Any, n: Any) -> Any:
         return self.density(counts, eta, steps, log_coefficient)

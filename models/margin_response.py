@@ -17,7 +17,7 @@ from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_
 from bayesduel.models.elementary import elementary
 from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Derivatives, Predictor, Response, outcome_name, without_own
+from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
 
@@ -139,8 +139,7 @@ class MarginResponse(Response):
             own = pm.Deterministic("pair_noise", noise, dims="pair")
             found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
             density, draw = normal, draw_normal
-        observe(eta, parameters, variance, shape, given, density, draw)
-        return found
+        return found | observe_margins(eta, parameters, variance, shape, given, density, draw)
 
     def _shape(self, parameters: Named) -> Any:
         """Return the shape of the density: shrinkage, degrees of freedom, or 0."""
@@ -380,31 +379,19 @@ def with_order(
     return Derivatives(slope, bend, (own + 0.0 * slope)[..., None], cross[..., None], total)
 
 
-def observe(
+def observe_margins(
     eta: Any, parameters: Named, variance: Any, shape: Any, given: Named, density: Any, draw: Any
-) -> None:
+) -> dict[str, Any]:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 
     Where cells are unordered pairs the advantage of the left side is not in `eta`.
     """
-    import pymc as pm
     import pytensor.tensor as pt
 
-    order = 0.0 if "left_first" in given else parameters.get("order", 0.0)
-    pm.CustomDist(
-        outcome_name,
-        eta,
-        pt.as_tensor(order),
-        variance,
-        pt.as_tensor(shape, dtype="float64"),
-        given["n"],
-        given["n_left"],
-        logp=density,
-        random=draw,
-        signature="(),(),(),(),(),()->(3)",
-        observed=given["margins"],
-        dims=("cell", "statistic"),
-    )
+    order = pt.as_tensor(0.0 if "left_first" in given else parameters.get("order", 0.0))
+    beside = (order, variance, pt.as_tensor(shape, dtype="float64"), given["n"], given["n_left"])
+    how = {"random": draw, "signature": "(),(),(),(),(),()->(3)"}
+    return observe("margins", given, eta, *beside, logp=density, **how)
 
 
 def order_of(posterior: Arrays) -> np.ndarray:

@@ -14,7 +14,7 @@ from bayesduel.models.margin_response import (
     MarginResponse,
     draw_normal,
     normal,
-    observe,
+    observe_margins,
     order_of,
     spread_of,
     with_order,
@@ -75,12 +75,12 @@ class PairResiduals(MarginResponse):
 
         spread, variance = parameters["residual_scale"], self._variance(parameters, given)
         if "pair_of_cell" not in given:
-            observe(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
-            return {}
+            how = (spread, given, perturbed, draw_perturbed)
+            return observe_margins(eta, parameters, variance, *how)
         standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
         residual = pm.Deterministic("residual", spread * standard, dims="pair")
         eta = eta + given["pair_sign"] * residual[given["pair_of_cell"]]
-        observe(eta, parameters, variance, 0.0, given, normal, draw_normal)
+        observe_margins(eta, parameters, variance, 0.0, given, normal, draw_normal)
         return {"residual": residual}
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.special import betaln
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
-from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
+from bayesduel.models.response import Bernoulli, Response, log_coefficient, observe
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.models.term import Terms
@@ -152,17 +152,9 @@ class PreferenceMatrix(Model):
                 concentration = pt.as_tensor(float(self.concentration))
             theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
             # Logarithms before gathering, so that they stay exact at any log odds.
-            pm.CustomDist(
-                outcome_name,
-                pt.log(theta)[data["pair_of_cell"]],
-                pt.log1p(-theta)[data["pair_of_cell"]],
-                data["n"],
-                data["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                observed=data["points"],
-                dims="cell",
-            )
+            win, loss = (log[data["pair_of_cell"]] for log in (pt.log(theta), pt.log1p(-theta)))
+            given = (win, loss, data["n"], data["log_coefficient"])
+            observe("points", data, *given, logp=_log_likelihood, random=_draw)
             if len(arms) <= PREFERENCE_ARMS:
                 upper = pt.zeros((len(arms), len(arms)))[first, second].set(theta)
                 lower = pt.zeros((len(arms), len(arms)))[second, first].set(1.0 - theta)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 
-from bayesduel.models.cells import ModelCells, Seen
+from bayesduel.models.cells import DIMS, ModelCells, Seen
 from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.scale_prior import Scale
@@ -310,19 +310,8 @@ class Bernoulli(Response):
         return without_own(slope, bend)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        import pymc as pm
-
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            given["n"],
-            given["log_coefficient"],
-            logp=self._density,
-            random=self._draw,
-            observed=given["points"],
-            dims="cell",
-        )
-        return {}
+        beside = (given["n"], given["log_coefficient"])
+        return observe("points", given, eta, *beside, logp=self._density, random=self._draw)
 
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
         """Return the probability that a side whose predictor is `eta` wins, (draws, ...)."""
@@ -395,21 +384,9 @@ class DavidsonResponse(Response):
         return Derivatives(slope, bend, own, (n * ahead * tie)[..., None], second[..., None, None])
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        import pymc as pm
-
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            parameters["tie"],
-            given["n"],
-            given["log_coefficient"],
-            logp=_davidson_density,
-            random=_draw_davidson,
-            signature="(),(),(),()->(3)",
-            observed=given["counts"],
-            dims=("cell", "result"),
-        )
-        return {}
+        beside = (parameters["tie"], given["n"], given["log_coefficient"])
+        how = {"random": _draw_davidson, "signature": "(),(),(),()->(3)"}
+        return observe("counts", given, eta, *beside, logp=_davidson_density, **how)
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -419,6 +396,19 @@ class DavidsonResponse(Response):
         win, loss, level = np.exp(half - top), np.exp(-half - top), np.exp(tie - top)
         total = win + loss + level
         return {"win": win / total, "tie": level / total, "loss": loss / total}
+
+
+def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
+    """Add what was observed of cells to the PyMC model in context; return no parameters.
+
+    name: which of the data it is; arguments: what its density depends on, the predictor first;
+    how: how it is drawn, for ``pm.CustomDist``.
+    """
+    import pymc as pm
+
+    dims = DIMS.get(name, ("cell",))
+    pm.CustomDist(outcome_name, *arguments, logp=logp, observed=given[name], dims=dims, **how)
+    return {}
 
 
 def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:
