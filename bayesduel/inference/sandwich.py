@@ -129,7 +129,8 @@ def robust_covariance(
     )
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
-    own_numbers = _beside_scores(density)
+    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
+    own_numbers = np.flatnonzero(np.array(names) != "score_free")
     functionals = np.concatenate([scores, np.eye(density.size)[own_numbers]])
     by_name = {
         name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
@@ -230,12 +231,6 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     for part in model.terms.arms:
         found = part.complete(found, duels.arms)
     return np.asarray(found["score"]).T
-
-
-def _beside_scores(density: LinearPredictor) -> np.ndarray:
-    """Return the places of the parameters that are not free numbers of the scores."""
-    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
-    return np.flatnonzero(np.array(names) != "score_free")
 
 
 def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> ClusterRows:
