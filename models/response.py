@@ -33,7 +33,6 @@ __all__ = [
 SummedLogLikelihood = Callable[[np.ndarray, Arrays, Arrays], np.ndarray]
 
 Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
-outcome_name = "outcome"
 
 
 class Derivatives(NamedTuple):
@@ -407,7 +406,7 @@ def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> 
     import pymc as pm
 
     dims = DIMS.get(name, ("cell",))
-    pm.CustomDist(outcome_name, *arguments, logp=logp, observed=given[name], dims=dims, **how)
+    pm.CustomDist("outcome", *arguments, logp=logp, observed=given[name], dims=dims, **how)
     return {}
 
 
