@@ -8,7 +8,6 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import print_json, remark, show, steps
 from bayesduel.cli.report import shown_command
-from bayesduel.data import datasets
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -101,6 +100,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
 
 def _items(log: str, options: dict[str, Any]) -> "Items":
     """Return the items of the table that was named, or of the shipped log."""
+    from bayesduel.data import datasets
     from bayesduel.data.read.items import read_items
 
     out = [name for name in (options["leave_out"] or "").split(",") if name]

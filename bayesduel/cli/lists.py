@@ -8,12 +8,11 @@ import click
 
 from bayesduel.cli.console import out, print_json, working
 from bayesduel.cli.options import json_option
-from bayesduel.data import datasets as shipped
-from bayesduel.data.datasets import Dataset
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bayesduel.data.datasets import Dataset
 
 __all__ = ["datasets", "policies", "problems"]
 
@@ -31,6 +30,8 @@ SETTINGS = {
 @json_option
 def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
     """List the logs shipped with bayesduel, or describe the one called NAME."""
+    from bayesduel.data import datasets as shipped
+
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
     if as_csv:
@@ -107,7 +108,7 @@ def policies(as_json: bool) -> None:
         console.print()
 
 
-def _list_datasets(entries: list[Dataset]) -> None:
+def _list_datasets(entries: list["Dataset"]) -> None:
     table = _table("name", *NUMBERS, "what was compared")
     for e in entries:
         counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
@@ -116,7 +117,7 @@ def _list_datasets(entries: list[Dataset]) -> None:
     out().print("\nbayesduel datasets NAME describes one; bayesduel report NAME makes its report.")
 
 
-def _describe(entry: Dataset) -> None:
+def _describe(entry: "Dataset") -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=False)

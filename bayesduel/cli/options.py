@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
-from bayesduel.data import datasets
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -266,6 +264,9 @@ def read_log(
     left alone. Where no option says otherwise, columns and coding are those of the log of the fit
     `like`.
     """
+    from difflib import get_close_matches
+
+    from bayesduel.data import datasets
     from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
     from bayesduel.data.read.duels import read_duels

@@ -1,6 +1,5 @@
 """``bayesduel predict``: the outcome of duels under a saved fit."""
 
-import csv
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +85,8 @@ def command(
 
 def _read(path: Path) -> "pd.DataFrame":
     """Return the duels of a file as text; an empty condition is none."""
+    import csv
+
     import pandas as pd
 
     with path.open(newline="", encoding="utf-8-sig") as file:

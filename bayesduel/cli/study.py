@@ -1,6 +1,5 @@
 """``bayesduel study``: a live study from the command line."""
 
-import csv
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -276,6 +275,8 @@ command.add_command(serve.command)
 
 
 def _rows(path: str, *columns: str) -> list[dict[str, str]]:
+    import csv
+
     with Path(path).open(newline="", encoding="utf-8") as file:
         try:
             rows = list(csv.DictReader(file))
