@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
 
@@ -69,11 +69,10 @@ class BladeChest(Modifier):
     cyclic: ClassVar[bool] = True
     splits: ClassVar[bool] = False
     unidentified: ClassVar[tuple[str, ...]] = ("blade", "chest")
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:
-        check_positive("prior", self.prior)
-        if isinstance(self.planes, bool) or not isinstance(self.planes, int):
-            raise TypeError(f"planes should be a whole number, got {shown_value(self.planes)}")
+        super().__post_init__()
         if not 1 <= self.planes <= 10:
             raise ValueError(f"planes should be from 1 to 10, got {shown_value(self.planes)}")
 

@@ -1,15 +1,13 @@
 """Cells: a log tallied once, by pair and by what a model asks of each duel."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = [
     "TABLES",
@@ -95,7 +93,7 @@ def data_of_rows(data: Arrays, rows: Any) -> dict[str, np.ndarray]:
 
 
 def seen_in(
-    duels: "Duels",
+    duels: Duels,
     columns: Arrays | None = None,
     *,
     ordered: bool = False,
@@ -132,15 +130,16 @@ def seen_in(
         added = np.where(swap[:, None], added[:, [1, 0, 2]], added)
         sign = np.where(swap, -1.0, 1.0)
         differences = {n: (sign * d.T).T + 0.0 for n, d in differences.items()}
-    codes = [*columns.values(), *(_codes(d) for d in differences.values())]
-    row, place = distinct(first, second, *codes)
+    flat = (d.reshape(len(d), -1) for d in differences.values())  # equal rows have one code
+    codes = (np.unique(one, axis=0, return_inverse=True)[1].ravel() for one in flat)
+    row, place = distinct(first, second, *columns.values(), *codes)
     found = {"first": first[row], "second": second[row]}
     found |= {name: column[row] for name, column in (columns | differences).items()}
     counts = np.stack([np.bincount(place, a, minlength=len(row)) for a in added.T], axis=-1)
     return Seen(columns=_with_order(found, ordered), counts=counts, of_vote=place, added=added)
 
 
-def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
+def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     """Return the sufficient statistics of the margins in each cell; raise as `votes_of`.
 
     ``n`` margins, ``n_left`` of them with first at the left; ``margins`` (cell, statistic):
@@ -168,7 +167,7 @@ def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
     }
 
 
-def votes_of(duels: "Duels") -> Any:
+def votes_of(duels: Duels) -> Any:
     """Return the votes of a log of margins.
 
     Raises ValueError if the log has no margins, or left out those of ties.
@@ -190,7 +189,7 @@ def votes_of(duels: "Duels") -> Any:
     return votes
 
 
-def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the level of each vote in a column, -1 where it has none, and the levels' labels.
 
     `by` is "judge", "group", "category", or a column that was kept.
@@ -209,9 +208,3 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
     return columns | ({"left_first": np.ones(len(columns["first"]))} if ordered else {})
-
-
-def _codes(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers that are equal where rows of `values` are."""
-    rows = values.reshape(len(values), -1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()

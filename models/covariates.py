@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.data.items import Items
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
 from bayesduel.system.arguments import (
     check_flag,
@@ -118,10 +118,11 @@ class ItemCovariates(ArmTerm):
     name: ClassVar[str] = "items"
     parameter: ClassVar[str] = "coefficient"
     dims: ClassVar[Dims] = {"coefficient": ("attribute",), "local": ("attribute",)}
+    ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
 
     def __post_init__(self) -> None:
         check_type(self.items, Items, "items", "what bayesduel.read_items returned")
-        check_positive("scale", self.scale, flat=True)
+        super().__post_init__()
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
 
     @property
@@ -151,11 +152,9 @@ class ItemCovariates(ArmTerm):
         return (Touch((), table[cells["first"]] - table[cells["second"]]),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.scale * unit
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add the coefficients to the PyMC model in context; return them by name."""
         if self.sparsity is None:
             return super().add(given, unit, scales, centred=centred)
         return {"coefficient": horseshoe(self.scale, self.sparsity, given["n"].sum(), unit)}
@@ -167,7 +166,6 @@ class ItemCovariates(ArmTerm):
         return log_horseshoe(parameters, self.scale, self.sparsity, cells["n"].sum(), unit)
 
     def utility(self, parameters: Named, table: Any) -> Any:
-        """Return the utilities of the arms, (..., K)."""
         return parameters["coefficient"] @ table.T
 
 
@@ -196,9 +194,7 @@ class ItemEffects(ArmTerm):
     needs_items: ClassVar[bool] = True
     dims: ClassVar[Dims] = {"effect": ("arm",)}
     over_arms: ClassVar[bool] = False  # not centred: attributes say nothing of the mean
-
-    def __post_init__(self) -> None:
-        check_positive("prior", self.prior)
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -263,6 +259,7 @@ class DuelCovariates(ByLevel, Term):
 
     name: ClassVar[str] = "covariates"
     parameter: ClassVar[str] = "covariate_effect"
+    ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
 
     def __post_init__(self) -> None:
         columns = texts_of(self.of, "columns")
@@ -272,11 +269,11 @@ class DuelCovariates(ByLevel, Term):
             )
         if len(set(columns)) < len(columns):
             raise ValueError(f"columns should be distinct, got {list(columns)}")
-        check_positive("scale", self.scale, flat=True)
         object.__setattr__(self, "of", columns)
         if self.deviations is not None:
             deviations = numbers(self.deviations, "deviations").ravel()
             object.__setattr__(self, "deviations", tuple(deviations.tolist()))
+        super().__post_init__()
         if self.by is not None:
             check_names(self.by, "by")
 
@@ -293,7 +290,6 @@ class DuelCovariates(ByLevel, Term):
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Covariates of 0."""
         return tuple(f"{name!r} is 0" for name in self.of)
 
     def coords(self, log: Any) -> dict[str, Any]:

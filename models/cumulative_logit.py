@@ -5,21 +5,24 @@ The density of a cell is a sum of logistic terms, one a threshold, because for t
     expit(b - eta) - expit(a - eta) = expit(b - eta) expit(eta - a) (1 - exp(a - b)).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
 
+from bayesduel.models.cells import ModelCells, Seen
 from bayesduel.models.elementary import elementary
-from bayesduel.models.response import Derivatives, Response, log_coefficient, outcome_name
+from bayesduel.models.response import (
+    Derivatives,
+    Predictor,
+    Response,
+    log_coefficient,
+    observe,
+)
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.system.arguments import shown_value
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells, Seen
 
 __all__ = ["CumulativeLogit", "CumulativeResponse"]
 
@@ -103,7 +106,7 @@ class CumulativeResponse(Response):
         if self.levels is not None and not set(sizes) <= set(self.levels):
             raise ValueError(f"grades should be of the levels {list(self.levels)}, got {sizes}")
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of each grade of the first arm, (cells, G)."""
         grades = (self if self.levels else CumulativeResponse(levels_in(duels))).grades
         votes = duels.votes
@@ -126,7 +129,6 @@ class CumulativeResponse(Response):
         return log_coefficient - sides.sum(axis=-1) + inner.sum(axis=-1)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the multinomial log likelihood of cells, (draws, cells)."""
         steps = self._steps(parameters)[..., None, :]
         return np.asarray(self.density(data["counts"], eta, steps, data["log_coefficient"]))
 
@@ -145,24 +147,13 @@ class CumulativeResponse(Response):
         return Derivatives(pull.sum(axis=-1), -stiff.sum(axis=-1), own, stiff @ moved, second)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the multinomial outcomes of cells."""
-        import pymc as pm
         import pytensor.tensor as pt
 
         steps = [parameters[name] for name in self.steps]
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            pt.stack(steps) if steps else pt.zeros(0),
-            given["log_coefficient"],
-            given["n"],
-            logp=self._logp,
-            random=self._draw,
-            signature=f"(),(s),(),()->({len(self.grades)})",
-            observed=given["counts"],
-            dims=("cell", "result"),
-        )
-        return {}
+        known = pt.stack(steps) if steps else pt.zeros(0)
+        beside = (known, given["log_coefficient"], given["n"])
+        how = {"random": self._draw, "signature": f"(),(s),(),()->({len(self.grades)})"}
+        return observe("counts", given, eta, *beside, logp=self._logp, **how)
 
     def _logp(self, counts: Any, eta: Any, steps: Any, log_coefficient: Any, n: Any) -> Any:
         return self.density(counts, eta, steps, log_coefficient)
@@ -189,11 +180,7 @@ class CumulativeResponse(Response):
         return {"win": win, "tie": win * loss * np.expm1(2 * least), "loss": loss}
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with the thresholds above 0, (draws, steps)."""
         return {**posterior, "threshold": np.cumsum(np.exp(self._steps(posterior)), axis=-1)}
@@ -283,7 +270,6 @@ class CumulativeLogit(ScoreModel):
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        """Return the settings with which the model has this response, or None."""
         return {"levels": response.levels} if isinstance(response, CumulativeResponse) else None
 
     @property

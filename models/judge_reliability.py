@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Modifier, centre
 
 __all__ = ["JudgeReliability"]
@@ -68,9 +68,7 @@ class JudgeReliability(ByLevel, Modifier):
     key: ClassVar[str] = name
     dims: ClassVar[Dims] = {"sensitivity": ("judge",)}
     by = "judge"
-
-    def __post_init__(self) -> None:
-        check_positive("prior", self.prior)
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:

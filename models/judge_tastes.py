@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 
 __all__ = ["JudgeTastes"]
@@ -57,9 +57,7 @@ class JudgeTastes(ByLevel, Term):
     needs_items: ClassVar[bool] = True
     explains: ClassVar[tuple[str, ...]] = ("judge",)
     dims: ClassVar[Dims] = {"judge_spread": ("attribute",), "taste": ("judge", "attribute")}
-
-    def __post_init__(self) -> None:
-        check_positive("prior", self.prior)
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -76,5 +74,4 @@ class JudgeTastes(ByLevel, Term):
         return (Touch((judge,), known[:, None] * away),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the spreads."""
         return scales["judge_spread"]

@@ -12,7 +12,7 @@ from bayesduel.models.covariates import ItemCovariates
 from bayesduel.models.identifiability import check_determined
 from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
-from bayesduel.models.settings import Arrays, Named, check_positive
+from bayesduel.models.settings import Arrays, Named
 from bayesduel.models.term import Term, Terms, Touch
 
 __all__ = ["Intercept", "LogisticAttributes"]
@@ -26,16 +26,13 @@ class Intercept(Term):
 
     name: ClassVar[str] = "intercept"
     parameter: ClassVar[str] = "intercept"
-
-    def __post_init__(self) -> None:
-        check_positive("prior", self.prior, flat=True)
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0"}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return 1 for each item."""
         return (Touch((), np.ones(len(cells["first"]))),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.prior
 
 

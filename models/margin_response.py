@@ -7,22 +7,19 @@ n, n_left): the statistics, the difference of the two scores, the advantage of t
 (0 where `eta` has it), the variance of a margin, one number more, and the numbers of margins.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import special
 
-from bayesduel.models.cells import margins_of, votes_of
+from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_of
 from bayesduel.models.elementary import elementary
+from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
+from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells, Seen
 
 __all__ = ["MarginResponse", "Variances"]
 
@@ -102,7 +99,7 @@ class MarginResponse(Response):
         """Return the size of a typical margin."""
         return given["unit"]
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the statistics of the margins of each cell, and the ``unit``."""
         found = margins_of(duels, seen)
         if explicit:
@@ -122,15 +119,13 @@ class MarginResponse(Response):
             raise ValueError("margins should not all be 0: they contain no information")
         return float(np.sqrt(np.average(margin**2, weights=votes.weight)))
 
-    def start(self, name: str, cells: "ModelCells") -> Any:
-        """Return the logarithm of a learned scale from which a search starts."""
+    def start(self, name: str, cells: ModelCells) -> Any:
         if name in ("shrinkage", "degrees_over_1"):
             return np.log(5.0 if name == "shrinkage" else 8.0)
         unit = float(np.log(cells.data["unit"]))
         return unit if name in ("scale", "noise") else unit - np.log(4.0)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the margins of cells."""
         import pytensor.tensor as pt
 
         shape, variance = self._shape(parameters), self._variance(parameters, given)
@@ -144,8 +139,7 @@ class MarginResponse(Response):
             own = pm.Deterministic("pair_noise", noise, dims="pair")
             found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
             density, draw = normal, draw_normal
-        observe(eta, parameters, variance, shape, given, density, draw)
-        return found
+        return found | observe_margins(eta, parameters, variance, shape, given, density, draw)
 
     def _shape(self, parameters: Named) -> Any:
         """Return the shape of the density: shrinkage, degrees of freedom, or 0."""
@@ -179,7 +173,6 @@ class MarginResponse(Response):
         return density, order, variance, shape
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the log likelihood of the margins of cells, (draws, cells)."""
         density, *given = self._given(parameters, data)
         return np.asarray(density(data["margins"], eta, *given, data["n"], data["n_left"]))
 
@@ -221,11 +214,7 @@ class MarginResponse(Response):
         return student, draw_student
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with ``degrees`` and ``pair_noise``.
 
@@ -300,7 +289,6 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     flat prior also if the log has several components or no more margins than scores.
     """
     from bayesduel.data.health import components
-    from bayesduel.models.identifiability import check_components
 
     votes = votes_of(duels)
     if not votes.margin.any():
@@ -360,14 +348,6 @@ def pair_student(
     return constant - wide - (shape + n) / 2 * of.log1p(rest)
 
 
-def draw_normal(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    """Draw the statistics of normal margins."""
-    return draw_statistics(eta, order, variance, n, n_left, rng)
-
-
 def draw_student(
     eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
     rng: np.random.Generator, size: Any = None,
@@ -385,7 +365,7 @@ def draw_pair_student(
 ) -> np.ndarray:  # fmt: skip
     """Draw variances, and the statistics of margins given them."""
     own = variance * shape / rng.chisquare(shape, size=eta.shape)
-    return draw_statistics(eta, order, own, n, n_left, rng)
+    return draw_normal(eta, order, own, shape, n, n_left, rng)
 
 
 def with_order(
@@ -399,31 +379,19 @@ def with_order(
     return Derivatives(slope, bend, (own + 0.0 * slope)[..., None], cross[..., None], total)
 
 
-def observe(
+def observe_margins(
     eta: Any, parameters: Named, variance: Any, shape: Any, given: Named, density: Any, draw: Any
-) -> None:
+) -> dict[str, Any]:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 
     Where cells are unordered pairs the advantage of the left side is not in `eta`.
     """
-    import pymc as pm
     import pytensor.tensor as pt
 
-    order = 0.0 if "left_first" in given else parameters.get("order", 0.0)
-    pm.CustomDist(
-        outcome_name,
-        eta,
-        pt.as_tensor(order),
-        variance,
-        pt.as_tensor(shape, dtype="float64"),
-        given["n"],
-        given["n_left"],
-        logp=density,
-        random=draw,
-        signature="(),(),(),(),(),()->(3)",
-        observed=given["margins"],
-        dims=("cell", "statistic"),
-    )
+    order = pt.as_tensor(0.0 if "left_first" in given else parameters.get("order", 0.0))
+    beside = (order, variance, pt.as_tensor(shape, dtype="float64"), given["n"], given["n_left"])
+    how = {"random": draw, "signature": "(),(),(),(),(),()->(3)"}
+    return observe("margins", given, eta, *beside, logp=density, **how)
 
 
 def order_of(posterior: Arrays) -> np.ndarray:
@@ -444,8 +412,6 @@ def spread_of(
 
 def _residual(duels: Any, order: bool) -> tuple[float, float]:
     """Return the least sum of squares of the margins about any scores, and about 0."""
-    from bayesduel.models.cells import seen_in
-
     seen = seen_in(duels, by_vote=True)
     data = margins_of(duels, seen)
     n_left, n_right = data["n_left"], data["n"] - data["n_left"]
@@ -473,10 +439,11 @@ def _squares(statistics: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
     return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
 
 
-def draw_statistics(
-    eta: Any, order: Any, variance: Any, n: Any, n_left: Any, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw the statistics of cells of normal margins, shape (cells, 3)."""
+def draw_normal(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw the statistics of cells of normal margins, shape (cells, 3); `shape` is not used."""
     sides = np.stack([n_left, n - n_left], axis=-1)
     middle = np.stack([eta + order, eta - order], axis=-1)
     spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
 
@@ -65,9 +65,10 @@ class OrderEffect(ByLevel, Term):
     name: ClassVar[str] = "order"
     reads_order: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...]] = ("neither side has an advantage",)
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0"}
 
     def __post_init__(self) -> None:
-        check_positive("prior", self.prior, flat=True)
+        super().__post_init__()
         if self.by is not None:
             check_names(self.by, "by")
 
@@ -112,5 +113,4 @@ class OrderEffect(ByLevel, Term):
         return () if level is None else (Touch((level,), cells["left_first"] * known),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the prior deviation."""
         return self.prior * unit

@@ -3,31 +3,27 @@
 Densities and their arguments are those of :mod:`bayesduel.models.margin_response`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.cells import ModelCells
 from bayesduel.models.elementary import elementary
 from bayesduel.models.margin_response import (
     MarginResponse,
     draw_normal,
-    draw_statistics,
     normal,
-    observe,
+    observe_margins,
     order_of,
     spread_of,
     with_order,
     without_order,
 )
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Derivatives
+from bayesduel.models.response import Derivatives, Predictor
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells
 
 __all__ = ["PairResiduals"]
 
@@ -68,7 +64,6 @@ class PairResiduals(MarginResponse):
 
     @property
     def _density(self) -> tuple[Any, Any]:
-        """The log density of a cell, and how to draw from it."""
         return perturbed, draw_perturbed
 
     def _shape(self, parameters: Named) -> Any:
@@ -76,21 +71,19 @@ class PairResiduals(MarginResponse):
         return parameters["residual_scale"]
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the margins of cells."""
         import pymc as pm
 
         spread, variance = parameters["residual_scale"], self._variance(parameters, given)
         if "pair_of_cell" not in given:
-            observe(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
-            return {}
+            how = (spread, given, perturbed, draw_perturbed)
+            return observe_margins(eta, parameters, variance, *how)
         standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
         residual = pm.Deterministic("residual", spread * standard, dims="pair")
         eta = eta + given["pair_sign"] * residual[given["pair_of_cell"]]
-        observe(eta, parameters, variance, 0.0, given, normal, draw_normal)
+        observe_margins(eta, parameters, variance, 0.0, given, normal, draw_normal)
         return {"residual": residual}
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the log likelihood of the margins of cells, (draws, cells)."""
         density, order, variance, shape = self._given(parameters, data)
         if "pair_of_cell" in data:
             own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
@@ -99,7 +92,6 @@ class PairResiduals(MarginResponse):
         return np.asarray(density(data["margins"], eta, *given))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the log density of margins."""
         _, order, variance, shape = self._given(parameters, data)
         n, share = data["n"], data["n_left"] / data["n"]
         left, right, _ = without_order(data["margins"], order)
@@ -116,16 +108,11 @@ class PairResiduals(MarginResponse):
         )
 
     def _given(self, parameters: Named, data: Named) -> tuple[Any, Any, Any, Any]:
-        """Return density, order, variance and shape of cells, arrays with draws first."""
         rest = {name: v for name, v in data.items() if name != "pair_of_cell"}
         return super()._given(parameters, rest)
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with the residuals.
 
@@ -155,7 +142,6 @@ class PairResiduals(MarginResponse):
     def margin(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1)."""
         residual = np.asarray(parameters["residual"])
         own = of_pairs(residual, first, second, n_arms_of(residual))
         middle = np.asarray(eta) + np.where(first < second, own, -own)
@@ -183,7 +169,7 @@ def draw_perturbed(
 ) -> np.ndarray:  # fmt: skip
     """Draw residuals, and the statistics of margins given them."""
     moved = eta + shape * rng.standard_normal(eta.shape)
-    return draw_statistics(moved, order, variance, n, n_left, rng)
+    return draw_normal(moved, order, variance, shape, n, n_left, rng)
 
 
 def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal, Self
 from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
-from bayesduel.models.settings import check_positive
 from bayesduel.system.arguments import check_one_of
 
 __all__ = ["PerturbedThurstone"]
@@ -57,15 +56,14 @@ class PerturbedThurstone(ScoreModel):
 
     label: ClassVar[str] = "perturbed-thurstone"
     assumption: ClassVar[str] = "Thurstone with margins, and a residual for each pair"
+    ranges: ClassVar[dict[str, str]] = {"unit": "> 0 and finite"}
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("unit", self.unit, none=True)
         check_one_of(self.variances, "variances", ("common", "arm"))
+        super().__post_init__()
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        """Return the settings with which the model has this response, or None."""
         if type(response) is not PairResiduals:
             return None
         return {"variances": response.variances, "unit": response.unit_size}

@@ -14,7 +14,7 @@ from scipy.special import expit
 from bayesduel.data.rankings import Rankings
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.cells import ModelCells
-from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
+from bayesduel.models.response import Derivatives, Response, observe, without_own
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Named
 from bayesduel.text import join
@@ -61,22 +61,9 @@ class ChoiceResponse(Response):
         return found._replace(joint=(data["stage"], np.sqrt(n) * chance))
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the choices."""
-        import pymc as pm
-
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            given["n"],
-            given["stage"],
-            logp=_density,
-            observed=given["opens"],
-            dims="cell",
-        )
-        return {}
+        return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
     def tie_rule(self, duels: Any) -> str:
-        """Return in words what a tie of the log counts for."""
         return "none: a place is held by one arm"
 
     def outcome_probabilities(
@@ -157,7 +144,6 @@ class PlackettLuce(ScoreModel):
             )
 
     def why_not(self, method: str) -> str:
-        """Return why `method` cannot find its posterior, or "" where it can."""
         if method == "laplace" and len(self.scales) > 1:
             return "its choices bend several predictors together, at which it learns two scales"
         return super().why_not(method)

@@ -9,9 +9,9 @@ from scipy.special import betaln
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
-from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
+from bayesduel.models.response import Bernoulli, Response, log_coefficient, observe
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Arrays, Dims, Named, check_positive
+from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.models.term import Terms
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class PreferenceMatrix(Model):
     terms: ClassVar[Terms] = Terms(())
     response: ClassVar[Response] = Probabilities()
     dims: ClassVar[Dims] = {"theta": ("pair",)}
-
-    def __post_init__(self) -> None:
-        check_positive("concentration", self.concentration, none=True)
+    ranges: ClassVar[dict[str, str]] = {"concentration": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -90,19 +88,13 @@ class PreferenceMatrix(Model):
         return "" if method == "conjugate" else super().why_not(method)
 
     def cells(
-        self,
-        log: Any,
-        *,
-        each: bool = False,
-        by_vote: bool = False,
-        unit: str = "",
-        seen: Seen | None = None,
+        self, log: Any, *, unit: str = "", seen: Seen | None = None, **options: Any
     ) -> ModelCells:
         """Return the tallied cells, one an unordered pair that met, and each one's pair."""
         if isinstance(log, ModelCells):
             return log
         if seen is None:
-            seen = seen_in(log, each=each, by_vote=by_vote)
+            seen = seen_in(log, **options)
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         first, second = seen.columns["first"], seen.columns["second"]
         turned = first > second
@@ -130,12 +122,14 @@ class PreferenceMatrix(Model):
         Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
         conditional versus marginal likelihoods", Psychometrika 2019.
         """
+        data, draws = cells.data, len(posterior["theta"])
+        points, n = data["points"], data["n"]
         if unit != "pair":
-            return _of_cells(posterior, cells)
-        draws = len(posterior["theta"])
+            theta = np.asarray(posterior["theta"], dtype=float)[:, data["pair_of_cell"]]
+            win, loss = np.log(np.maximum(theta, 1e-300)), np.log1p(-np.minimum(theta, 1 - 1e-16))
+            return _log_likelihood(points, win, loss, n, data["log_coefficient"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
         half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
-        points, n = cells.data["points"], cells.data["n"]
         return betaln(half + points, half + n - points) - betaln(half, half)
 
     def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
@@ -158,17 +152,9 @@ class PreferenceMatrix(Model):
                 concentration = pt.as_tensor(float(self.concentration))
             theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
             # Logarithms before gathering, so that they stay exact at any log odds.
-            pm.CustomDist(
-                outcome_name,
-                pt.log(theta)[data["pair_of_cell"]],
-                pt.log1p(-theta)[data["pair_of_cell"]],
-                data["n"],
-                data["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                observed=data["points"],
-                dims="cell",
-            )
+            win, loss = (log[data["pair_of_cell"]] for log in (pt.log(theta), pt.log1p(-theta)))
+            given = (win, loss, data["n"], data["log_coefficient"])
+            observe("points", data, *given, logp=_log_likelihood, random=_draw)
             if len(arms) <= PREFERENCE_ARMS:
                 upper = pt.zeros((len(arms), len(arms)))[first, second].set(theta)
                 lower = pt.zeros((len(arms), len(arms)))[second, first].set(1.0 - theta)
@@ -183,11 +169,9 @@ class PreferenceMatrix(Model):
         return dict(posterior)
 
     def _n_arms(self, posterior: Named) -> int:
-        """Return the number of arms of a posterior."""
         return n_arms_of(posterior["theta"])
 
     def outcomes(self, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of first, (draws, n)."""
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
@@ -197,24 +181,11 @@ class PreferenceMatrix(Model):
         return {"win": win, "loss": 1.0 - win}
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
-        """Return the probability that first wins and that it loses, (draws, n, 2)."""
         return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)
 
     def margins(self, posterior: Named, conditions: Named) -> None:
         """Return None: it is a model of who wins."""
         return
-
-
-def _of_cells(posterior: Named, cells: ModelCells) -> np.ndarray:
-    theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
-    data = cells.data
-    return _log_likelihood(
-        data["points"],
-        np.log(np.maximum(theta, 1e-300)),
-        np.log1p(-np.minimum(theta, 1 - 1e-16)),
-        data["n"],
-        data["log_coefficient"],
-    )
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import shown_value
 
@@ -64,13 +64,14 @@ class RandomEffects(ByLevel, Term):
     prior: float = 0.5
 
     name: ClassVar[str] = "random"
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:
         if not isinstance(self.by, str) or not self.by:
             raise TypeError(f"by should be the name of a column, got {shown_value(self.by)}")
         if self.by in NEVER or set(self.by) & set("()+:"):
             raise ValueError(f"by should be a column of the votes, got {shown_value(self.by)}")
-        check_positive("prior", self.prior)
+        super().__post_init__()
 
     @property
     def parameter(self) -> str:  # type: ignore[override]
@@ -84,7 +85,6 @@ class RandomEffects(ByLevel, Term):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The spread."""
         return {self.spread: Scale("half-normal", self.prior)}
 
     @property
@@ -105,7 +105,6 @@ class RandomEffects(ByLevel, Term):
         return Touch((level, cells["first"]), known), Touch((level, cells["second"]), -known)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the spread."""
         return scales[self.spread]
 
 

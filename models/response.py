@@ -9,18 +9,16 @@ for arrays of draws; their first and second derivatives in the predictor are clo
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 
+from bayesduel.models.cells import DIMS, ModelCells, Seen
 from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
-
-if TYPE_CHECKING:
-    from bayesduel.models.cells import ModelCells, Seen
 
 __all__ = [
     "Bernoulli",
@@ -34,7 +32,7 @@ __all__ = [
 # Of eta (draws, cells), parameters by name (draws first) and data, to (draws,).
 SummedLogLikelihood = Callable[[np.ndarray, Arrays, Arrays], np.ndarray]
 
-outcome_name = "outcome"
+Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
 
 
 class Derivatives(NamedTuple):
@@ -143,7 +141,7 @@ class Response(ByValue, ABC):
         return {}
 
     @abstractmethod
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the outcomes of cells as ``pm.Data``.
 
         With `explicit`, what the duels of a pair share is a parameter of the model, and
@@ -212,21 +210,14 @@ class Response(ByValue, ABC):
         """Return location, scale and degrees of freedom of the next margin, or None."""
         return None
 
-    def start(self, name: str, cells: "ModelCells") -> Any:
+    def start(self, name: str, cells: ModelCells) -> Any:
         """Return the logarithm of a learned scale from which a search starts; also of a term's."""
         return 0.0
 
     def complete(
-        self,
-        posterior: Arrays,
-        eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
-        rng: np.random.Generator,
+        self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the draws with what the likelihood integrates out drawn too.
-
-        `eta` returns the predictor of all cells for some draws, (draws, cells).
-        """
+        """Return the draws with what the likelihood integrates out drawn too."""
         return dict(posterior)
 
     def tie_rule(self, duels: Any) -> str:
@@ -264,7 +255,6 @@ class Bernoulli(Response):
 
     @property
     def score_link(self) -> str | None:
-        """The link."""
         return self.link
 
     @property
@@ -272,7 +262,7 @@ class Bernoulli(Response):
         """Scale of the prior of a learned scale: similar win probabilities with either link."""
         return 2.0 if self.link == "logit" else 1.2
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the first arm's ``points``, a tie counting half."""
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         return {
@@ -288,15 +278,22 @@ class Bernoulli(Response):
 
     @property
     def score_unit(self) -> str:
-        """Unit of the scores in words."""
         return f"{self.link}s"
 
-    @property
-    def _density(self) -> Any:
-        return _logit_density if self.link == "logit" else _probit_density
+    def _density(self, points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+        of = elementary(eta)
+        if self.link == "logit":
+            return points * eta - n * of.softplus(eta) + log_coefficient
+        return points * of.log_ndtr(eta) + (n - points) * of.log_ndtr(-eta) + log_coefficient
+
+    def _draw(
+        self, eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
+        rng: np.random.Generator, size: Any = None,
+    ) -> np.ndarray:  # fmt: skip
+        chance = self.typical_score(eta, {})
+        return rng.binomial(n.astype(np.int64), chance, size=size).astype(float)
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the binomial log likelihood of cells, (draws, cells)."""
         return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
@@ -312,20 +309,8 @@ class Bernoulli(Response):
         return without_own(slope, bend)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the binomial outcomes of cells."""
-        import pymc as pm
-
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            given["n"],
-            given["log_coefficient"],
-            logp=self._density,
-            random=_draw_logit if self.link == "logit" else _draw_probit,
-            observed=given["points"],
-            dims="cell",
-        )
-        return {}
+        beside = (given["n"], given["log_coefficient"])
+        return observe("points", given, eta, *beside, logp=self._density, random=self._draw)
 
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
         """Return the probability that a side whose predictor is `eta` wins, (draws, ...)."""
@@ -334,7 +319,6 @@ class Bernoulli(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss``, shape (..., n)."""
         win = self.typical_score(eta, parameters)
         return {"win": win, "loss": self.typical_score(-eta, parameters)}
 
@@ -373,7 +357,7 @@ class DavidsonResponse(Response):
         if flat and duels.n_ties == 0:
             raise ValueError("scale should be finite for a log without ties, got inf")
 
-    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of first wins, second wins and ties."""
         return {
             "n": seen.counts.sum(axis=-1),
@@ -382,7 +366,6 @@ class DavidsonResponse(Response):
         }
 
     def log_likelihood(self, eta: np.ndarray, parameters: Named, data: Arrays) -> np.ndarray:
-        """Return the multinomial log likelihood of cells, (draws, cells)."""
         tie = np.asarray(parameters["tie"])[..., None]
         return np.asarray(
             _davidson_density(data["counts"], eta, tie, data["n"], data["log_coefficient"])
@@ -400,32 +383,31 @@ class DavidsonResponse(Response):
         return Derivatives(slope, bend, own, (n * ahead * tie)[..., None], second[..., None, None])
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
-        """Add the multinomial outcomes of cells."""
-        import pymc as pm
-
-        pm.CustomDist(
-            outcome_name,
-            eta,
-            parameters["tie"],
-            given["n"],
-            given["log_coefficient"],
-            logp=_davidson_density,
-            random=_draw_davidson,
-            signature="(),(),(),()->(3)",
-            observed=given["counts"],
-            dims=("cell", "result"),
-        )
-        return {}
+        beside = (parameters["tie"], given["n"], given["log_coefficient"])
+        how = {"random": _draw_davidson, "signature": "(),(),(),()->(3)"}
+        return observe("counts", given, eta, *beside, logp=_davidson_density, **how)
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
         half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
         top = np.maximum(np.abs(half), tie)  # the largest weight is 1: none overflows
         win, loss, level = np.exp(half - top), np.exp(-half - top), np.exp(tie - top)
         total = win + loss + level
         return {"win": win / total, "tie": level / total, "loss": loss / total}
+
+
+def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
+    """Add what was observed of cells to the PyMC model in context; return no parameters.
+
+    name: which of the data it is; arguments: what its density depends on, the predictor first;
+    how: how it is drawn, for ``pm.CustomDist``.
+    """
+    import pymc as pm
+
+    dims = DIMS.get(name, ("cell",))
+    pm.CustomDist("outcome", *arguments, logp=logp, observed=given[name], dims=dims, **how)
+    return {}
 
 
 def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:
@@ -447,29 +429,6 @@ def _logit_sum(eta: np.ndarray, parameters: Arrays, data: Arrays) -> np.ndarray:
 
 
 # -- densities, and draws from them -------------------------------------------------------
-
-
-def _logit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    return points * eta - n * elementary(eta).softplus(eta) + log_coefficient
-
-
-def _draw_logit(
-    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    return rng.binomial(n.astype(np.int64), expit(eta), size=size).astype(float)
-
-
-def _probit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    log_phi = elementary(eta).log_ndtr
-    return points * log_phi(eta) + (n - points) * log_phi(-eta) + log_coefficient
-
-
-def _draw_probit(
-    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    return rng.binomial(n.astype(np.int64), ndtr(eta), size=size).astype(float)
 
 
 def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: Any) -> Any:

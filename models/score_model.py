@@ -64,6 +64,7 @@ class ScoreModel(Model):
         return {} if cls.__dict__.get("response") == response else None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = self.predictor
         if isinstance(given, Terms) and given == DEFAULT:
             given = Scores(self.scale)
@@ -89,7 +90,6 @@ class ScoreModel(Model):
 
     @property
     def terms(self) -> Terms:
-        """The predictor."""
         found: Terms = self.predictor
         return found
 
@@ -117,5 +117,4 @@ class ScoreModel(Model):
         return {"terms": [{"term": p.name, **p.settings} for p in self.terms], **own}
 
     def settled(self, log: Any) -> Self:
-        """Return the same with every setting that is read off the log written down."""
         return replace(self, predictor=Terms(tuple(part.settled(log) for part in self.terms)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, centre
 
 __all__ = ["Scores"]
@@ -39,9 +39,7 @@ class Scores(ArmTerm):
     parameter: ClassVar[str] = "score"
     dims: ClassVar[Dims] = {"score": ("arm",)}
     free_dims: ClassVar[tuple[str, ...]] = ("free",)  # from which the centred scores follow
-
-    def __post_init__(self) -> None:
-        check_positive("scale", self.scale, none=True, flat=True)
+    ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
 
     @property
     def scales(self) -> dict[str, Scale]:

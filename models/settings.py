@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.system.arguments import LARGEST_FLOAT, shown_value
-from bayesduel.system.settings import completed
+from bayesduel.system.arguments import shown_value
+from bayesduel.system.settings import Settings
 from bayesduel.text import join
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "ByValue",
     "Dims",
     "Named",
-    "check_positive",
     "settings_from_json",
     "settings_to_json",
 ]
@@ -27,10 +26,8 @@ Arrays = Mapping[str, np.ndarray]  # the same of arrays alone, such as draws
 Dims = dict[str, tuple[str, ...]]  # dimensions of parameters, by name
 
 
-class ByValue:
+class ByValue(Settings):
     """Dataclasses that are equal where their fields are, arrays entry by entry.
-
-    Docstrings are completed as those of :class:`~bayesduel.system.settings.Settings`.
 
     Attributes
     ----------
@@ -60,8 +57,6 @@ class ByValue:
         if "__eq__" not in cls.__dict__:
             cls.__eq__ = _equal  # type: ignore[method-assign]
             cls.__hash__ = _hashed  # type: ignore[method-assign]
-        if cls.__doc__ is not None:
-            cls.__doc__ = completed(cls)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -100,23 +95,6 @@ def settings_from_json(text: str) -> dict[str, Any]:
 
     found: dict[str, Any] = json.loads(text, object_hook=made)
     return found
-
-
-def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = False) -> None:
-    """Raise unless the setting `value` is a positive finite number.
-
-    `none` allows None (a setting that is learned or read off the log), `flat` infinity (a flat
-    prior).
-
-    Raises TypeError or ValueError if it is not.
-    """
-    if none and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} should be {'None or ' * none}a number, got {shown_value(value)}")
-    if not (0 < value <= LARGEST_FLOAT or (flat and value == np.inf)):
-        rule = f"{name} should be > 0{' and finite' * (not flat)}"
-        raise ValueError(f"{rule}, got {shown_value(value)}")
 
 
 def _equal(self: Any, other: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
@@ -79,13 +79,13 @@ class Sources(ArmTerm):
 
     name: ClassVar[str] = "sources"
     parameter: ClassVar[str] = "score_by_source"
+    ranges: ClassVar[dict[str, str]] = {"scale": "> 0 and finite"}
 
     def __post_init__(self) -> None:
         if not isinstance(self.by, str) or not self.by:
             raise TypeError(f"by should be the name of a column, got {shown_value(self.by)}")
         if set(self.by) & set("()+:="):
             raise ValueError(f"by should be a column of the votes, got {shown_value(self.by)}")
-        check_positive("scale", self.scale, none=True)
         object.__setattr__(self, "target", _target(self.target))
         if self.levels is not None:
             object.__setattr__(self, "levels", texts_of(self.levels, "levels"))
@@ -95,6 +95,7 @@ class Sources(ArmTerm):
                     f"target should be of the levels of {self.by}, {join(self.levels)}, got "
                     f"{join(lost, quote=True)}"
                 )
+        super().__post_init__()
 
     @classmethod
     def worded(cls, text: str) -> "Sources":
@@ -136,7 +137,6 @@ class Sources(ArmTerm):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The column."""
         return (self.by,)
 
     @property

@@ -40,7 +40,6 @@ class Stacked(PreferenceMatrix):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
         return {"weights": self.weights}
 
     def build(self, log: Any, *, centred: bool = True) -> Any:

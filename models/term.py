@@ -10,17 +10,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from bayesduel.data.items import Items
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
-
-if TYPE_CHECKING:
-    from bayesduel.data.items import Items
 
 __all__ = [
     "ArmTerm",
@@ -328,12 +326,10 @@ class ByLevel(Part):
 
     @property
     def key(self) -> str:
-        """The name and the column."""
         return self.name if self.by is None else f"{self.name}:{self.by}"
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The column."""
         return () if self.by is None else (self.by,)
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
@@ -362,7 +358,7 @@ class ArmTerm(Term):
     """
 
     splits: ClassVar[bool] = False
-    items: "Items | None" = None
+    items: Items | None = None
 
     def utility(self, parameters: Named, table: Any) -> Any:
         """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
@@ -538,7 +534,7 @@ class Terms:
         return any(part.reads_order for part in self.parts)
 
     @property
-    def items(self) -> "Items | None":
+    def items(self) -> Items | None:
         """The table of attributes of the arms, or None."""
         return next((part.items for part in self.arms if part.items is not None), None)
 

@@ -8,7 +8,6 @@ import numpy as np
 from bayesduel.models.margin_response import MarginResponse, Variances
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
-from bayesduel.models.settings import check_positive
 from bayesduel.system.arguments import check_one_of, real, shown_value
 
 __all__ = ["ThurstoneScore"]
@@ -79,11 +78,11 @@ class ThurstoneScore(ScoreModel):
     assumption: ClassVar[str] = (
         "Thurstone with margins (one score per arm, in units of the margins)"
     )
+    ranges: ClassVar[dict[str, str]] = {"unit": "> 0 and finite"}
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("unit", self.unit, none=True)
         check_one_of(self.variances, "variances", ("common", "arm", "pair"))
+        super().__post_init__()
         if self.degrees is None:
             return
         if not isinstance(self.degrees, str) or self.degrees != "learned":
@@ -103,7 +102,6 @@ class ThurstoneScore(ScoreModel):
 
     @classmethod
     def of_response(cls, response: Response) -> dict[str, Any] | None:
-        """Return the settings with which the model has this response, or None."""
         if type(response) is not MarginResponse:
             return None
         own = {"variances": response.variances, "degrees": response.degrees}

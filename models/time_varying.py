@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.settings import Dims, Named, check_positive
+from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch
-from bayesduel.system.arguments import check_one_of, numbers, real, shown_value
+from bayesduel.system.arguments import check_one_of, numbers
 
 __all__ = ["TimeVarying"]
 
@@ -81,13 +81,10 @@ class TimeVarying(Term):
     parameter: ClassVar[str] = "change"
     reads: ClassVar[tuple[str, ...]] = ("time",)
     dims: ClassVar[Dims] = {"rating": ("period", "arm"), "change": ("earlier", "arm")}
+    ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:
-        check_positive("prior", self.prior)
         check_one_of(self.process, "process", ("walk", "smooth"))
-        if isinstance(self.periods, bool) or not isinstance(self.periods, int):
-            raise TypeError(f"periods should be a whole number, got {shown_value(self.periods)}")
-        real(self.periods, "periods")
         if not 2 <= self.periods <= 200:
             raise ValueError(f"periods should be from 2 to 200, got {self.periods}")
         if self.edges is not None:
@@ -95,6 +92,7 @@ class TimeVarying(Term):
             if len(edges) < 3 or not (np.diff(edges) > 0).all():
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
             object.__setattr__(self, "edges", edges)
+        super().__post_init__()
 
     @classmethod
     def worded(cls, text: str) -> "TimeVarying":
@@ -145,7 +143,6 @@ class TimeVarying(Term):
         return Touch((at, cells["first"]), before), Touch((at, cells["second"]), -before)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the drift."""
         return scales["drift"]
 
     def covariance(self, scales: Named, n: int) -> Any:

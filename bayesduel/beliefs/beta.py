@@ -36,7 +36,6 @@ class Beta(BeliefSpec):
     ranges: ClassVar = {"prior": "positive and finite"}
 
     def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel."""
         return fresh(n_arms, BOUNDS[self.bounds], FROM_BETA, self.prior)
 
 

@@ -46,7 +46,6 @@ class ConfidenceSequence(BeliefSpec):
         check_one_of(self.method, "method", ("betting", "stitched"))
 
     def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel."""
         return fresh(n_arms, BY_BETTING if self.method == "betting" else BY_STITCHED)
 
 

@@ -39,7 +39,6 @@ class Followed(BeliefSpec):
     ranges: ClassVar = {"prior_scale": "positive and finite"}
 
     def scores(self, n_arms: int) -> ScorePosterior:
-        """Return the posterior of the scores before the first duel."""
         link, usual = LINKS[self.link]
         return score_posterior(n_arms, link, self.prior_scale or usual)
 

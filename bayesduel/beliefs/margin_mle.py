@@ -91,27 +91,11 @@ def fit_margins(
         rounds = by_arm(n, mean, scatter, least, score, variance, step, max_rounds)
     if rounds >= max_rounds:
         raise RuntimeError(f"max_rounds = {max_rounds} did not suffice to reach the optimum")
-    return MarginFit(
-        score, variance, likelihood(n, mean, scatter, pooled, shrinkage, score, variance), rounds
-    )
-
-
-def likelihood(
-    n: np.ndarray,
-    mean: np.ndarray,
-    scatter: np.ndarray,
-    pooled: float,
-    shrinkage: float,
-    score: np.ndarray,
-    variance: np.ndarray,
-) -> float:
-    """Return the log likelihood, plus the log prior of the variances under shrinkage."""
     i, j = np.nonzero(np.tril(n))
-    e = mean[i, j] - score[i] + score[j]
+    e, v = mean[i, j] - score[i] + score[j], variance[i, j]
     squares = scatter[i, j] + n[i, j] * e**2 + shrinkage * pooled
-    v = variance[i, j]
     terms = (n[i, j] + shrinkage) * np.log(v) + squares / v + n[i, j] * np.log(2 * np.pi)
-    return float(-0.5 * terms.sum())
+    return MarginFit(score, variance, float(-0.5 * terms.sum()), rounds)
 
 
 def _connected(met: np.ndarray) -> bool:

@@ -97,7 +97,6 @@ class Laplace(BeliefSpec):
         return refitted_scores(n_arms, self.draws)
 
     def due(self, n_duels: int) -> int:
-        """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
     def refreshed(self, belief: Belief, seed: int, duels: Any = None, arms: Any = ()) -> Belief:

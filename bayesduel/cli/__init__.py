@@ -89,7 +89,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that `args` start with, or name the nearest one."""
-        from difflib import get_close_matches
+        from difflib import get_close_matches  # for a command that there is not
 
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):

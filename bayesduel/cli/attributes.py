@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import print_json, remark, show, steps
 from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     The table of items has one row an item: its label, numbers, and words (levels of a
     categorical attribute, compared with the most frequent one).
     """
-    from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
     from bayesduel.reporting.attributes import analyse_attributes
     from bayesduel.reporting.report import report, sections

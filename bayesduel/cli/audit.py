@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import steps, tell
 
 __all__ = ["command"]
 
@@ -57,7 +58,6 @@ def command(
     variants is selection, and how often an early look would have announced another leader. LOG may
     be a fit.nc, of which votes alone are known.
     """
-    from bayesduel.cli.console import steps, tell
     from bayesduel.criticism.audit import audit
     from bayesduel.reporting.audit import audit_section
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import print_json, remark, share, show
+from bayesduel.system.atomic_write import write_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,9 +48,7 @@ def command(
     Truths are drawn from the prior, outcomes of the duels of LOG from the truths, and fitted. The
     outcomes of LOG itself do not matter.
     """
-    from bayesduel.cli.console import print_json, remark, share, show
     from bayesduel.criticism.calibrate import calibrate
-    from bayesduel.system.atomic_write import write_netcdf
 
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")

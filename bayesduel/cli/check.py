@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import alone, remark, steps, tell
 from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def command(
     "transitive" is false in the JSON only where the evidence of cycles is strong, and null where
     the log cannot tell.
     """
-    from bayesduel.cli.console import alone, remark, steps, tell
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
 

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple, cast
 
 import click
 
+import bayesduel as bd
 from bayesduel import __version__
 from bayesduel.cli.options import json_option
+from bayesduel.system.memory import available_memory
 
 __all__ = ["Finding", "command", "examine"]
 
@@ -165,8 +167,6 @@ def _machine() -> Iterator[Finding]:
     """Ask for the memory that is free, and the cores."""
     from joblib import cpu_count
 
-    from bayesduel.system.memory import available_memory
-
     free = available_memory()
     few = free is not None and free < LEAST_MEMORY
     said = "free memory is not known" if free is None else f"{free / 1e9:.1f} GB are free"
@@ -177,8 +177,6 @@ def _machine() -> Iterator[Finding]:
 
 def _fit() -> Iterator[Finding]:
     """Fit a shipped log, and compare who is best."""
-    import bayesduel as bd
-
     start = perf_counter()
     winners = bd.winners(bd.fit(bd.datasets.load(LOG), seed=0))
     best = str(winners["arm"].values[int(winners["rank_mean"].values.argmin())])
@@ -188,8 +186,6 @@ def _fit() -> Iterator[Finding]:
 
 def _policy() -> Iterator[Finding]:
     """Let a compiled policy play a problem; the first time it is compiled."""
-    import bayesduel as bd
-
     start = perf_counter()
     bd.simulate(bd.Uniform(), PROBLEM, horizon=100, replications=1, seed=0)
     yield Finding("a compiled policy", f"on {PROBLEM}, {_since(start)}")

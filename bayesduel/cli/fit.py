@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import remark, share
+from bayesduel.system.atomic_write import held, write_netcdf, write_text
 
 __all__ = ["command", "update"]
 
@@ -22,8 +24,6 @@ def command(log: str, output: Path, **options: Any) -> None:
     With --by there is a file for each log, with its label in the name, and a list of them: the
     label of each file, in fit.nc.labels.json for fit.nc.
     """
-    from bayesduel.cli.console import remark
-    from bayesduel.system.atomic_write import write_netcdf, write_text
     from bayesduel.text import file_names, to_json
 
     shared.check_folder(output)
@@ -66,10 +66,8 @@ def update(
     are those of the fit's log where no option says otherwise. An update of FIT itself waits for
     another one that is on its way, and is of its result.
     """
-    from bayesduel.cli.console import remark, share
     from bayesduel.posterior.load import load
     from bayesduel.posterior.update import update
-    from bayesduel.system.atomic_write import held, write_netcdf
 
     path = shared.check_folder(
         fit if output is None else output, "FIT" if output is None else "-o", "fit"

@@ -1,9 +1,12 @@
 """``bayesduel datasets``, ``problems`` and ``policies``: what is shipped with the package."""
 
+from dataclasses import asdict
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.console import out, print_json, working
 from bayesduel.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -27,9 +30,6 @@ SETTINGS = {
 @json_option
 def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
     """List the logs shipped with bayesduel, or describe the one called NAME."""
-    from dataclasses import asdict
-
-    from bayesduel.cli.console import print_json
     from bayesduel.data import datasets as shipped
 
     if as_csv and as_json:
@@ -53,7 +53,6 @@ def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
 @json_option
 def problems(as_json: bool) -> None:
     """List the problems that can be simulated, with their winners under every criterion."""
-    from bayesduel.cli.console import out, print_json, working
     from bayesduel.problems import NAMES, named
 
     with working("finding the winners"):
@@ -88,7 +87,6 @@ def problems(as_json: bool) -> None:
 @json_option
 def policies(as_json: bool) -> None:
     """List the policies by setting, each with its reference and its guarantee."""
-    from bayesduel.cli.console import out, print_json
     from bayesduel.cli.parse import known_policies
 
     known = {setting: known_policies(setting) for setting in SETTINGS}
@@ -111,8 +109,6 @@ def policies(as_json: bool) -> None:
 
 
 def _list_datasets(entries: list["Dataset"]) -> None:
-    from bayesduel.cli.console import out
-
     table = _table("name", *NUMBERS, "what was compared")
     for e in entries:
         counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
@@ -122,11 +118,7 @@ def _list_datasets(entries: list["Dataset"]) -> None:
 
 
 def _describe(entry: "Dataset") -> None:
-    from importlib.resources import files
-
     from rich.table import Table
-
-    from bayesduel.cli.console import out
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", no_wrap=True)

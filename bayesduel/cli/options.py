@@ -3,12 +3,14 @@
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from bayesduel.cli.console import share, working
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -189,72 +191,71 @@ def term_option(besides: str = "") -> Callable[..., Any]:
     )
 
 
-def reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say how to read LOG."""
-    options = []
-    for name, (takes, text) in READING.items():
-        given = {"metavar": takes} if isinstance(takes, str) else {"type": click.Choice(takes)}
-        options.append(click.option(f"--{name}", help=text, **given))
-    return _add(options, command)
+def _group(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the decorator that adds some options to a command, in this order."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        return reduce(lambda found, option: option(found), reversed(options), command)
+
+    return add
 
 
-def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what to fit and how."""
-    model = click.option(
+reading_options = _group(  # how to read LOG
+    *(
+        click.option(
+            f"--{name}",
+            help=text,
+            **({"metavar": takes} if isinstance(takes, str) else {"type": click.Choice(takes)}),
+        )
+        for name, (takes, text) in READING.items()
+    )
+)
+sampling_options = _group(  # how to fit a model, whichever
+    click.option(
+        "--method",
+        type=click.Choice(METHODS),
+        default=METHODS[0],
+        help="How the posterior is computed; auto uses Laplace where its diagnostics "
+        "are good, and a sparse variational approximation from 500 arms.",
+    ),
+    click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
+    seed_option,
+    click.option(
+        "--order-effect/--no-order-effect",
+        default=None,
+        help="Include an advantage of the left side, or leave it out.  [default: include it "
+        "where sides have a meaning: home and away, first shown]",
+    ),
+)
+fitting_options = _group(  # what to fit and how
+    click.option(
         "--model",
         type=click.Choice(MODELS),
         default=MODELS[0],
         help="Model; auto is by what LOG has: margins, grades, ties (davidson, above 5 %), "
         "or who won.",
-    )
-    return model(sampling_options(term_option()(command)))
-
-
-def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say how to fit a model, whichever."""
-    options = [
-        click.option(
-            "--method",
-            type=click.Choice(METHODS),
-            default=METHODS[0],
-            help="How the posterior is computed; auto uses Laplace where its diagnostics "
-            "are good, and a sparse variational approximation from 500 arms.",
-        ),
-        click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
-        seed_option,
-        click.option(
-            "--order-effect/--no-order-effect",
-            default=None,
-            help="Include an advantage of the left side, or leave it out.  [default: include it "
-            "where sides have a meaning: home and away, first shown]",
-        ),
-    ]
-    return _add(options, command)
-
-
-def judging_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what a verdict should stand on."""
-    options = [
-        click.option(
-            "--rope",
-            type=click.FloatRange(0, 0.5, max_open=True),
-            default=0.02,
-            help="Differences in win probability smaller than this do not matter.",
-        ),
-        click.option(
-            "--confidence",
-            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-            default=0.95,
-            help="How sure a verdict should be.",
-        ),
-    ]
-    return _add(options, command)
-
-
-def analysis_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of an analysis: scale, judges, reading, model and verdict."""
-    given = (anchor_option, against_option, reading_options, fitting_options, judging_options)
-    return _add(list(given), command)
+    ),
+    sampling_options,
+    term_option(),
+)
+judging_options = _group(  # what a verdict should stand on
+    click.option(
+        "--rope",
+        type=click.FloatRange(0, 0.5, max_open=True),
+        default=0.02,
+        help="Differences in win probability smaller than this do not matter.",
+    ),
+    click.option(
+        "--confidence",
+        type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+        default=0.95,
+        help="How sure a verdict should be.",
+    ),
+)
+# Of an analysis: scale, judges, reading, model and verdict.
+analysis_options = _group(
+    anchor_option, against_option, reading_options, fitting_options, judging_options
+)
 
 
 def read_log(
@@ -269,7 +270,6 @@ def read_log(
     """
     from difflib import get_close_matches
 
-    from bayesduel.cli.console import working
     from bayesduel.data import datasets
     from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
@@ -431,7 +431,6 @@ def analysing(
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
     """Fit a log as the fitting options say, showing how far it is."""
-    from bayesduel.cli.console import share
     from bayesduel.inference.fit import fit
     from bayesduel.reporting.partial_report import labelled_warnings
 
@@ -535,9 +534,3 @@ def _files(value: Any) -> Iterator[str]:
         yield from (f"{name}{suffix}" for suffix in ("-wal", "-shm", "-journal"))  # of a study
         with suppress(OSError, ValueError):  # no files: the command says so, or it is a name
             yield from expand(name)
-
-
-def _add(options: list[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(options):
-        command = option(command)
-    return command

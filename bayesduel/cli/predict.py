@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.console import print_json, show
 from bayesduel.cli.options import check_csv, ci_prob_option, is_saved, json_option, raw_option
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ def command(
     """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved."""
     import pandas as pd
 
-    from bayesduel.cli.console import print_json, show
     from bayesduel.posterior.load import load
     from bayesduel.posterior.predict import predict
     from bayesduel.text import csv_text

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import alone, remark, steps
 
 __all__ = ["command", "export", "shown_command", "site"]
 
@@ -46,7 +47,6 @@ def command(
     """
     import matplotlib.figure  # noqa: F401  (before a log is read: garbage is looked for from then)
 
-    from bayesduel.cli.console import alone, remark, steps
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
 
@@ -91,7 +91,6 @@ def site(
     index.html is the report with a leaderboard; each arm has a page and JSON in arms/. Written
     into the same folder again, links stay and the edition before is compared.
     """
-    from bayesduel.cli.console import remark, steps
     from bayesduel.reporting.site import site
 
     shared.check_not_input(output)
@@ -125,7 +124,6 @@ def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> No
     The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
     there is a folder for each log.
     """
-    from bayesduel.cli.console import alone, remark, steps
     from bayesduel.reporting.export import export
 
     shared.check_not_input(output)

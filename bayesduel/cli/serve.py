@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bayesduel.cli.study_tickets import Place, opened, study_argument
+from bayesduel.system.extras import load_extra
 
 __all__ = ["command"]
 
@@ -45,8 +46,6 @@ def command(study: Place, host: str, port: int, **given: Any) -> None:
     Prints a link for the administrator, valid for a day, who invites judges on the page that it
     opens. All that counts is in the study's database: stop and start as you like.
     """
-    from bayesduel.system.extras import load_extra
-
     uvicorn = load_extra("uvicorn", "serve")
     for module in ("starlette", "nh3", "markdown_it"):
         load_extra(module, "serve")

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import json_option, output_option
+from bayesduel.cli.console import out, print_json
+from bayesduel.cli.options import check_not_input, check_picture, json_option, output_option
+from bayesduel.system.atomic_write import write_figure
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,7 +98,6 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies on a problem, many times, and print their regret or how often they are right."""
-    from bayesduel.cli.options import check_not_input, check_picture
     from bayesduel.cli.parse import policies_of, problems_of, regret_of
     from bayesduel.plots.regret import plot_regret
     from bayesduel.plots.success import plot_success
@@ -150,8 +151,6 @@ def command(
 
 
 def _show(results: list[dict[str, Any]], as_json: bool) -> None:
-    from bayesduel.cli.console import out, print_json
-
     if as_json:
         told = [
             {name: one[name] for name in one if name not in ("heading", "table")} for one in results
@@ -306,8 +305,6 @@ def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-
-    from bayesduel.system.atomic_write import write_figure
 
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
     draw(trace, *arguments, ax=ax)

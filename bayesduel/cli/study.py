@@ -8,6 +8,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve
+from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -18,6 +19,7 @@ from bayesduel.cli.study_tickets import (
     say,
     study_argument,
 )
+from bayesduel.system.atomic_write import write_text
 
 __all__ = ["command"]
 
@@ -114,7 +116,6 @@ def new(
     **given: Any,
 ) -> None:
     """Make a new STUDY."""
-    from bayesduel.cli.options import with_terms
     from bayesduel.models import named
     from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.stopping import Budget, WithinRope
@@ -251,7 +252,6 @@ def plan(
 def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
-    from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
 
     rows = study.audit() if audit else export_rows(study.rows())

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from bayesduel.cli.console import print_json
+
 __all__ = [
     "COMMANDS",
     "Place",
@@ -90,8 +92,6 @@ def outcome_of(text: str) -> Any:
 
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print data as JSON, or a text."""
-    from bayesduel.cli.console import print_json
-
     if as_json:
         print_json(data)
     else:

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import tell, working
 
 __all__ = ["health", "judges", "sources"]
 
@@ -15,7 +16,6 @@ __all__ = ["health", "judges", "sources"]
 @shared.reading_options
 def health(log: str, as_json: bool, **options: Any) -> None:
     """Summarise LOG and warn of problems in it, before any model is fitted."""
-    from bayesduel.cli.console import tell
     from bayesduel.data.health import health
     from bayesduel.reporting.log import health_section
 
@@ -34,7 +34,6 @@ def judges(log: str, as_json: bool, against: str | None, **options: Any) -> None
 
     With --against, judges are compared in two groups, such as people and a model.
     """
-    from bayesduel.cli.console import tell, working
     from bayesduel.posterior.judge_agreement import judge_agreement
     from bayesduel.reporting.judge_agreement import judge_agreement_section
 
@@ -59,7 +58,6 @@ def sources(log: str, as_json: bool, **options: Any) -> None:
     The column that names the sources, and whose scores are wanted, are said by a term:
     --term sources:source=human. LOG may be a fit.nc of such a model.
     """
-    from bayesduel.cli.console import tell, working
     from bayesduel.posterior.sources import sources
     from bayesduel.reporting.sources import sources_section
 

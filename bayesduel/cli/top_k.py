@@ -1,15 +1,15 @@
 """``bayesduel top-k``: the k best arms of a log, with uncertainty."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import alone, remark, tell, working
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bayesduel.posterior.top_k import TopKSets
     from bayesduel.reporting.section import Block
 
@@ -34,7 +34,6 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     Lists the most probable sets of k arms, and the probability of each arm to be among the k
     best: by margins where LOG has them, otherwise by wins.
     """
-    from bayesduel.cli.console import alone, remark, tell, working
     from bayesduel.posterior.top_k import check_k, top_k
     from bayesduel.text import to_json
 

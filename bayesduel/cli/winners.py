@@ -1,14 +1,15 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
+import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.cli import options as shared
+from bayesduel.cli.console import tell, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import pandas as pd
 
     from bayesduel.posterior.winners import Winners
@@ -45,7 +46,6 @@ def command(
     log: str, as_json: bool, as_csv: bool, raw: bool, covariance: str, checks: bool, **options: Any
 ) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
-    from bayesduel.cli.console import tell, working
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
 
@@ -151,8 +151,6 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
 
 def _check_words(result: "Winners") -> str:
     """Return what is known of whether a ranking holds."""
-    import json
-
     found = json.loads(result.attrs["check"])
     if found == "not made":
         return "Whether a ranking holds was not checked (--check does)."

@@ -9,8 +9,7 @@ import numpy as np
 from bayesduel.data.subset import LABELS
 from bayesduel.data.votes import ReadSummary, Votes, cells_of
 
-__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "parts_of_two",
-           "summed"]  # fmt: skip
+__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "summed"]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
 OPTIONAL = ("margin", "grade", "time", "covariates", *LABELS)
@@ -107,14 +106,6 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
         "read_summary": summary,
         "ordered": all(log.ordered for log in each),
     }
-
-
-def parts_of_two(first: Any, second: Any) -> dict[str, Any]:
-    """Return the fields of one log of the duels of two; see ``Duels.join``."""
-    parts = parts_of_logs({"first": first, "second": second})
-    if first.votes is None and second.votes is None:
-        return parts | {"votes": None}
-    return parts
 
 
 def summed(logs: Iterable[Any]) -> dict[str, Any]:

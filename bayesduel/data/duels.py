@@ -12,10 +12,12 @@ A log has three levels, each derived from the one before:
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
+from bayesduel.data.categories import parts_of_categories, parts_of_logs
 from bayesduel.data.shards import counted
 from bayesduel.data.subset import LogParts, of_arms, of_units
 from bayesduel.data.votes import (
@@ -396,8 +398,6 @@ class Duels:
         ValueError
             If there is none, or logs have different columns or tie rules.
         """
-        from bayesduel.data.categories import parts_of_categories
-
         check_type(logs, Mapping, "logs", "a dict of logs")
         for log in logs.values():
             check_log(log, Duels, "logs")
@@ -411,10 +411,11 @@ class Duels:
         ValueError
             If the logs have different columns or tie rules.
         """
-        from bayesduel.data.categories import parts_of_two
-
         check_log(other, Duels, "other")
-        return type(self)(**parts_of_two(self, other))
+        parts = parts_of_logs({"first": self, "second": other})
+        if self.votes is None and other.votes is None:
+            parts["votes"] = None
+        return type(self)(**parts)
 
     def counted(self, shard: str) -> "Duels":
         """Return the log with equal votes as one row, which has their number as its weight.
@@ -623,8 +624,6 @@ class Duels:
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
 
 

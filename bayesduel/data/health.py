@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import REPEATED
+from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
 from bayesduel.data.votes import by_arm
 from bayesduel.intervals import wilson
@@ -357,8 +358,6 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
     learned_scale: whether the model learns the scale of its scores from the log.
     Warns DisconnectedWarning, LocalPairingWarning or ThinDataWarning: see :func:`bayesduel.fit`.
     """
-    from bayesduel.data.relaxation_time import relaxation_time
-
     parts = components(duels)
     if len(parts) > 1:
         shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])

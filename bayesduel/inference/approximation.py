@@ -25,12 +25,7 @@ class Approximation(ABC):
 
     @abstractmethod
     def propose(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        log_likelihood: bool = False,
-        progress: Progress = None,
+        self, n: int, rng: np.random.Generator, *, log_likelihood: bool = False
     ) -> Proposals:
         """Return `n` draws and the log ratio of the model's density to this one's.
 
@@ -80,14 +75,8 @@ class DensityApproximation(Approximation):
         """
 
     def propose(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        log_likelihood: bool = False,
-        progress: Progress = None,
+        self, n: int, rng: np.random.Generator, *, log_likelihood: bool = False
     ) -> Proposals:
-        """Return `n` draws and their log ratios; see ``Approximation.propose``."""
         x, phi, log_q = self.draw(n, rng)
         if log_q is None:
             unknown = np.full(n, np.nan)
@@ -96,12 +85,9 @@ class DensityApproximation(Approximation):
             value, cells = self.density.batch(x, phi)
         else:
             value, cells = self.density.values(x, phi), None
-        if progress is not None:
-            progress(1.0)
         return Proposals(x, phi, value - log_q, value, cells)
 
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the parameters of kept draws by name, draws first."""
         return named_parameters(self.density, x, hyper)

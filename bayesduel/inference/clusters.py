@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import distinct
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = [
     "BOTH",
@@ -26,7 +24,7 @@ MOST_LONE = 10_000_000  # votes that are clusters of their own where equal votes
 VOTE = "vote"  # each a cluster of its own, where votes have sampling weights
 
 
-def with_lone_votes(duels: "Duels") -> "Duels | None":
+def with_lone_votes(duels: Duels) -> Duels | None:
     """Return the log with a row for each vote that is a cluster of its own, whatever its weight.
 
     Those are votes without judge or group and, where there are sampling weights, all. None if they
@@ -45,7 +43,7 @@ def with_lone_votes(duels: "Duels") -> "Duels | None":
     return replace(duels, votes=replace(votes.take(rows), weight=weight))
 
 
-def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
+def clusterings(duels: Duels) -> dict[str, np.ndarray]:
     """Return the cluster of each vote, by "judge" and by "group", where the log repeats any.
 
     A vote without judge or group is a cluster of its own. Where votes have sampling weights, also

@@ -22,7 +22,6 @@ __all__ = [
     "cholesky",
     "find_mode",
     "grid_variables",
-    "mode_variables",
     "named_parameters",
     "score_covariance",
     "solved",
@@ -122,27 +121,25 @@ def named_parameters(
     return found | density.hyper_parameters(phi)
 
 
-def grid_variables(model: Any, density: LinearPredictor, grid: Grid) -> dict[str, Any]:
-    """Return the conditional mode at the best node, and the grid, as variables of a Dataset."""
-    found = mode_variables(model, density, grid.conditionals[grid.best])
-    if len(grid.nodes) > 1:
-        found["hyper_node"] = ("node", np.exp(grid.nodes))
-        found["hyper_log_density"] = ("node", grid.log_density)
-    return found
+def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
+    """Return the conditional mode at the best node, and the grid, as variables of a Dataset.
 
-
-def mode_variables(model: Any, density: LinearPredictor, mode: Mode) -> dict[str, Any]:
-    """Return a conditional mode as variables of a Dataset, with its errors or covariance."""
-    dims = density.dims
-    found = density.parameters(mode.x)
+    The mode has its errors; where there are scores it has the covariance of the centred scores.
+    """
+    mode, dims, made = grid.conditionals[grid.best], density.dims, dict[str, Any]()
+    found, errors = density.parameters(mode.x), {}
     if "score_free" in found:
-        score: dict[str, Any] = {"score_mode": ("arm", centre(found.pop("score_free")))}
-        n_arms = len(score["score_mode"][1])
-        score["score_cov"] = (("arm", "opponent"), score_covariance(mode, n_arms))
-        return score | {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
-    errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
-    modes = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
-    return modes | {f"{n}_se": (dims.get(n, ()), v) for n, v in errors.items()}
+        score = centre(found.pop("score_free"))
+        made["score_mode"] = ("arm", score)
+        made["score_cov"] = (("arm", "opponent"), score_covariance(mode, len(score)))
+    else:
+        errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
+    for ending, values in (("mode", found), ("se", errors)):
+        made |= {f"{n}_{ending}": (dims.get(n, ()), v) for n, v in values.items()}
+    if len(grid.nodes) > 1:
+        made["hyper_node"] = ("node", np.exp(grid.nodes))
+        made["hyper_log_density"] = ("node", grid.log_density)
+    return made
 
 
 def centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:

@@ -17,12 +17,10 @@ from scipy.special import betaln, gammaln
 from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.draws import Proposals
 from bayesduel.models.pair_indices import empty_by_pair
-from bayesduel.system.arguments import Progress
 
 __all__ = ["ConjugatePairs"]
 
 LOG_CONCENTRATION = np.linspace(-3.0, 8.0, 2001)
-PRIOR_MEDIAN, PRIOR_SPREAD = 4.0, 1.0  # of the log-normal prior of a learned concentration
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +28,7 @@ class ConjugatePairs(Approximation):
     """Exact posterior of a preference matrix."""
 
     def propose(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        log_likelihood: bool = False,
-        progress: Progress = None,
+        self, n: int, rng: np.random.Generator, *, log_likelihood: bool = False
     ) -> Proposals:
         """Return `n` draws, whose log ratios are 0; see ``Approximation.propose``."""
         data, n_arms = self.cells.data, self.cells.log.n_arms
@@ -69,10 +62,7 @@ class ConjugatePairs(Approximation):
         for values, times, sign in ((points, 1, 1), (trials - points, 1, 1), (trials, 2, -1)):
             kinds, count = np.unique(values, return_counts=True)
             evidence += sign * gammaln(times * half + kinds) @ count
-        if self.model.concentration is not None:
-            return evidence
-        away = (hyper - np.log(PRIOR_MEDIAN)) / PRIOR_SPREAD
-        return evidence - 0.5 * away**2 - np.log(PRIOR_SPREAD) - 0.5 * np.log(2 * np.pi)
+        return evidence + sum(s.log_density(hyper, 1.0) for s in self.model.scales.values())
 
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator

@@ -318,31 +318,24 @@ class ScoresBeside(DesignMatrix):
         return np.concatenate(parts, axis=-1)
 
     def eta(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (..., cells)."""
         return super().eta(self._raw(u))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return J' slope, (size,)."""
         return self._free(super().pull(slope))
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        """Return J' slopes, (size, m), of slopes (cells, m)."""
         return self._free(super().pulls(slopes).T).T
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
-        """Return J' slope over the cells of each group, (n, size)."""
         return self._free(super().pull_by(slope, groups, n))
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus J' diag(bend) J, (size, size)."""
         return self._free(self._free(super().curvature(bend)).T)
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the standard deviation of eta, (cells,)."""
         return super().spread(self._raw(self._raw(covariance).T))
 
     def rows(self, cells: np.ndarray) -> "ScoresBeside":
-        """Return the design of these cells."""
         return ScoresBeside(sparse.csr_array(self.jacobian[cells]), self.n_arms)
 
 

@@ -432,9 +432,8 @@ def _sample_sparse(
     """Sample on the sparse graph; return what was sampled, the method used and why."""
     from bayesduel.inference.sparse_sample import sample_gibbs, sample_variational
 
-    (chains, per_chain), rng = layout, np.random.default_rng(seed)
+    (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
     options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
-    reason = "asked for"
     if method != "gibbs":
         if method == "auto":
             reason = f"{cells.log.n_arms:,} arms, from {SPARSE_ARMS:,} the sparse route costs less"

@@ -66,7 +66,7 @@ class LaplaceApproximation(DensityApproximation):
 
     def summary(self) -> dict[str, Any]:
         """Return mode and covariance at the best node, and the grid."""
-        return grid_variables(self.model, self.density, self.grid)
+        return grid_variables(self.density, self.grid)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> SkewedLaplace:
         """Return the approximation by skewed densities; of the draws nothing is needed yet."""

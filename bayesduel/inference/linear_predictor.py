@@ -370,27 +370,17 @@ class LinearPredictor:
         pulled = np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)])
         return pulled - prior.pull(x)
 
-    def slopes(self, x: np.ndarray, phi: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return each cell's gradient: in eta, (cells,), and in the own parameters, (cells, p)."""
-        found = self.derivatives(x, phi)
-        return found.slope, found.own
-
     def gradients(self, x: np.ndarray, phi: Any, groups: np.ndarray, n: int) -> np.ndarray:
         """Return the gradient in x of the log likelihood of groups of cells, (n, size).
 
         `groups` is the group of each cell.
         """
-        slope, own = self.slopes(x, phi)
-        parts = [self.design.pull_by(slope, groups, n)]
-        if own.shape[1]:
-            columns = [np.bincount(groups, c, minlength=n) for c in own.T]
+        found = self.derivatives(x, phi)
+        parts = [self.design.pull_by(found.slope, groups, n)]
+        if found.own.shape[1]:
+            columns = [np.bincount(groups, c, minlength=n) for c in found.own.T]
             parts.append(np.stack(columns, axis=1))
         return np.concatenate(parts, axis=1)
-
-    def curves(self, x: np.ndarray, phi: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
-        found = self.derivatives(x, phi, shift)
-        return found.slope, found.bend
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""

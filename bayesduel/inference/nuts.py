@@ -1,5 +1,6 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,6 @@ class ChainCertificate(Uncorrected):
 
     @property
     def shortfall(self) -> str:
-        """What speaks against the draws, as a clause; empty where nothing does."""
         if not self.rhat < MIXED:
             return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {MIXED}"
         if self.diverging > DIVERGED:
@@ -125,16 +125,12 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     return ChainCertificate(effective, largest, float(stats["diverging"].mean()), repr(name))
 
 
-def sample(
-    model: Any, cells: Any, *, draws: int, chains: int, seed: int, progress: bool = False
-) -> "xr.DataTree":
+def sample(model: Any, cells: Any, *, draws: int, chains: int, seed: int) -> "xr.DataTree":
     """Return nutpie's tree of `draws` draws in each of `chains` chains.
 
     As many draws again, at least 600, are used to tune. The parameterisation of a learned scale
-    follows the data (:func:`well_informed`). `progress` says whether nutpie shows its own.
+    follows the data (:func:`well_informed`).
     """
-    import warnings
-
     import nutpie
 
     with warnings.catch_warnings():
@@ -145,7 +141,7 @@ def sample(
             tune=max(600, draws),
             chains=chains,
             seed=seed,
-            progress_bar=progress,
+            progress_bar=False,
             target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
         )
 

@@ -113,7 +113,6 @@ class GibbsCertificate(Uncorrected):
 
     @property
     def shortfall(self) -> str:
-        """What speaks against the draws, as a clause; empty where nothing does."""
         named = (
             ("scores are shifted by", self.shift, "standard errors"),
             ("squared errors differ by", self.spread, "of a variance"),

@@ -115,7 +115,6 @@ class Certificate(Quality):
 
     @property
     def shortfall(self) -> str:
-        """What speaks against the draws, as a clause; empty where nothing does."""
         if not self.khat < TRUSTED:
             return f"k-hat {self.khat:.2f} is not below {TRUSTED}"
         if self.effective < self.n_draws / 2:

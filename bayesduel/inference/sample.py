@@ -84,7 +84,7 @@ def sample(
     ----------
     Vehtari, Simpson, Gelman, Yao & Gabry, "Pareto smoothed importance sampling", JMLR 2024.
     """
-    proposals = approximation.propose(n, rng, log_likelihood=log_likelihood, progress=progress)
+    proposals = approximation.propose(n, rng, log_likelihood=log_likelihood)
     found = _weighed(approximation, proposals, n, rng)
     if not found.certificate.holds:
         other = approximation.certified(proposals, rng, progress)

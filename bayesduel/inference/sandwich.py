@@ -28,11 +28,12 @@ multiway clustering", JBES 2011. Deviations: the prior enters as known informati
 approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import (
     BOTH,
@@ -44,9 +45,6 @@ from bayesduel.inference.clusters import (
 )
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
@@ -75,7 +73,7 @@ class ClusterCovariance(NamedTuple):
 
 
 def robust_covariance(
-    duels: "Duels", model: Any, cells: Any, drawn: Any
+    duels: Duels, model: Any, cells: Any, drawn: Any
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
@@ -131,7 +129,8 @@ def robust_covariance(
     )
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
-    own_numbers = _beside_scores(density)
+    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
+    own_numbers = np.flatnonzero(np.array(names) != "score_free")
     functionals = np.concatenate([scores, np.eye(density.size)[own_numbers]])
     by_name = {
         name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
@@ -234,12 +233,6 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     return np.asarray(found["score"]).T
 
 
-def _beside_scores(density: LinearPredictor) -> np.ndarray:
-    """Return the places of the parameters that are not free numbers of the scores."""
-    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
-    return np.flatnonzero(np.array(names) != "score_free")
-
-
 def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> ClusterRows:
     """Return the votes of a log, tallied by cluster and cell where counts add up."""
     n_clusters = int(cluster.max()) + 1
@@ -273,7 +266,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows) -> np.ndarray:
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance())
-    _, bend = rows.density.curves(mode.x, phi, np.zeros_like(spread))
+    bend = rows.density.derivatives(mode.x, phi).bend
     leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
     return np.sort(np.argsort(-leverage, kind="stable")[:room])
 

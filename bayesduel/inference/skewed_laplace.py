@@ -89,7 +89,8 @@ class SkewedLaplace(DensityApproximation):
         for outwards in (range(best + 1, len(modes)), range(best - 1, -1, -1)):
             last, measured = middle, grid.nodes[best]
             for k in outwards:
-                axes = _orthogonal(modes[k], last.axes)
+                root = modes[k].factor.T  # axes close to the last, orthogonal by the covariance
+                axes = solve_triangular(root, _polar(root @ last.axes), lower=False)
                 if abs(grid.nodes[k] - measured) < APART:
                     last = _product(modes[k], axes, last.along, last.log_mass)
                 else:
@@ -115,7 +116,7 @@ class SkewedLaplace(DensityApproximation):
 
     def summary(self) -> dict[str, Any]:
         """Return mode and covariance at the best node, and the grid."""
-        return grid_variables(self.model, self.density, self.modes)
+        return grid_variables(self.density, self.modes)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one."""
@@ -146,7 +147,7 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     left, _, right = np.linalg.svd(whitened)
     rotation = right.T @ left.T
     spread = density.spread(mode.covariance())
-    ahead, behind = (density.curves(mode.x, hyper, s * spread)[1] for s in (1.0, -1.0))
+    ahead, behind = (density.derivatives(mode.x, hyper, s * spread).bend for s in (1.0, -1.0))
     third = (ahead - behind) / (2 * np.maximum(spread, 1e-12))
     reached = 0.0
     for _ in range(TURNS):
@@ -159,12 +160,6 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
         reached = squared
         rotation = _polar(3 * slopes * skewness + (skewness**2).max() * rotation)
     return whitened @ rotation
-
-
-def _orthogonal(mode: Mode, near: np.ndarray) -> np.ndarray:
-    """Return axes orthogonal with respect to the covariance at `mode`, close to those `near`."""
-    rotation = _polar(mode.factor.T @ near)
-    return solve_triangular(mode.factor.T, rotation, lower=False)
 
 
 def _polar(matrix: np.ndarray) -> np.ndarray:

@@ -146,7 +146,8 @@ class SparseGaussian:
                 if progress is not None:
                     progress(done / len(starts))
         error = self._standard_error(1 / self.precision.scores.diagonal + squares / n)
-        away = self.log_scale_sd * _spread_normal(n, rng)
+        level = (rng.permutation(n) + rng.uniform(size=n)) / n  # one in each n-th part
+        away = self.log_scale_sd * ndtri(np.clip(level, 1e-12, 1 - 1e-12))
         middle, along = self.score, self.along - self.along.mean()
         root = np.linalg.cholesky(self.precision.covariance)
         effect = rng.standard_normal((n, len(self.effect))) @ root.T
@@ -303,12 +304,6 @@ class SparseGaussian:
         variance = self.variance.sum() + self.precision.added.sum()
         expected = (score @ score + variance) / squared
         return float(expected - (n_arms - 1) - squared / self.typical**2 + 1)
-
-
-def _spread_normal(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return standard normal numbers, one from each of n equally probable intervals, shuffled."""
-    level = (rng.permutation(n) + rng.uniform(size=n)) / n
-    return np.asarray(ndtri(np.clip(level, 1e-12, 1 - 1e-12)))
 
 
 def _deviation(score: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain
 from bayesduel.text import shorten
@@ -66,8 +67,6 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     ones. Dots above the band at the right, or below it at the left: pairs whose margins the
     scores do not explain.
     """
-    from scipy.special import ndtri
-
     n = len(check.ordered)
     quantile = ndtri((np.arange(n) + 0.5) / n)
     ax.fill_between(

@@ -12,13 +12,13 @@ from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from rich.cells import cell_len
 
 from bayesduel.system.threads import one_at_a_time
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
@@ -237,7 +237,7 @@ def percent_ticks(ax: "Axes", which: str) -> None:
 
 
 def place_ticks(
-    ax: "Axes", arms: "np.ndarray", across: str, places: "np.ndarray | None" = None
+    ax: "Axes", arms: np.ndarray, across: str, places: np.ndarray | None = None
 ) -> None:
     """Label the rows and columns of a square figure with ranks, few enough to be read.
 

@@ -36,8 +36,6 @@ __all__ = ["ActionElimination"]
 
 
 class Memory(NamedTuple):
-    """State of action elimination between duels."""
-
     pairs: bool  # whether the arms are pairs
     budget: float  # ln(2 N T / delta)
     # Arms still possible, shape (K, K): ordered pairs, or arms in the first column.

@@ -22,8 +22,6 @@ __all__ = ["BeatTheMean"]
 
 
 class Memory(NamedTuple):
-    """State of Beat the Mean between duels."""
-
     log_inverse_delta: float
     factor: float  # the radius is ``factor sqrt(ln(1 / delta) / n)``
     active: np.ndarray  # arms not eliminated, shape (K,)

@@ -29,8 +29,6 @@ __all__ = ["CCB"]
 
 
 class Memory(NamedTuple):
-    """State of CCB between duels."""
-
     alpha: float  # exploration constant
     # The decided pairs; the `watched` rows are the sets B^i of arms that have beaten i.
     decided: DecidedPairs

@@ -29,8 +29,6 @@ __all__ = ["CWRMED", "ECWRMED"]
 
 
 class Memory(NamedTuple):
-    """State of CW-RMED between duels."""
-
     alpha: float
     beta: float
     exact: bool  # False for ECW-RMED

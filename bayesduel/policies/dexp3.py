@@ -23,8 +23,6 @@ __all__ = ["DEXP3"]
 
 
 class Memory(NamedTuple):
-    """State of D-EXP3 between duels."""
-
     eta: float  # the learning rate
     gamma: float  # the share of uniform draws
     scores: np.ndarray  # sums of estimated Borda scores, shape (K,)

@@ -28,8 +28,6 @@ __all__ = ["ExploreThenVerify"]
 
 
 class Memory(NamedTuple):
-    """State of the two phases between duels."""
-
     delta: float
     place: np.ndarray  # how often it explored, and the candidate (-1 in exploration), shape (2,)
     before: np.ndarray  # wins at the beginning of the phase, shape (K, K)

@@ -22,8 +22,6 @@ __all__ = ["InterleavedFilter"]
 
 
 class Memory(NamedTuple):
-    """State of the filter between duels."""
-
     log_inverse_delta: float
     prune: bool  # whether an incumbent's fall also drops the arms it was beating
     candidates: np.ndarray  # arms still in, without the incumbent, shape (K,)

@@ -33,8 +33,6 @@ __all__ = ["Knockout"]
 
 
 class Memory(NamedTuple):
-    """State of Knockout between duels."""
-
     bias: float  # what a match of round 0 may overlook; 2^(-1/3) times that a round later
     delta: float
     bracket: Bracket

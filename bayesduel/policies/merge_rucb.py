@@ -24,8 +24,6 @@ __all__ = ["MergeRUCB"]
 
 
 class Memory(NamedTuple):
-    """State of MergeRUCB between duels."""
-
     alpha: float  # exploration constant
     offset: float  # C in ln(t + C)
     size: int  # batch size p

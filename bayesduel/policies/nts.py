@@ -31,8 +31,6 @@ __all__ = ["NTS"]
 
 
 class Memory(NamedTuple):
-    """State of NTS between duels."""
-
     lead: float  # by which a match is won
     beats: np.ndarray  # whether i won its match with j, shape (K, K)
     match: Match

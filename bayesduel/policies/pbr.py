@@ -35,8 +35,6 @@ CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
-    """State of PBR between duels."""
-
     criterion: int
     k: int
     budget: float
@@ -183,7 +181,6 @@ class PBR(HorizonPolicy):
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the best arm so far."""
         return best_by(scores(belief, memory.criterion), belief)
 
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:

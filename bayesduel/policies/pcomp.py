@@ -31,8 +31,6 @@ ROUNDING = 1e-12  # 64 ** (1 / 3) is less than 4
 
 
 class Memory(NamedTuple):
-    """State of PCOMP between duels."""
-
     ratio: float  # q
     budget: float  # ln(K^2 B / delta)
     place: np.ndarray  # the pair, the time at which its duels are over, and the round; shape (4,)

@@ -42,8 +42,6 @@ SAME = 1e-12  # relative difference below which two waiting times are the same
 
 
 class Memory(NamedTuple):
-    """State between duels."""
-
     # Posterior probability that i has the majority against j, shape (K, K), diagonal 1/2.
     beats: np.ndarray
     # `by_rival[r, j]` is the index of the pair (r, j) as far as it decides between the champion and

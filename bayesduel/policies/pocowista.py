@@ -35,8 +35,6 @@ __all__ = ["POCOWISTA"]
 
 
 class Memory(NamedTuple):
-    """State of POCOWISTA between duels."""
-
     delta: float  # of a pair
     asked: np.ndarray  # the last duel
     pair: np.ndarray  # that is duelled, shape (2,); -1 where the next is to be chosen

@@ -28,8 +28,6 @@ __all__ = ["RankEl"]
 
 
 class Memory(NamedTuple):
-    """State of RankEl between duels."""
-
     budget: float  # ln(2 N T / delta)
     threshold: float  # 1/2 + epsilon
     borda: bool  # the criterion

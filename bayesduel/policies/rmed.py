@@ -30,8 +30,6 @@ __all__ = ["RMED1", "RMED2", "RMED2FH"]
 
 
 class Memory(NamedTuple):
-    """State of RMED between duels."""
-
     slack: float  # f(K), allowed beyond ln t
     alpha: float  # RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1
     opening: float  # RMED2FH: duels of every pair at the start; 0 for the others

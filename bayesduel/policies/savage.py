@@ -51,8 +51,6 @@ RANKINGS = {"kemeny": kemeny, "slater": slater}
 
 
 class Memory(NamedTuple):
-    """State of SAVAGE between duels."""
-
     criterion: int
     k: int
     delta: float

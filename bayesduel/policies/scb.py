@@ -35,8 +35,6 @@ MIXTURE, UNION, EPOCHS = range(3)
 
 
 class Memory(NamedTuple):
-    """State of SCB between duels."""
-
     sign_test: int  # by its place in ``SIGN_TESTS``
     cache: bool
     keep: bool

@@ -40,8 +40,6 @@ __all__ = ["SEEBS"]
 
 
 class Memory(NamedTuple):
-    """State of SEEBS between duels."""
-
     delta: float
     arms: np.ndarray  # those not dropped, shape (K,)
     place: np.ndarray  # the round, the champion (-1 in a knockout), the arm compared; shape (3,)

@@ -22,8 +22,6 @@ __all__ = ["SequentialElimination"]
 
 
 class Memory(NamedTuple):
-    """State of sequential elimination between duels."""
-
     epsilon: float
     delta: float  # of one match
     candidates: np.ndarray  # arms that have not yet met the anchor, shape (K,)

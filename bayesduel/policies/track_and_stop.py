@@ -44,8 +44,6 @@ ROUNDING = 1e-9  # sums that differ by less are equal: they are added in differe
 
 
 class Memory(NamedTuple):
-    """State of Track-and-Stop between duels."""
-
     delta: float
     duels: np.ndarray  # of each pair at the last look, shape (K, K); infinite on the diagonal
     evidence: np.ndarray  # [j, k]: logarithm of the factor by which their duels refute j

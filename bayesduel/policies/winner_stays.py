@@ -24,8 +24,6 @@ __all__ = ["WinnerStays"]
 
 
 class Memory(NamedTuple):
-    """State of Winner Stays between duels."""
-
     beta: float  # 0 for weak regret
     lead: np.ndarray  # wins minus losses, shape (K,)
     seen: np.ndarray  # the belief's `n_duels` when they were summed, shape (1,)

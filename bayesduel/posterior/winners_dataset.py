@@ -2,17 +2,15 @@
 
 import json
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.text import json_ready, probability, rank_range, screen, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Winners"]
 
@@ -49,10 +47,8 @@ class Winners(xr.Dataset):
         place[self["order"].values] = np.arange(1, len(place) + 1)
         return xr.DataArray(place, coords={"arm": self["arm"].values}, dims="arm", name="rank")
 
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> pd.DataFrame:
         """Return one row per arm, best first: the printed ranking, not rounded."""
-        import pandas as pd
-
         order = self["order"].values
         rank, borda = (
             {k: self[f"{name}_{k}"].values[order] for k in ("mean", "lower", "upper")}
@@ -69,7 +65,7 @@ class Winners(xr.Dataset):
         columns["tier"] = self["tier"].values[order]
         return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
 
-    def to_dataframe(self, *args: Any, **options: Any) -> "pd.DataFrame":
+    def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
         """Return one row per arm, best first, with the columns that a person reads.
 
         ``rank`` (place), ``rank_mean``, ``rank_lower``, ``rank_upper``, ``tier``, ``win_rate``
@@ -126,8 +122,6 @@ class Winners(xr.Dataset):
     def __repr__(self) -> str:
         if not _complete(self):
             return super().__repr__()
-        import pandas as pd
-
         table, more = _shown(self, limit=10)
         with pd.option_context("display.unicode.east_asian_width", True):
             text = table.to_string()
@@ -157,10 +151,8 @@ def _complete(dataset: Winners) -> bool:
     return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
 
 
-def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
+def _shown(dataset: Winners, limit: int) -> tuple[pd.DataFrame, str]:
     """Return the first rows of the ranking as text, and how many more there are."""
-    import pandas as pd
-
     ranking, groups = dataset.table(), dataset.groups()
     top, t = f"top_{dataset.attrs['k']}", ranking.head(limit)
     columns = {

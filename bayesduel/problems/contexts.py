@@ -100,6 +100,7 @@ class ContextualDuels(Settings, Problem):
     setting: ClassVar[str] = "items"
     is_family: ClassVar[bool] = True
     best: ClassVar[float] = 0.0
+    source: ClassVar[str] = "contexts drawn for every round, after Saha, NeurIPS 2021"
     ranges: ClassVar = {
         "n_arms": "at least 2",
         "n_attributes": "at least 1",
@@ -122,11 +123,6 @@ class ContextualDuels(Settings, Problem):
         """The name in plots and traces."""
         made = f"{self.n_arms:,} of {self.n_attributes}, {self.contexts}, {self.link}"
         return f"contextual-duels ({made})"
-
-    @property
-    def source(self) -> str:
-        """Description of how it is drawn."""
-        return "contexts drawn for every round, after Saha, NeurIPS 2021"
 
     @property
     def offer(self) -> ItemSet:

@@ -161,6 +161,7 @@ class SpherePulls(Problem):
     source: str = ""
     setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
+    typical: ClassVar[float] = 0.5  # expected reward of an item drawn uniformly, by symmetry
 
     def __post_init__(self) -> None:
         z = np.array(numbers(self.preference, "preference"))
@@ -184,11 +185,6 @@ class SpherePulls(Problem):
     def best(self) -> float:
         """Expected reward of the best item, z over its length."""
         return float(expit(np.linalg.norm(self.preference)))
-
-    @property
-    def typical(self) -> float:
-        """Expected reward of an item drawn uniformly: 1/2, by symmetry."""
-        return 0.5
 
     def pull(self, aim: np.ndarray, coin: float) -> float:
         """Return 1 if the unit vector `aim`, shape (n,), pays, else 0, by a uniform `coin`."""

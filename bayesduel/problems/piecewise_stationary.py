@@ -209,7 +209,6 @@ class RandomChanges(ChangingFamily):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Labels of the arms."""
         return tuple(self.family.arms)
 
     @property
@@ -218,7 +217,6 @@ class RandomChanges(ChangingFamily):
         return f"{self.n_changes} changes of {self.family.source}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         changes = 2 + rng.choice(self.known_horizon() - 1, self.n_changes, replace=False)
         P = [self.family.draw(rng) for _ in range(self.n_segments)]
         return PiecewiseStationary(P, np.sort(changes), self.name, self.arms, self.source)
@@ -266,7 +264,6 @@ class ScoreWalk(ChangingFamily):
         return f"{self.n_changes} steps N(0, {self.step:g}^2) of scores; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         size = np.full((self.n_segments, 1), self.step)
         size[0] = self.sd
         scores = np.cumsum(size * rng.standard_normal((self.n_segments, self.n_arms)), axis=0)

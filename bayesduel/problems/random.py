@@ -72,7 +72,6 @@ class RandomProblem(Problem):
         return self.generator.__name__
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         check_square(self.n_arms, 6, "a problem of pairs", "use items with attributes")
         return self.generator(self.n_arms, **dict(self.settings), rng=rng)
 

@@ -83,7 +83,6 @@ class LogisticItems(Settings, Problem):
         return f"items on a sphere, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         n = self.n_attributes
         axes = np.geomspace(1.0, self.condition**-0.5, n)
         turn, _ = np.linalg.qr(rng.standard_normal((n, n)))
@@ -158,7 +157,6 @@ class UnitSphere(Settings, Problem):
         return f"all unit vectors, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         z = _directions(1, self.n_attributes, rng)[0] * self.norm
         return SpherePulls(z, name=self.name, source=self.source)
 

@@ -1,15 +1,11 @@
 """Problems from data: duels or margins resampled from a log."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from bayesduel.data.duels import Duels
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.system.arguments import check_log, check_one_of, check_text, check_type
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = ["BinaryDuels", "MarginReplay", "Replay"]
 
@@ -37,10 +33,8 @@ class Replay(Matrix):
     array([0.5 , 1.  , 0.67, 0.88, 0.6 ])
     """
 
-    def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
+    def __init__(self, duels: Duels, *, never_met: str = "error", name: str = "") -> None:
         check_one_of(never_met, "never_met", ("error", "half"))
-        from bayesduel.data.duels import Duels
-
         check_log(duels, Duels)
         check_text(name, "name")
         tally = duels.tally()
@@ -107,9 +101,7 @@ class MarginReplay(ScoreDuels):
     3
     """
 
-    def __init__(self, duels: "Duels", *, name: str = "") -> None:
-        from bayesduel.data.duels import Duels
-
+    def __init__(self, duels: Duels, *, name: str = "") -> None:
         check_log(duels, Duels)
         check_text(name, "name")
         votes = duels.votes

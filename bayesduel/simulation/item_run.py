@@ -23,7 +23,6 @@ class ItemRun(Run):
     """
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        """Make belief, memory and loop, before the first step."""
         policy, problem = self.policy, self.problem
         offer, order = problem.offer, np.arange(problem.n_arms)
         if plan["permute"] and not offer.sphere:
@@ -70,7 +69,6 @@ class ItemRun(Run):
         }
 
     def play(self, last: int) -> None:
-        """Play until step `last`."""
         state = (self.belief, self.memory, *self.facts, self.sums)
         self.loop(*state, self.done + 1, last, self.draws, self.coins, *self.rounds)
         self.done = last

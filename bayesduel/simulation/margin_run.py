@@ -19,7 +19,6 @@ class MarginRun(Run):
     """A replication of duels of arms, of which the margin is observed, to select the k best."""
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        """Make belief, memory and loop, before the first step."""
         policy, problem, luck = self.policy, self.problem, self.coins
         n_arms = problem.n_arms
         self.k, self.index = plan["k"], plan["index"]
@@ -64,7 +63,6 @@ class MarginRun(Run):
             self.done, self.margins, self.memory = 0, no_margins(n_arms), policy.init(n_arms)
 
     def play(self, last: int) -> None:
-        """Play until duel `last`, or until the policy has finished."""
         given = (self.margins, self.memory, self.outcomes, self.arms, self.key)
         self.loop(*given, last, self.draws)
         self.done = int(self.margins.n_duels[0])

@@ -18,7 +18,6 @@ class PairRun(Run):
     """A replication of duels of arms, of which the winner is observed."""
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        """Make belief, memory and loop, before the first step."""
         policy, n_arms = self.policy, self.problem.n_arms
         self.pairs = plan["pairs"]
         self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
@@ -82,7 +81,6 @@ class PairRun(Run):
         return {"P": ((*by, *PAIR), found["P"]), "start": (by, starts)}
 
     def play(self, last: int) -> None:
-        """Play until duel `last`."""
         state = (self.belief, self.memory, self.truths[self.segment], self.self_duels)
         self.loop(*state, self.done + 1, last, self.draws, self.coins, **self.options)
         self.done = last

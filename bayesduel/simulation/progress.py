@@ -16,32 +16,25 @@ def progress_bar(
     if not (sys.stderr.isatty() if show is None else show):
         yield done.__setitem__
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
+    class Rate(bars.ProgressColumn):
         """Duels a second."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: bars.Task) -> Text:
             speed = task.finished_speed or task.speed
             return Text(f"{speed:,.0f} duels/s" if speed else "")
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
         Rate(),
-        TimeRemainingColumn(),
+        bars.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with bars.Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("duels", total=total, completed=already)
 
         def report(place: int, duels: int) -> None:

@@ -83,12 +83,10 @@ class Confirmed(StopRule):
 
     @property
     def level(self) -> float:
-        """The probability of the rule."""
         return self.rule.level
 
     @property
     def most(self) -> float:
-        """The duels after which the rule is reached, whatever they say."""
         return self.rule.most
 
     def value(self, evidence: Evidence) -> float:
@@ -99,15 +97,12 @@ class Confirmed(StopRule):
         return _standing(self.rope, evidence)[1]
 
     def probability(self, evidence: Evidence) -> float:
-        """Return that probability."""
         return self.value(evidence)
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether that probability is at least p."""
         return self.value(evidence) >= self._asked
 
     def reason(self, evidence: Evidence) -> str:
-        """Return that probability in words."""
         candidate, probability, _ = _standing(self.rope, evidence)
         points = f"{100 * self.rope:g} points of win probability"
         said = (
@@ -124,7 +119,6 @@ class Confirmed(StopRule):
         return 1 - LOOKS * (1 - self.level)
 
     def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
         return {"rule": {"name": self.rule.name, **self.rule.settings()}}
 
     def answer(self, evidence: Evidence) -> np.ndarray | None:

@@ -98,11 +98,9 @@ class FindBest(Goal):
     about: ClassVar[About] = "winner"
 
     def sentence(self, arms: list[str]) -> str:
-        """Return the answer in words."""
         return f"{arms[0]} is the best"
 
     def roughly(self, arms: list[str], points: float) -> str:
-        """Return the answer up to differences of some points of win probability, in words."""
         return f"no arm beats {arms[0]} by more than {points:g} points of win probability"
 
 
@@ -134,7 +132,6 @@ class TopK(Goal):
         check_whole(self.k, "k", 1)
 
     def chosen(self, n_arms: int) -> int:
-        """Return how many arms the answer holds."""
         return self.k
 
     def check(self, n_arms: int) -> None:
@@ -143,7 +140,6 @@ class TopK(Goal):
             raise ValueError(f"k should be below the number of arms, {n_arms}, got {self.k}")
 
     def sentence(self, arms: list[str]) -> str:
-        """Return the answer in words."""
         return f"the {self.k} best are {', '.join(arms[: self.k])}"
 
 
@@ -161,7 +157,6 @@ class FullRanking(Goal):
     about: ClassVar[About] = "ranking"
 
     def chosen(self, n_arms: int) -> int:
-        """Return how many arms the answer holds: all."""
         return n_arms
 
     def contrasts(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +165,6 @@ class FullRanking(Goal):
         return order[above], order[below]
 
     def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         placed = scores[:, order]
         best_below = np.maximum.accumulate(placed[:, :0:-1], axis=1)[:, ::-1]
         return (best_below - placed[:, :-1]).max(axis=1)
@@ -184,11 +178,9 @@ class FullRanking(Goal):
         return (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
 
     def sentence(self, arms: list[str]) -> str:
-        """Return the answer in words."""
         return f"the ranking is {' > '.join(arms)}"
 
     def policy(self, **settings: Any) -> Any:
-        """Return the policy that serves this goal by default."""
         return ContrastAllocation(about=self.about, **settings)
 
 
@@ -206,7 +198,6 @@ class MinimizeRegret(Goal):
     about: ClassVar[About] = "winner"
 
     def sentence(self, arms: list[str]) -> str:
-        """Return the answer in words."""
         return f"{arms[0]} is the best so far"
 
     def policy(self, **settings: Any) -> Any:

@@ -72,7 +72,7 @@ def real(value: Any, name: str, *, none: bool = False) -> None:
     if none and value is None:
         return
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} should be a number, got {shown_value(value)}")
+        raise TypeError(f"{name} should be {'None or ' * none}a number, got {shown_value(value)}")
     if isinstance(value, Rational) and abs(cast(Any, value)) > LARGEST_FLOAT:
         raise TypeError(f"{name} should be a number that fits a float, got {shown_value(value)}")
 

@@ -45,17 +45,18 @@ def check_settings(settings: Any) -> None:
         got, words = shown_value(value), get_args(field.type)
         kinds: set[Any] = set(words) or {field.type}
         huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-        if hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0:
+        plain, none = kinds <= {int, float, bool, type(None)}, type(None) in kinds
+        if (words or plain) and getattr(value, "ndim", False):
             raise TypeError(f"{name} should be one value, got {got}")
         if words and all(isinstance(word, str | int) for word in words):
             alike = isinstance(value, str | int) and not huge
             if not alike or value not in words:
                 rule = f"{name} should be one of {', '.join(map(repr, words))}, got {got}"
                 raise ValueError(rule) if alike else TypeError(rule)
-        if (value is None and type(None) in kinds) or not kinds <= {int, float, bool, type(None)}:
+        if (value is None and none) or not plain:
             continue
         if kinds & {int, float}:
-            real(value, name)
+            real(value, name, none=none)
         if int in kinds and float not in kinds and not isinstance(value, Integral):
             raise TypeError(f"{name} should be a whole number, got {got}")
         if bool in kinds:

@@ -21,6 +21,7 @@ from bayesduel.data.read import log_from_rows
 from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.components import remark_on_components
+from bayesduel.data.read.duckdb_source import FileSource
 from bayesduel.data.read.faults import (
     WEIGHT,
     Examined,
@@ -34,6 +35,7 @@ from bayesduel.data.read.faults import (
     without_missing,
 )
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
+from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import ranking_columns, rankings_in
@@ -52,8 +54,6 @@ from bayesduel.system.memory import bytes_of
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
-    from bayesduel.data.read.duckdb_source import FileSource
-    from bayesduel.data.read.line_numbers import Numbered
     from bayesduel.data.read.narwhals_source import FrameSource
 
     type Source = FileSource | FrameSource
@@ -533,7 +533,7 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
         )
 
 
-def _chunks(source: "Source", roles: Roles, every: Rows) -> "Iterator[tuple[Numbered, Rows]]":
+def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbered, Rows]]:
     """Yield the rows one by one with their places, in chunks; times as of `every` row."""
     for chunk in source.numbered(roles):
         yield chunk, Rows.from_batches([chunk.batch], roles.taken, every.time_kind)

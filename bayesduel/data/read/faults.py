@@ -85,13 +85,12 @@ def missing_labels(
     own_nulls: whether the format has missing values (frames, Parquet, JSON).
     """
     always = frozenset(word.strip() for word in words) | (frozenset() if own_nulls else {""})
-    sides = (*rows.left.values, *rows.right.values)
-    arms = always | (frozenset(MISSING) if _are_numbers(sides) else frozenset())
-    found = {"left": arms, "right": arms}
-    if rows.by is not None:
-        numbers = _are_numbers(rows.by.values)
-        found["by"] = always | (frozenset(MISSING) if numbers else frozenset())
-    return found
+
+    def of(texts: Sequence[str]) -> frozenset[str]:
+        return always | (frozenset(MISSING) if _are_numbers(texts) else frozenset())
+
+    arms = of((*rows.left.values, *rows.right.values))
+    return {"left": arms, "right": arms} | ({} if rows.by is None else {"by": of(rows.by.values)})
 
 
 def without_missing(rows: Rows, missing: Mapping[str, frozenset[str]]) -> Rows:

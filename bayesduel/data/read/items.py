@@ -5,7 +5,7 @@ combinations of others, columns with missing values.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,20 +90,15 @@ def read_items(
         names = _names(source, item, columns, leave_out, like)
         table = _complete(source, item, names, like)
         name = source.words
-    labels = tuple(text.strip() for text in table.pop(item))
-    if like is not None:
-        values = np.stack([_again(table[a.column], a) for a in like.attributes], axis=1)
-        return Items(labels=labels, attributes=like.attributes, values=values, source=name)
-    reference = dict(reference or {})
-    parts = [part for name in names for part in _columns(table[name], name, reference.get(name))]
-    for name in reference:
-        if not any(a.column == name and a.level for a, _ in parts):
-            raise ValueError(
-                f"reference should be of a categorical column, got {shown_value(name)}"
-            )
-    attributes, values = tuple(a for a, _ in parts), np.stack([v for _, v in parts], axis=1)
-    items = Items(labels=labels, attributes=attributes, values=values, source=name)
-    _check_identified(items)
+    attributes = _attributes(table, names, reference or {}) if like is None else like.attributes
+    items = Items(
+        labels=tuple(table[item]),
+        attributes=attributes,
+        values=np.stack([_values(table[a.column], a) for a in attributes], axis=1),
+        source=name,
+    )
+    if like is None:
+        _check_identified(items)
     return items
 
 
@@ -134,7 +129,7 @@ def _names(
 
 
 def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
-    """Return the columns as text; refuse the first row with a missing or bad value."""
+    """Return the columns as words; refuse the first row with a missing or bad value."""
     columns = Columns({name: name for name in (item, *names)})
     table = {name: list(column.texts) for name, column in source.texts(columns).items()}
     if not table[item]:
@@ -143,7 +138,7 @@ def _complete(source: Any, item: str, names: list[str], like: Items | None) -> d
     fault = _fault(item, rules)
     if any(fault(dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)):
         raise bad_row(source, columns, _fault(item, rules))
-    return table
+    return {name: [text.strip() for text in texts] for name, texts in table.items()}
 
 
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
@@ -184,22 +179,28 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
     return fault
 
 
-def _columns(
-    texts: list[str], name: str, reference: str | None
-) -> list[tuple[Attribute, np.ndarray]]:
-    words = [text.strip() for text in texts]
-    if not all(NUMERIC.fullmatch(word) for word in words):
-        return _indicators(words, name, reference)
-    numbers = np.array([float(word) for word in words])
-    mean, deviation = float(numbers.mean()), float(numbers.std())
-    if np.ptp(numbers) == 0:
-        mean, deviation = float(numbers[0]), 0.0
-    return [(Attribute(name, name, "", "", mean, deviation), numbers)]
+def _attributes(
+    table: Mapping[str, list[str]], names: Sequence[str], reference: Mapping[str, str]
+) -> tuple[Attribute, ...]:
+    found: list[Attribute] = []
+    for name in names:
+        if all(NUMERIC.fullmatch(word) for word in table[name]):
+            numbers = np.array([float(word) for word in table[name]])
+            mean, deviation = float(numbers.mean()), float(numbers.std())
+            if np.ptp(numbers) == 0:
+                mean, deviation = float(numbers[0]), 0.0
+            found.append(Attribute(name, name, "", "", mean, deviation))
+        else:
+            found += _indicators(table[name], name, reference.get(name))
+    for name in reference:
+        if not any(a.column == name and a.level for a in found):
+            raise ValueError(
+                f"reference should be of a categorical column, got {shown_value(name)}"
+            )
+    return tuple(found)
 
 
-def _indicators(
-    words: list[str], name: str, reference: str | None
-) -> list[tuple[Attribute, np.ndarray]]:
+def _indicators(words: list[str], name: str, reference: str | None) -> list[Attribute]:
     levels, count = np.unique(words, return_counts=True)
     if len(levels) == len(words) and len(words) > 2:
         first = next(word for word in words if not NUMERIC.fullmatch(word))
@@ -216,15 +217,9 @@ def _indicators(
             f"got {shown_value(reference)}"
         )
     if len(levels) == 1:
-        return [(Attribute(name, name, reference, reference, 0.0, 0.0), np.zeros(len(words)))]
-    return [
-        (
-            Attribute(f"{name}: {level}", name, str(level), reference, 0.0, 1.0),
-            1.0 * (np.array(words) == level),
-        )
-        for level in levels
-        if level != reference
-    ]
+        return [Attribute(name, name, reference, reference, 0.0, 0.0)]
+    others = (str(level) for level in levels if level != reference)
+    return [Attribute(f"{name}: {level}", name, level, reference, 0.0, 1.0) for level in others]
 
 
 def _check_identified(items: Items) -> None:
@@ -244,8 +239,6 @@ def _check_identified(items: Items) -> None:
         )
 
 
-def _again(texts: list[str], attribute: Attribute) -> np.ndarray:
-    words = [text.strip() for text in texts]
-    if not attribute.level:
-        return np.array([float(word) for word in words])
-    return np.array([float(word == attribute.level) for word in words])
+def _values(words: list[str], attribute: Attribute) -> np.ndarray:
+    level = attribute.level
+    return np.array([float(word == level if level else word) for word in words])

@@ -215,10 +215,7 @@ def _json_lines(file: LogFile) -> Iterator[tuple[int, str, dict[str, Any]]]:
                 found = json_object(data.decode("utf-8-sig" if number == 1 else "utf-8"))
             except UnicodeDecodeError as error:
                 found = f"should be UTF-8, got {data[error.start :][:1]!r} at byte {error.start}"
-            if isinstance(found, str):
-                yield number, found, {}
-            else:
-                yield number, "", found
+            yield (number, found, {}) if isinstance(found, str) else (number, "", found)
 
 
 def _json_text(value: Any) -> str | None:

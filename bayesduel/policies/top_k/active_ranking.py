@@ -22,8 +22,6 @@ __all__ = ["ActiveRanking"]
 
 
 class Memory(NamedTuple):
-    """State of AR between duels."""
-
     k: int
     delta: float
     mean: np.ndarray  # mean margin of each arm's own record, shape (K,)

@@ -29,8 +29,6 @@ __all__ = ["MarginRace", "radii"]
 
 
 class Memory(NamedTuple):
-    """State of the race between duels."""
-
     k: int
     budget: float  # minus the log of the failure probability of an interval
     cap: float  # duels a pair at most

@@ -36,8 +36,6 @@ __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
 
 class Memory(NamedTuple):
-    """State of the three policies between duels."""
-
     k: int
     warm_up: int
     shrinkage: float
@@ -155,7 +153,6 @@ class HybridPOCBAm(POCBAm):
             )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
         memory = super().init(n_arms)
         posterior = self.index == "posterior"
         if self.threshold == "calibrated":

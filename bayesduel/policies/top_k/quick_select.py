@@ -28,8 +28,6 @@ DUELS, PIVOT, ARM = range(3)
 
 
 class Memory(NamedTuple):
-    """State of quick select between duels."""
-
     k: int
     width: float  # epsilon / 2
     delta: np.ndarray  # of the passes still to come, shape (1,)

@@ -23,8 +23,6 @@ __all__ = ["SelectTop", "most_matches"]
 
 
 class Memory(NamedTuple):
-    """State of TOP between duels."""
-
     k: int
     length: int  # duels a match
     order: np.ndarray  # the arms in random order; place p belongs to group p modulo k. Shape (K,)
