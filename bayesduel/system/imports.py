@@ -24,7 +24,7 @@ LATER = frozenset(
         "numpy": "ctypeslib f2py polynomial testing",
         "pandas": "testing",
         "pandas.api": "executors indexers interchange internals typing",
-        "scipy": "spatial",
+        "scipy": "sparse spatial",
         "xarray": "groupers indexes testing tutorial ufuncs",
     }.items()
     for name in names.split()
