@@ -12,7 +12,7 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors
 from bayesduel.system.memory import TABLE_ARMS
 
-__all__ = ["datatree", "dataset"]
+__all__ = ["dataset", "datatree"]
 
 PREFERENCE_BYTES = 64 * 2**20
 SQUARE = ("arm", "opponent")

@@ -1,8 +1,7 @@
-"""Imports without what libraries import and do not use, and without a search for garbage.
+"""Imports without what libraries bring in vain, and without looking for garbage.
 
-SciPy asks NumPy for all its parts, among them a compiler of Fortran; xarray imports its tutorial and
-the parts of pandas that say what types it has. Such a module runs when an attribute of it is first
-asked for (:class:`importlib.util.LazyLoader`); to who uses it, that is all there is to see.
+SciPy asks NumPy for all its parts, among them a compiler of Fortran; xarray imports its tutorial.
+Such a module runs when an attribute of it is first asked for (:class:`importlib.util.LazyLoader`).
 """
 
 import gc
