@@ -33,7 +33,7 @@ PLAIN = set(
     cost count criteria criticism data database datatree decided default dense density describe
     difference distribution doctor effect election elimination estimate expected experiment explore
     extras family figure filter find floor folder format from full function graph grid group grouped
-    hybrid hyper identification in indices inference init interaction join judging kind label last
+    hybrid hyper identification imports in indices inference init interaction join judging kind label last
     level library limit line linear list literature load lower main many mask match matrices mean
     memory merge method minimize mixture mle name named names next no number of open operation
     optimal option outcome page parallel parse partial perturbed phase pick planning plot plots plus
