@@ -18,8 +18,6 @@ LATER = frozenset(
     f"{package}.{name}".removeprefix(".")
     for package, names in {
         "": "asyncio multiprocessing",
-        "dask": "datasets",
-        "dask.array": "fft lib linalg random",
         "numpy": "ctypeslib f2py polynomial testing",
         "pandas": "testing",
         "pandas.api": "executors indexers interchange internals typing",
