@@ -130,7 +130,7 @@ class _OnFirstUse:
         self.py_func = function
         self._options = options
         known = function.__globals__.values()
-        self._named = [value for value in known if isinstance(value, _OnFirstUse)]
+        self._named = [value for value in known if type(value) is _OnFirstUse]  # runs no module
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _plain.get():

@@ -33,17 +33,17 @@ PLAIN = set(
     cost count criteria criticism data database datatree decided default dense density describe
     difference distribution doctor effect election elimination estimate expected experiment explore
     extras family figure filter find floor folder format from full function graph grid group grouped
-    hybrid hyper identification in indices inference init interaction join judging kind label last
-    level library limit line linear list literature load lower main many mask match matrices mean
-    memory merge method minimize mixture mle name named names next no number of open operation
-    optimal option outcome page parallel parse partial perturbed phase pick planning plot plots plus
-    population predict probability process progress query question race random rate read record
-    recorded register replay replicate replicated reporting require result row run running sample
-    sampling save schedule schema select selection sequence sequential serve server set sets sign
-    simulate simulation size spec sphere split stacked standard standardised statistics status stop
-    stopped stopping store style subset success summary system table tastes terms test text the then
-    threads threshold time times transform two uneven uniform update upper validation value variance
-    varying verify version walk watch within write
+    hybrid hyper identification imports in indices inference init interaction join judging kind
+    label last level library limit line linear list literature load lower main many mask match
+    matrices mean memory merge method minimize mixture mle name named names next no number of open
+    operation optimal option outcome page parallel parse partial perturbed phase pick planning plot
+    plots plus population predict probability process progress query question race random rate read
+    record recorded register replay replicate replicated reporting require result row run running
+    sample sampling save schedule schema select selection sequence sequential serve server set sets
+    sign simulate simulation size spec sphere split stacked standard standardised statistics status
+    stop stopped stopping store style subset success summary system table tastes terms test text the
+    then threads threshold time times transform two uneven uniform update upper validation value
+    variance varying verify version walk watch within write
     """.split()
 )
 PRIVATE = (

@@ -281,6 +281,13 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "an attribute that the code asks of a compiled function": (
         ("bayesduel/jit.py", "_OnFirstUse.__getattr__", "getattr(self._dispatcher, name)"),
     ),
+    "names of modules that an import statement has, those of a list in code": (
+        (
+            "bayesduel/system/imports.py",
+            "Later.find_spec",
+            "PathFinder.find_spec(name, path, target)",
+        ),
+    ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
     "Dask, by its name, which is kept out": (
         ("bayesduel/cli/__init__.py", "Commands.main", "sys.modules"),

@@ -27,6 +27,7 @@ import click
 
 from bayesduel import __version__
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.imports import Later
 from bayesduel.system.memory import available_memory, check_process
 
 __all__ = ["COMMANDS", "main"]
@@ -116,6 +117,7 @@ class Commands(click.Group):
         ended: list[int] = []
         if args is None:  # a process of our own
             gc.set_threshold(COLLECTED)
+            sys.meta_path.insert(0, Later)
             if not {*NO_LOGS, "doctor", "predict"} & set(argv):  # those that come to `read_log`
                 gc.disable()  # until then: of 500,000 objects that imports make, all stay
                 atexit.register(_leave, ended)  # called last, as it is registered first

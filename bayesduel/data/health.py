@@ -345,7 +345,7 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
     [('0', '1'), ('2', '3')]
     """
     check_log(duels, Duels)
-    place = _connected(duels.cells.left, duels.cells.right, duels.n_arms)[1]
+    place = _components(duels.cells.left, duels.cells.right, duels.n_arms)
     groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
     for arm, k in zip(duels.arms, place, strict=True):
         groups[k].append(arm)
@@ -398,6 +398,8 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
     Ford, "Solution of a ranking problem from binary comparisons", American Mathematical
     Monthly 64(8), 1957, 28-33.
     """
+    from scipy.sparse import coo_array, csgraph
+
     left, right, left_wins, right_wins, ties = duels.cells
     forward, backward = (left_wins + ties) > 0, (right_wins + ties) > 0
     winner = np.concatenate([left[forward], right[backward]])
@@ -406,19 +408,23 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
         soft = ~np.isnan(duels.votes.share)
         ends = duels.votes.left[soft], duels.votes.right[soft]
         winner, loser = np.concatenate([winner, *ends]), np.concatenate([loser, *ends[::-1]])
-    return _connected(winner, loser, duels.n_arms, strongly=True)[0] == 1
+    edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=(duels.n_arms,) * 2)
+    return bool(csgraph.connected_components(edges, connection="strong")[0] == 1)
 
 
-def _connected(
-    start: np.ndarray, end: np.ndarray, n_arms: int, *, strongly: bool = False
-) -> tuple[int, np.ndarray]:
-    """Return the number of components of a graph of arms, and the component of each arm."""
-    from scipy.sparse import coo_array, csgraph
+def _components(start: np.ndarray, end: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return the component of each arm in the graph of these edges, by its least arm.
 
-    edges = coo_array((np.ones(len(start)), (start, end)), shape=(n_arms, n_arms))
-    kind = "strong" if strongly else "weak"
-    n, place = csgraph.connected_components(edges, directed=strongly, connection=kind)
-    return int(n), place
+    Each arm points to a lower one of its component, after a few rounds to the lowest (Shiloach &
+    Vishkin, "An O(log n) parallel connectivity algorithm", J. of Algorithms 1982).
+    """
+    place = np.arange(n_arms)
+    while (place[start] != place[end]).any():
+        least = np.minimum(place[start], place[end])
+        np.minimum.at(place, place[start], least)
+        np.minimum.at(place, place[end], least)
+        place = place[place]
+    return np.unique(place, return_inverse=True)[1]
 
 
 def _repeats(duels: Duels, role: str) -> Repeats | None:

@@ -48,7 +48,7 @@ class ComparisonGraph:
     pair: np.ndarray  # pair of each cell, shape (cells,)
     ends: np.ndarray  # arms of each pair, shape (2, pairs)
     # number of the pair, from 0, at both places of its arms, sparse, (K, K)
-    edges: sparse.csr_array
+    edges: "sparse.csr_array"
 
     @classmethod
     def of(
@@ -135,7 +135,7 @@ class ScorePrecision:
     weight: np.ndarray  # of each pair, shape (pairs,)
     tau: float  # what is added to the diagonal: the prior's precision
     diagonal: np.ndarray  # of the matrix, shape (K,)
-    off: sparse.csr_array  # minus the rest of the matrix, sparse, (K, K)
+    off: "sparse.csr_array"  # minus the rest of the matrix, sparse, (K, K)
 
     def solve(
         self, right: np.ndarray, start: np.ndarray | None = None, *, tolerance: float = 1e-6

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 import bayesduel.inference.accessor  # noqa: F401 - every fit has it
@@ -11,7 +12,7 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors
 from bayesduel.system.memory import TABLE_ARMS
 
-__all__ = ["datatree"]
+__all__ = ["dataset", "datatree"]
 
 PREFERENCE_BYTES = 64 * 2**20
 SQUARE = ("arm", "opponent")
@@ -61,30 +62,30 @@ def datatree(
             text = isinstance(np.asarray(values).flat[0], str)
             coords[name] = np.array(values, dtype=object if text else None)
     groups = {
-        "posterior": xr.Dataset(posterior, coords=coords),
-        "sample_stats": xr.Dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
+        "posterior": dataset(posterior, coords=coords),
+        "sample_stats": dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
         **_observed(model, cells, arms),
     }
     priors = log_priors(model, drawn.posterior, cells.data)
     if priors:
         laid_out = {name: laid(values) for name, values in priors.items()}
-        groups["log_prior"] = xr.Dataset(laid_out, coords=sampling)
+        groups["log_prior"] = dataset(laid_out, coords=sampling)
     if drawn.log_likelihood is not None:
-        groups["log_likelihood"] = xr.Dataset(
+        groups["log_likelihood"] = dataset(
             {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling
         )
         if model.log_type == "rankings":  # one observation each
             start = np.flatnonzero(np.diff(log.choices.ranking, prepend=-1))
             whole = laid(np.add.reduceat(drawn.log_likelihood, start, axis=1), "ranking")
-            groups["log_likelihood"] = xr.Dataset({"place": whole}, coords=sampling)
+            groups["log_likelihood"] = dataset({"place": whole}, coords=sampling)
     if preference and of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
         # Apart from the parameters: its diagonal is constant, which has no R-hat.
         square = {n: coords[n] for n in ("chain", "draw", *SQUARE)}
         matrix = laid(model.preference(drawn.posterior), *SQUARE)
-        groups["preference"] = xr.Dataset({"preference": matrix}, coords=square)
+        groups["preference"] = dataset({"preference": matrix}, coords=square)
     if drawn.extra:
         kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
-        groups["laplace"] = xr.Dataset(drawn.extra, coords=kept)
+        groups["laplace"] = dataset(drawn.extra, coords=kept)
     if model.terms.items is not None:
         groups["items"] = model.terms.items.to_dataset()
     tree = xr.DataTree.from_dict(groups)
@@ -95,13 +96,37 @@ def datatree(
     return tree
 
 
+def dataset(
+    variables: Mapping[str, tuple[Any, Any]],
+    coords: Mapping[str, Any] | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Return a dataset of NumPy arrays, which xarray need not look at.
+
+    It would import Dask, where that is installed, to see whether an array is one of Dask's.
+    """
+
+    def variable(name: str, given: Any) -> xr.Variable:
+        dims, values = given if isinstance(given, tuple) else (name, given)
+        values = np.asarray(values)
+        if dims == name:  # the index of a dimension
+            values = pd.Index(values, dtype=object if values.dtype == object else None)
+        return xr.Variable(dims, values, fastpath=True)
+
+    return xr.Dataset(
+        {name: variable(name, given) for name, given in variables.items()},
+        {name: variable(name, given) for name, given in (coords or {}).items()},
+        attrs,
+    )
+
+
 def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
     """Return what was observed in each cell (of margins: in each vote), and its design."""
     data, log = cells.data, cells.log
     if model.log_type == "pulls":
         return {
-            "observed_data": xr.Dataset({"outcome": ("cell", log.successes)}),
-            "constant_data": xr.Dataset({"n": ("cell", log.n)}),
+            "observed_data": dataset({"outcome": ("cell", log.successes)}),
+            "constant_data": dataset({"n": ("cell", log.n)}),
         }
     if model.log_type == "rankings":
         by_entry = {"ranking_of_entry": log.ranking, "arm_of_entry": log.arm}
@@ -109,8 +134,8 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
         known |= {name: ("cell", data[name]) for name in ("first", "second", "n")}
         known["weight"] = ("ranking", log.weight)
         return {
-            "observed_data": xr.Dataset({"place": ("entry", log.place)}),
-            "constant_data": xr.Dataset(known, coords={"arm": arms}),
+            "observed_data": dataset({"place": ("entry", log.place)}),
+            "constant_data": dataset(known, coords={"arm": arms}),
         }
     cell: dict[str, Any] = {
         name: (("cell", *("covariate",) * (column.ndim - 1)), column)
@@ -140,5 +165,5 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
             observed = {"outcome": (("cell", "result"), data["counts"].astype(kind))}
         else:
             observed = {"outcome": ("cell", counts[:, 0] + counts[:, 2] / 2)}
-    constant = xr.Dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
-    return {"observed_data": xr.Dataset(observed), "constant_data": constant}
+    constant = dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
+    return {"observed_data": dataset(observed), "constant_data": constant}

@@ -139,7 +139,7 @@ class PairDifferences:
         return np.concatenate([by_arm, self.reach.T @ slopes])
 
     @cached_property
-    def _incidence(self) -> sparse.csr_array:
+    def _incidence(self) -> "sparse.csr_array":
         """The sum over cells of first less second, (K, cells)."""
         cell, one = np.arange(len(self.first)), np.ones(len(self.first))
         place = np.concatenate([self.first, self.second]), np.concatenate([cell, cell])
@@ -203,11 +203,11 @@ class Gram:
     They are linear in the weights: their entries are products of two entries of a row, times these.
     """
 
-    left: sparse.csr_array
-    right: sparse.csr_array
+    left: "sparse.csr_array"
+    right: "sparse.csr_array"
 
     @cached_property
-    def _products(self) -> tuple[np.ndarray, np.ndarray, sparse.csr_array] | None:
+    def _products(self) -> "tuple[np.ndarray, np.ndarray, sparse.csr_array] | None":
         """Columns and ends of rows of the entries, and these of unit weights, (entries, rows).
 
         None of too many products.
@@ -227,7 +227,7 @@ class Gram:
         entries = sparse.csr_array((values, (place, row[first])), (len(key), left.shape[0]))
         return key % n, np.searchsorted(key // n, np.arange(left.shape[1] + 1)), entries
 
-    def of(self, weight: np.ndarray) -> sparse.csr_array:
+    def of(self, weight: np.ndarray) -> "sparse.csr_array":
         """Return the product with these weights (rows,), (m, n)."""
         shape = (self.left.shape[1], self.right.shape[1])
         if self._products is None:
@@ -240,10 +240,10 @@ class Gram:
 class DesignMatrix:
     """Any linear predictor, as a sparse matrix J, (cells, size)."""
 
-    jacobian: sparse.csr_array
+    jacobian: "sparse.csr_array"
 
     @cached_property
-    def _transposed(self) -> sparse.csr_array:
+    def _transposed(self) -> "sparse.csr_array":
         return sparse.csr_array(self.jacobian.T)
 
     @cached_property
@@ -299,7 +299,7 @@ class ScoresBeside(DesignMatrix):
 
     @classmethod
     def of(
-        cls, first: np.ndarray, second: np.ndarray, n_arms: int, others: sparse.csr_array
+        cls, first: np.ndarray, second: np.ndarray, n_arms: int, others: "sparse.csr_array"
     ) -> "ScoresBeside":
         """Return the design of pairs and of other columns (cells, p)."""
         cell, one = np.arange(len(first)), np.ones(len(first))

@@ -473,18 +473,19 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     scored = "score_free" in blocks
     blocks = {n: b for n, b in blocks.items() if n == "score_free"} | blocks
     beside = [columns[name] for name in blocks if name != "score_free"]
-    matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
     design: Design
-    if not scored:
-        design = DesignMatrix(matrix)
-    elif matrix.shape[1] <= DENSE:
-        design = PairDifferences(data["first"], data["second"], lengths["arm"], matrix.toarray())
+    if scored and sum(one.shape[1] for one in beside) <= DENSE:
+        reach = np.hstack([np.zeros((len(cells), 0)), *(one.toarray() for one in beside)])
+        design = PairDifferences(data["first"], data["second"], lengths["arm"], reach)
     else:
-        design = ScoresBeside.of(data["first"], data["second"], lengths["arm"], matrix)
+        matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
+        design = DesignMatrix(matrix)
+        if scored:
+            design = ScoresBeside.of(data["first"], data["second"], lengths["arm"], matrix)
     return LinearPredictor(model, data, design, blocks, own, hypers)
 
 
-def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> sparse.csr_array:
+def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.csr_array":
     """Return the design of a term as a matrix, (cells, coefficients)."""
     total = sparse.csr_array((n_cells, prod(lengths)))
     for index, value in touches:

@@ -44,6 +44,7 @@ from bayesduel.inference.clusters import (
     with_lone_votes,
 )
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
+from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
@@ -150,7 +151,7 @@ def robust_covariance(
     arms = np.array(duels.arms, dtype=object)
     pair, square = ("parameter", "other"), ("arm", "opponent")
     errors = np.sqrt(np.maximum(np.diagonal(robust_score, axis1=1, axis2=2), 0.0))
-    dataset = xr.Dataset(
+    robust_set = dataset(
         {
             "covariance": (pair, own),
             "covariance_cluster": (("clustering", *pair), robust),
@@ -170,7 +171,7 @@ def robust_covariance(
             "lengths": [1 if n is None else n for n in density.blocks.values()],
         },
     )
-    return dataset, attrs
+    return robust_set, attrs
 
 
 def cluster_covariance(

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import COMMANDS, main
 from bayesduel.cli.options import LEAST_DRAWS
+from bayesduel.system.imports import LATER
 
 GOOD = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
 
@@ -64,39 +65,43 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert used < 0.5
 
 
-def test_winners_of_a_small_log_import_no_more_than_they_need():
-    """Numba compiles, ArviZ diagnoses and SciPy tests: none of that is asked for.
+RAN = """
+finally:
+    ran = [name for name, m in sys.modules.items() if m and type(m).__name__ != "_LazyModule"]
+    print("MODULES", *ran)
+"""
+UNUSED = {  # by small logs: Numba compiles, ArviZ diagnoses, SciPy tests, Dask computes elsewhere
+    *("numba", "arviz", "arviz_stats", "jax", "pymc", "pytensor", "dask", "scipy.stats"),
+    *("matplotlib.pyplot", "bayesduel.beliefs", "bayesduel.inference.latent_gaussian"),
+}
+WATCH = "gc.callbacks.append(lambda *_: print('COLLECTED'))"
+FIT = "bd.fit; gc.callbacks.clear(); bd.fit(bd.datasets.load('springall'))"
+COMMAND = f"from bayesduel.cli import main; sys.argv[1:] = {{!r}}.split(); {WATCH}; main()"
+NOT_FITTING = {"matplotlib", "scipy.interpolate", "scipy.optimize", "bayesduel.criticism.check"}
+JOBS = {
+    "fit": (
+        f"import bayesduel as bd; {WATCH}; {FIT}",
+        LATER | NOT_FITTING | {"rich.console", "jinja2", "click"},
+    ),
+    "winners": (COMMAND.format("winners springall"), LATER | NOT_FITTING | {"jinja2"}),
+    "report": (
+        COMMAND.format("report springall -o r.html"),
+        LATER - {"scipy.sparse"} | {"bayesduel.criticism.audit", "rich.console"},
+    ),
+}
 
-    Nor is garbage looked for among what is imported.
-    """
-    code = (
-        "import gc, sys\nfrom bayesduel.cli import main\nsys.argv[1:] = ['winners', 'springall']\n"
-        "gc.callbacks.append(lambda *_: print('COLLECTED'))\n"
-        "try:\n    main()\nfinally:\n    print('MODULES', *sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split("MODULES")[1].split())
-    unused = {"numba", "arviz", "arviz_stats", "pymc", "matplotlib", "scipy.stats", "dask.array"}
-    unused |= {"scipy.interpolate", "scipy.optimize", "bayesduel.inference.latent_gaussian"}
-    assert not loaded & (unused | {"bayesduel.criticism.check", "bayesduel.beliefs"})
-    assert "COLLECTED" not in done.stdout
 
-
-def test_a_report_of_a_small_log_compiles_nothing(tmp_path):
-    """Numba, imported and with empty caches, takes three times as long as the report itself."""
-    code = (
-        "import sys\nfrom bayesduel.cli import main\n"
-        "sys.argv[1:] = ['report', 'springall', '-o', 'r.html']\n"
-        "try:\n    main()\nfinally:\n    print('MODULES', *sys.modules)"
-    )
+@pytest.mark.parametrize("job", JOBS)
+def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
+    """Nor is garbage looked for among what is imported."""
+    code, unused = JOBS[job]
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"import gc, sys\ntry:\n    {code}{RAN}"],
+        **{"cwd": tmp_path, "capture_output": True, "text": True, "check": True},
     )
-    loaded = set(done.stdout.split("MODULES")[1].split())
-    assert not loaded & {"numba", "arviz", "arviz_stats", "jax", "pymc", "pytensor", "scipy.stats"}
-    assert not loaded & {"dask.array", "bayesduel.beliefs", "bayesduel.inference.latent_gaussian"}
-    assert not loaded & {"bayesduel.criticism.audit", "matplotlib.pyplot"}
-    assert (tmp_path / "r.html").exists()
+    assert not set(done.stdout.split("MODULES")[1].split()) & (UNUSED | unused)
+    assert job == "report" or "COLLECTED" not in done.stdout
+    assert (tmp_path / "r.html").exists() == (job == "report")
 
 
 ENDING = """

@@ -5,11 +5,12 @@ import time
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csgraph
 from scipy.stats import binomtest
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
+from bayesduel.data.health import DisconnectedWarning, ThinDataWarning, _components
 from bayesduel.data.majority import repeated_role
 
 
@@ -275,3 +276,18 @@ def test_a_learned_scale_is_doubted_where_opponents_are_near_one_another():
         bd.fit(matched, bd.models.BradleyTerry(), "gibbs", draws=100, chains=1)
     bd.fit(matched, bd.models.BradleyTerry(scale=10.0), "gibbs", draws=100, chains=1)
     bd.fit(mixed, bd.models.BradleyTerry(), "gibbs", draws=100, chains=1)
+
+
+@pytest.mark.parametrize("n_edges", [0, 3, 30, 60, 99])
+def test_components_are_those_of_scipy(n_edges):
+    for seed in range(20):
+        rng = np.random.default_rng([n_edges, seed])
+        start, end = rng.integers(60, size=(2, n_edges))
+        edges = coo_array((np.ones(n_edges), (start, end)), shape=(60, 60))
+        known = csgraph.connected_components(edges, directed=False)[1]
+        assert (_components(start, end, 60) == known).all()
+
+
+def test_a_long_chain_of_arms_is_one_component():
+    arms = np.random.default_rng(0).permutation(100_000)
+    assert not _components(arms[1:], arms[:-1], len(arms)).any()
