@@ -15,7 +15,6 @@ from importlib import import_module
 from typing import Any
 
 from bayesduel.system.cache_folder import provide_cache_folder
-from bayesduel.system.imports import quick_imports
 
 provide_cache_folder()  # before Numba, PyTensor or Matplotlib is imported
 
@@ -119,13 +118,11 @@ __all__ = ["__version__", *_HOMES, *_ROOMS]
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        with quick_imports():
-            value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
     if name in _ROOMS:
-        with quick_imports():
-            return import_module(_ROOMS[name])
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
 
 

@@ -1,18 +1,15 @@
-"""Imports without what libraries bring in vain, and without looking for garbage.
+"""Imports of commands, without what libraries bring in vain.
 
 SciPy asks NumPy for all its parts, among them a compiler of Fortran; xarray imports its tutorial.
 Such a module runs when an attribute of it is first asked for (:class:`importlib.util.LazyLoader`).
 """
 
-import gc
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-__all__ = ["LATER", "Later", "quick_imports"]
+__all__ = ["LATER", "Later"]
 
 LATER = frozenset(
     f"{package}.{name}".removeprefix(".")
@@ -40,20 +37,3 @@ class Later:
         if found is not None and found.loader is not None:
             found.loader = LazyLoader(found.loader)
         return found
-
-
-@contextmanager
-def quick_imports() -> Iterator[None]:
-    """Leave what is in `LATER` for later, and garbage: all that imports make stays."""
-    collecting = gc.isenabled()
-    gc.disable()
-    sys.meta_path.insert(0, Later)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(Later)
-        if collecting:
-            if not gc.get_freeze_count():  # all of it becomes old, as if it had been looked through
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()

@@ -75,13 +75,12 @@ UNUSED = {  # by small logs: Numba compiles, ArviZ diagnoses, SciPy tests, Dask 
     *("matplotlib.pyplot", "bayesduel.beliefs", "bayesduel.inference.latent_gaussian"),
 }
 WATCH = "gc.callbacks.append(lambda *_: print('COLLECTED'))"
-FIT = "bd.fit; gc.callbacks.clear(); bd.fit(bd.datasets.load('springall'))"
 COMMAND = f"from bayesduel.cli import main; sys.argv[1:] = {{!r}}.split(); {WATCH}; main()"
 NOT_FITTING = {"matplotlib", "scipy.interpolate", "scipy.optimize", "bayesduel.criticism.check"}
 JOBS = {
     "fit": (
-        f"import bayesduel as bd; {WATCH}; {FIT}",
-        LATER | NOT_FITTING | {"rich.console", "jinja2", "click"},
+        "import bayesduel as bd; bd.fit(bd.datasets.load('springall'))",
+        NOT_FITTING | {"rich.console", "jinja2", "click"},
     ),
     "winners": (COMMAND.format("winners springall"), LATER | NOT_FITTING | {"jinja2"}),
     "report": (
