@@ -50,7 +50,8 @@ def conditions(
 ) -> dict[str, np.ndarray]:
     """Return the conditions of duels that are asked about.
 
-    `said` has by name what the terms read, one value or one a duel; a missing value is neutral.
+    `said` has by name what the terms read, one value or one a duel; a missing value is neutral. Of
+    a term by level the level is said wherever something else that it reads is.
     """
     labels = fit.duel.arms
     readers = {name: part for part in model.terms for name in part.reads}
@@ -64,7 +65,20 @@ def conditions(
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     if left_advantage:
         columns["left_first"] = np.ones(len(left))
-    asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
+    asked = [
+        part
+        for part in model.terms
+        if part.reads and ({*part.reads} & {*said} or (left_advantage and part.reads_order))
+    ]
+    unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
+    for name, key in unsaid.items():
+        if name in fit["posterior"].coords:
+            got = join([*said, *(["left_advantage"] if left_advantage else [])], 8, quote=True)
+            raise ValueError(
+                f"conditions should say {name!r} where {key} counts ({name}=None: no {name}), "
+                f"got {got}"
+            )
+    said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
         log = _log(fit, labels, left, right, said)
         for part in asked:

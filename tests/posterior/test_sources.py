@@ -1,6 +1,7 @@
 """Sources: what votes of a machine are worth in votes of people, its agreement and its biases."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,14 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import calibration
-from bayesduel.models import BradleyTerry, Covariates, OrderEffect, Sources
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    Davidson,
+    OrderEffect,
+    Sources,
+    ThurstoneScore,
+)
 from bayesduel.posterior.sources import _worth
 from bayesduel.reporting.fit import diagnostics
 
@@ -174,6 +182,50 @@ def test_the_advantage_by_source_of_many_duels_at_once():
     chance = bd.predict(fit, rows, left_advantage=True)["win"].to_numpy().reshape(20, 2)
     few = bd.predict(fit, rows[:2], left_advantage=True)["win"].to_numpy()
     np.testing.assert_allclose(chance, np.tile(few, (20, 1)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "neutral"),
+    [  # what is not said and is a number is 0
+        ({"length": 1.0, "half": "h0"}, {"length": 1.0, "lists": 0.0, "half": "h0"}),
+        ({"half": "h0"}, {}),
+        ({"left_advantage": True, "half": None}, {}),
+        ({"length": 1.0, "half": None}, {}),
+        ({"left_advantage": True}, None),  # and whose they are is said
+        ({"lists": 1.0}, None),
+        ({"left_advantage": True, "lists": 1.0}, None),
+    ],
+)
+@pytest.mark.parametrize("base", [BradleyTerry(), Davidson(), ThurstoneScore()])
+def test_what_differs_by_level_is_asked_of_a_level(base, asked, neutral):
+    fit = halves(base + OrderEffect(by="half") + Covariates(["length", "lists"], by="half"))
+    if neutral is None:
+        with pytest.raises(ValueError, match=r"should say 'half' where .*:half counts \(half=None"):
+            bd.predict(fit, "a", "b", **asked)
+    else:
+        told = [float(bd.predict(fit, "a", "b", **said)["win"]) for said in (asked, neutral)]
+        assert told[0] == told[1]
+    moved = [{"length": 1.0}, {"lists": 1.0}, {"left_advantage": True}]
+    chance = {float(bd.predict(fit, "a", "b", half="h1", **said)["win"]) for said in moved}
+    assert len(chance | {float(bd.predict(fit, "a", "b")["win"])}) == 4
+
+
+@cache
+def halves(model):
+    """Return a fit to a log of margins, which has two covariates and two halves."""
+    rng = np.random.default_rng(0)
+    margin = np.round(rng.standard_normal(60), 1)
+    table = {
+        "left": np.tile(["a", "b", "c"], 20),
+        "right": np.tile(["b", "c", "a"], 20),
+        "outcome": np.where(margin == 0, "tie", np.where(margin > 0, "left", "right")),
+        "margin": margin,
+        "half": np.repeat(["h0", "h1"], 30),
+        "length": rng.standard_normal(60),
+        "lists": rng.standard_normal(60),
+    }
+    log = bd.read_duels(table, keep=["half"], covariates=["length", "lists"])
+    return bd.fit(log, model, method="laplace", draws=100)
 
 
 @pytest.mark.slow
