@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.data.votes import Pairs, distinct
+from bayesduel.data.votes import ROLES, Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ DIMS: dict[str, tuple[str, ...] | None] = {
     "covariate_values": ("cell", "covariate"),
     **TABLES,
 }
-ROLES = ("judge", "group", "category")  # columns that a log recognises
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

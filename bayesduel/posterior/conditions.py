@@ -19,8 +19,6 @@ from bayesduel.text import join
 
 __all__ = ["conditions", "observed_conditions", "times_of"]
 
-ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
-
 
 def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]:
     """Return the conditions of a fit's observations: of each vote with a margin, else each cell."""
@@ -114,7 +112,6 @@ def _log(
     votes: Any = log.votes or Votes(
         left=left, right=right, outcome=(0 * one).astype(np.int8), weight=one
     )
-    kept = {}
     for name, values in levels.items():
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
@@ -126,11 +123,8 @@ def _log(
                 f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
             )
         code = [-1 if gone else place[str(v)] for v, gone in zip(values, missing, strict=True)]
-        if name in ROLES:
-            votes = replace(votes, **{name: np.array(code), ROLES[name]: known})
-        else:
-            kept[name] = (np.array(code), known)
-    return replace(log, votes=replace(votes, kept=kept))
+        votes = votes.with_level(name, np.array(code), known)
+    return replace(log, votes=votes)
 
 
 def _column(value: Any, n: int) -> np.ndarray:

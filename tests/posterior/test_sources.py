@@ -156,9 +156,9 @@ def test_a_certificate_without_importance_weights_is_no_fault(rock_fit):
 BY_SOURCE = Sources("source", "human") + Covariates(["length"], by="source")
 
 
-def liking():
+def liking(people=1500, machine=1500):
     """Return a log of a machine that likes long answers, and people who do not."""
-    table = votes("good", people=1500, machine=1500)
+    table = votes("good", people=people, machine=machine)
     rng = np.random.default_rng(5)
     table["length"] = rng.normal(size=len(table)) * 2
     pull = np.where(table["source"] == "gpt", 0.5, -0.2) * table["length"]
@@ -226,6 +226,43 @@ def halves(model):
     }
     log = bd.read_duels(table, keep=["half"], covariates=["length", "lists"])
     return bd.fit(log, model, method="laplace", draws=100)
+
+
+@pytest.mark.filterwarnings("ignore:the log has covariates", "ignore:the Laplace draws")
+@pytest.mark.parametrize("levels", [("human", "gpt"), ("a", "gpt", "human"), ("human", "z", "gpt")])
+@pytest.mark.parametrize(
+    ("term", "name"),
+    [
+        (OrderEffect(by="source"), "order_by_source"),
+        (Covariates(["length"], by="source"), "covariate_effect"),
+    ],
+)
+def test_a_source_is_the_same_to_all_that_read_it(term, name, levels):
+    """In whatever order the levels are given, and whether or not the log has them all."""
+    log = liking(people=60, machine=60)
+    model = BradleyTerry(Sources("source", "human", levels=levels)) + term
+    rng = np.random.default_rng(0)
+    score = {level: rng.normal(size=len(ARMS)) for level in levels}
+    slope = {level: rng.normal() for level in levels}
+    drawn = {
+        "score_by_source": np.array([[score[level] for level in levels]]),
+        "score": score["human"][None],
+        name: np.reshape([slope[level] for level in levels], (1, len(levels), -1)),
+    }
+    if name == "order_by_source":
+        drawn[name] = drawn[name][..., 0]
+    votes = log.votes
+    code, known = votes.level("source")
+    times = np.ones(len(code)) if name == "order_by_source" else votes.covariates[:, 0]
+    expected = [
+        score[known[s]][i] - score[known[s]][j] + slope[known[s]] * x
+        for s, i, j, x in zip(code, votes.left, votes.right, times, strict=True)
+    ]
+    eta = model.eta(drawn, model.cells(log, each=True).data)
+    np.testing.assert_allclose(eta[0], expected)
+    assert list(model.build(log).coords["source"]) == list(levels)
+    found = bd.sources(bd.fit(log, model, method="laplace", draws=100)).table["votes"]
+    assert found.to_dict() == dict.fromkeys(levels, 0) | {"gpt": 60, "human": 60}
 
 
 @pytest.mark.slow
