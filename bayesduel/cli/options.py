@@ -369,8 +369,8 @@ def _term_of(option: str, word: str) -> Any:
 
 def _columns_of_terms(options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the columns that are read for terms, as the options of reading that name them."""
-    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
     from bayesduel.data.votes import ROLES
+    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
 
     found = {name: names_of(options.get(name)) for name in ("covariates", "keep")}
     for option, word in _terms_asked(options):
