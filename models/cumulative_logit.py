@@ -102,6 +102,11 @@ class CumulativeResponse(Response):
             )
         if self.levels is not None and not set(sizes) <= set(self.levels):
             raise ValueError(f"grades should be of the levels {list(self.levels)}, got {sizes}")
+        if len(self.levels or sizes) < 2:
+            raise ValueError(
+                "grades should be of two levels or more, a tie being one (who won alone is modelled "
+                f"by BradleyTerry), got {[*(self.levels or sizes)]}"
+            )
 
     def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of each grade of the first arm, (cells, G)."""

@@ -132,6 +132,10 @@ def test_settings_are_checked_and_kept(tmp_path):
     fit = bd.fit(log, CumulativeLogit(), draws=200)
     fit.to_netcdf(tmp_path / "fit.nc")
     assert bd.load(tmp_path / "fit.nc").duel.model == CumulativeLogit(levels=(0, 1, 2))
+    one = bd.Duels.from_votes("abc", "bca", [1, 0, 1], grade=[2, -2, 2])
+    for model in (CumulativeLogit(), CumulativeLogit(levels=(2,))):
+        with pytest.raises(ValueError, match=r"of two levels or more, .* got \[2\]"):
+            bd.fit(one, model)
     with pytest.raises(ValueError, match=r"grades should be of the levels \[0, 1\]"):
         bd.fit(log, CumulativeLogit(levels=(0, 1)))
     with pytest.raises(ValueError, match="ties should be kept or dropped"):
