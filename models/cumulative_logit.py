@@ -102,11 +102,6 @@ class CumulativeResponse(Response):
             )
         if self.levels is not None and not set(sizes) <= set(self.levels):
             raise ValueError(f"grades should be of the levels {list(self.levels)}, got {sizes}")
-        if len(self.levels or sizes) < 2:
-            raise ValueError(
-                "grades should be of two levels or more, a tie being one (who won alone is modelled "
-                f"by BradleyTerry), got {[*(self.levels or sizes)]}"
-            )
 
     def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of each grade of the first arm, (cells, G)."""
@@ -200,15 +195,16 @@ class CumulativeResponse(Response):
         cells: "ModelCells",
         rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
-        """Return the draws with the thresholds above 0, (draws, steps)."""
-        return {**posterior, "threshold": np.cumsum(np.exp(self._steps(posterior)), axis=-1)}
+        """Return the draws with the thresholds above 0, if any, (draws, steps)."""
+        above = np.cumsum(np.exp(self._steps(posterior)), axis=-1)
+        return {**posterior, **({"threshold": above} if self.steps else {})}
 
     def _steps(self, parameters: Named) -> np.ndarray:
         """Return the logarithms of the steps, (..., steps)."""
         found = [np.asarray(parameters[name]) for name in self.steps]
         if found:
             return np.stack(found, axis=-1)
-        return np.zeros((*np.shape(next(iter(parameters.values()), np.zeros(1)))[:1], 0))
+        return np.zeros((*np.shape(next(iter(parameters.values()), 0.0))[:1], 0))
 
     def _chances(self, eta: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the probabilities of the grades, the last axis, given steps (..., steps)."""

@@ -85,13 +85,22 @@ def test_maximum_likelihood_is_that_of_statsmodels(thresholds):
     np.testing.assert_allclose(np.cumsum(np.exp(steps)), ends[ends > 1e-6], atol=2e-4)
 
 
-def test_one_level_without_ties_is_bradley_terry():
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_one_level_without_ties_is_bradley_terry(scale, tmp_path):
     left, right, grade = graded((0.0,))
     log = to_log(left, right, np.sign(grade))
     one, other = (
-        bd.fit(log, model, draws=400, seed=1) for model in (CumulativeLogit(), BradleyTerry())
+        bd.fit(log, model, draws=400, seed=1)
+        for model in (CumulativeLogit(scale=scale), BradleyTerry(scale=scale))
     )
     np.testing.assert_allclose(one["laplace"]["score_mode"], other["laplace"]["score_mode"])
+    one.to_netcdf(tmp_path / "fit.nc")
+    fits = [bd.load(tmp_path / "fit.nc"), other]
+    found = [float(bd.predict(fit, "a", "b")["win"]) for fit in fits]
+    assert found[0] == pytest.approx(found[1])
+    points = [bd.posterior_predictive(fit)["posterior_predictive"].dataset for fit in fits]
+    assert points[0].sizes["draw"] == points[1].sizes["draw"]
+    assert list(bd.coefficients(fits[0]).index) == list(bd.coefficients(other).index)
 
 
 def test_only_the_order_of_grades_counts():
@@ -132,10 +141,6 @@ def test_settings_are_checked_and_kept(tmp_path):
     fit = bd.fit(log, CumulativeLogit(), draws=200)
     fit.to_netcdf(tmp_path / "fit.nc")
     assert bd.load(tmp_path / "fit.nc").duel.model == CumulativeLogit(levels=(0, 1, 2))
-    one = bd.Duels.from_votes("abc", "bca", [1, 0, 1], grade=[2, -2, 2])
-    for model in (CumulativeLogit(), CumulativeLogit(levels=(2,))):
-        with pytest.raises(ValueError, match=r"of two levels or more, .* got \[2\]"):
-            bd.fit(one, model)
     with pytest.raises(ValueError, match=r"grades should be of the levels \[0, 1\]"):
         bd.fit(log, CumulativeLogit(levels=(0, 1)))
     with pytest.raises(ValueError, match="ties should be kept or dropped"):
