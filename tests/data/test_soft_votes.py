@@ -151,6 +151,16 @@ def test_an_audit_is_of_plain_votes(kind):
         bd.audit(bd.fit(log, draws=400), log)
 
 
+@pytest.mark.parametrize("kind", ["soft", "weighted"])
+def test_a_comparison_is_of_fits_to_plain_votes(kind):
+    log = log_of(kind)
+    with pytest.raises(ValueError, match=r"got 'own', of soft votes or sampling weights: pass"):
+        bd.compare_models(log, {"own": bd.fit(log, draws=400), "other": "thurstone"})
+    plain = bd.fit(log.as_plain(), "bradley-terry", draws=400)
+    same = bd.compare_models(log, {"fit": plain, "model": "bradley-terry"}, draws=400, folds=0)
+    assert same.table["elpd"].nunique() == 1
+
+
 def test_what_needs_whole_votes_or_the_log_says_so():
     fits = {kind: bd.fit(log_of(kind), draws=400) for kind in ("soft", "weighted")}
     assert "posterior_predictive" in bd.posterior_predictive(fits["soft"], draws=20)
