@@ -224,7 +224,8 @@ class Votes:
         """Return the same with this level of each vote in a column, -1 where it has none."""
         if by in self.kept or by not in ROLES:
             return replace(self, kept={**self.kept, by: (code, levels)})
-        return replace(self, **{by: code, ROLES[by]: levels})
+        own: dict[str, Any] = {by: code, ROLES[by]: levels}
+        return replace(self, **own)
 
 
 @dataclass(frozen=True, kw_only=True)
