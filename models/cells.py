@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Pairs, distinct
+from bayesduel.data.votes import ROLES, Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
 
 __all__ = [
@@ -29,7 +29,6 @@ DIMS: dict[str, tuple[str, ...] | None] = {
     "covariate_values": ("cell", "covariate"),
     **TABLES,
 }
-ROLES = ("judge", "group", "category")  # columns that a log recognises
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

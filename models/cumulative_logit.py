@@ -182,15 +182,16 @@ class CumulativeResponse(Response):
     def complete(
         self, posterior: Arrays, eta: Predictor, cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the draws with the thresholds above 0, (draws, steps)."""
-        return {**posterior, "threshold": np.cumsum(np.exp(self._steps(posterior)), axis=-1)}
+        """Return the draws with the thresholds above 0, if any, (draws, steps)."""
+        above = np.cumsum(np.exp(self._steps(posterior)), axis=-1)
+        return {**posterior, **({"threshold": above} if self.steps else {})}
 
     def _steps(self, parameters: Named) -> np.ndarray:
         """Return the logarithms of the steps, (..., steps)."""
         found = [np.asarray(parameters[name]) for name in self.steps]
         if found:
             return np.stack(found, axis=-1)
-        return np.zeros((*np.shape(next(iter(parameters.values()), np.zeros(1)))[:1], 0))
+        return np.zeros((*np.shape(next(iter(parameters.values()), 0.0))[:1], 0))
 
     def _chances(self, eta: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the probabilities of the grades, the last axis, given steps (..., steps)."""

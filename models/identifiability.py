@@ -1,5 +1,6 @@
 """Whether a log determines parameters under a flat prior, and which it does not."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,19 @@ def check_flat(model: Any, duels: Any) -> None:
         _check_connected(duels)
         return
     names, columns = [], []
+    coords = {**model.terms.coords(duels), "arm": duels.arms}
     for part in flat:
+        levels = [coords[dim] for dim in part.dims.get(part.parameter, ())]
+        own = np.zeros((len(cells), *map(len, levels)))
+        for index, value in part.design(cells.data):
+            np.add.at(own, (np.arange(len(cells)), *index), value)
+        own = own.reshape(len(cells), -1)
+        labels = [": ".join(one) or part.parameter for one in product(*levels)]
         if isinstance(part, Scores):
             check_components(duels)
-            unit = np.eye(duels.n_arms)[:, :-1]
-            columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
-            names += list(duels.arms[:-1])
-        for touch in () if isinstance(part, Scores) else part.design(cells.data):
-            columns.append(touch.value.reshape(len(cells), -1))
-            names += part.coords(duels).get(*part.dims.get(part.parameter, ("",)), [part.parameter])
+            own, labels = own[:, :-1], labels[:-1]  # they are known up to a constant
+        columns.append(own)
+        names += labels
     design = np.column_stack(columns)
     points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
     n = cells.seen.counts.sum(axis=1)

@@ -29,8 +29,8 @@ class Intercept(Term):
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0"}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return 1 for each item."""
-        return (Touch((), np.ones(len(cells["first"]))),)
+        """Return 1 for each item; nothing for two, whose difference it leaves out."""
+        return () if "second" in cells else (Touch((), np.ones(len(cells["first"]))),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return self.prior
@@ -129,7 +129,9 @@ class LogisticAttributes(Model):
         return ModelCells(log=log, seen=None, data=data | self.terms.tables(log.arms))
 
     def _worth(self, parameters: Named, cells: Named) -> Any:
-        """Return the utility of each item, not centred."""
+        """Return the utility of each item, not centred; of two items asked about the difference."""
+        if "second" in cells:
+            return super()._worth(parameters, cells)
         return parameters["coefficient"] @ cells["table"].T
 
     def chance(self, posterior: Arrays, matrix: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ArmTerm, Touch, contribution
+from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
 
@@ -19,7 +19,7 @@ UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly 
 
 
 @dataclass(frozen=True)
-class Sources(ArmTerm):
+class Sources(ByLevel, ArmTerm):
     """Scores by source, with a learned covariance; those of the target are the model's.
 
     A source is a level of a column: people and a machine that judges, groups of people, criteria.
@@ -136,10 +136,6 @@ class Sources(ArmTerm):
         return own | ({"agreement": (f"{self.by}_other",)} if isinstance(self.target, str) else {})
 
     @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.by,)
-
-    @property
     def controls(self) -> tuple[str, ...]:
         """Votes of the target."""
         return (f"{self.by} is {self.words}",)
@@ -157,21 +153,23 @@ class Sources(ArmTerm):
         """Return the same with the levels written down."""
         return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return each vote's source, -1 where it has none.
+    def levelled(self, log: Any) -> Any:
+        """Return the log with the levels that are written down, in their order.
 
         Raises
         ------
         ValueError
-            If one is no source of the fit.
+            If a vote's source is none of them.
         """
         codes, labels = levels_of(log, self.by)
         own = self.settled(log).levels or ()
+        if labels == own:
+            return log
         new = [label for label in labels if label not in own]
         if new:
             raise ValueError(f"{self.by} should be one of {join(own)}, got {join(new, quote=True)}")
         place = np.array([*(own.index(label) for label in labels), -1])
-        return {self._column: place[codes]}
+        return replace(log, votes=log.votes.with_level(self.by, place[codes], own))
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the sources, and those that are not the target."""

@@ -10,6 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -144,6 +145,10 @@ class Part(ByValue, ABC):
     def reads(self) -> tuple[str, ...]:
         """Names by which a prediction may say its conditions: "judge", "time", a column, ..."""
         return ()
+
+    def levelled(self, log: Any) -> Any:
+        """Return the log whose columns have the levels of this part, where it has own ones."""
+        return log
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return what it asks of each vote by name: whole numbers, (votes,).
@@ -513,11 +518,17 @@ class Terms:
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return what the parts ask of each vote, by name; real numbers are left less right."""
+        log = self._levelled(log)
         return {n: c for part in self.parts for n, c in part.columns(log).items()}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the coordinates of the dimensions of the parts."""
+        log = self._levelled(log)
         return {n: values for part in self.parts for n, values in part.coords(log).items()}
+
+    def _levelled(self, log: Any) -> Any:
+        """Return the log with the levels that all parts that read a column have of it."""
+        return reduce(lambda found, part: part.levelled(found), self.parts, log)
 
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return arrays of the arms, by name."""

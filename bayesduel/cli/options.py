@@ -380,8 +380,8 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
     Those are the options of these names, terms, and what a command has in ``kept_for``.
     """
+    from bayesduel.data.votes import ROLES
     from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
-    from bayesduel.models.cells import ROLES
 
     found = {n: dict.fromkeys(names_of(options.get(n)), n) for n in ("covariates", "keep")}
     found["keep"] |= {

@@ -495,6 +495,12 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
             f"models should be fits of this log ({duels.n_duels:,} duels of {duels.n_arms} arms), "
             f"got {shown_value(name)}, of {model.attrs['n_duels']:,} duels of {len(arms)} arms"
         )
+    if not model.attrs.get("plain", 1):
+        raise ValueError(
+            "models should be fits of votes for one side that count alike, which is what they "
+            f"predict here, got {shown_value(name)}, of soft votes or sampling weights: pass its "
+            "model, fit.duel.model"
+        )
     return model
 
 

@@ -37,7 +37,9 @@ def check_groups(
     fit
         A fit of any model of duels.
     duels
-        The log that was fitted; `by` need not be in the model.
+        The log that was fitted; `by` need not be in the model. A soft vote counts by its share, as
+        in the fit, while replicates are whole votes: p-values of soft votes are conservative.
+        Sampling weights are left out.
     by
         "judge", "group", "category", "pair", "time" (ten periods of about as many votes each), or a
         column that was kept.
@@ -75,7 +77,7 @@ def check_groups(
     ['duels', 'observed', 'expected']
     """
     check_log(duels, Duels)
-    duels = duels.as_plain()
+    duels = duels.as_plain() if fit.attrs.get("plain", 1) else duels.unweighted()
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
     found, labels, _ = draws_of(fit, "model")
     log = duel_by_duel(duels)
@@ -120,7 +122,7 @@ def _statistics(
     votes: Any = log.votes
     given, rng = conditions_of_log(model, log), np.random.default_rng(seed)
     margins = model.response.outcome == "margin"
-    outcome = votes.margin if margins else (votes.outcome + 1) / 2
+    outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
     n_groups, n_arms, n = int(group.max()) + 1, log.n_arms, len(group)
     rows = np.arange(n)
     total = sparse.csr_array((np.ones(n), (rows, group)), shape=(n, n_groups))

@@ -9,8 +9,7 @@ from bayesduel.criticism.levels import with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.votes import cells_of
-from bayesduel.models.cells import ROLES
+from bayesduel.data.votes import ROLES, cells_of
 from bayesduel.posterior.conditions import times_of
 from bayesduel.system.arguments import shown_value
 

@@ -464,8 +464,14 @@ class Duels:
         """
         if self.plain:
             return self
-        votes = replace(cast(Votes, self.votes), share=None, sampling_weight=None)
-        return replace(self, votes=votes)
+        votes = replace(cast(Votes, self.votes), share=None)
+        return replace(self, votes=votes).unweighted()
+
+    def unweighted(self) -> "Duels":
+        """Return the log without sampling weights."""
+        if self.votes is None or self.votes.sampling_weight is None:
+            return self
+        return replace(self, votes=replace(self.votes, sampling_weight=None))
 
     def tally(self, ties: TieRule | None = None) -> Tally:
         """Return dense counts, ``wins[i, j]`` = times i beat j.

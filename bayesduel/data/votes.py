@@ -17,6 +17,7 @@ __all__ = [
     "LARGEST",
     "LARGEST_GRADE",
     "LARGEST_SIZE",
+    "ROLES",
     "Cells",
     "Pairs",
     "ReadSummary",
@@ -37,6 +38,8 @@ LARGEST_GRADE = 9  # more are scores, which are margins
 LARGEST_SIZE = 1e150  # of a margin or a covariate; sums of larger squares overflow
 FINITE = f"a finite number from -{LARGEST_SIZE:g} to {LARGEST_SIZE:g}"
 TieRule = Literal["keep", "half", "drop"]
+# Columns that a log recognises, and where it has their levels.
+ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
 
 
 class Tally(NamedTuple):
@@ -217,6 +220,13 @@ class Votes:
         }
         code, levels = self.kept.get(by) or own.get(by, (None, ()))
         return None if code is None else (code, levels)
+
+    def with_level(self, by: str, code: np.ndarray, levels: tuple[str, ...]) -> "Votes":
+        """Return the same with this level of each vote in a column, -1 where it has none."""
+        if by in self.kept or by not in ROLES:
+            return replace(self, kept={**self.kept, by: (code, levels)})
+        own: dict[str, Any] = {by: code, ROLES[by]: levels}
+        return replace(self, **own)
 
 
 @dataclass(frozen=True, kw_only=True)

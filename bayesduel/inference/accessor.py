@@ -47,12 +47,22 @@ class DuelAccessor:
     @cached_property
     def model(self) -> Model:
         """The model, made of its settings."""
+        return self._model_of(self.settings)
+
+    @property
+    def asked(self) -> Model:
+        """The model as it was asked for: what was read off the log is not written down."""
+        asked = self._fit.attrs.get("model_asked")
+        return self.model if asked is None else self._model_of(json.loads(asked))
+
+    def _model_of(self, settings: dict[str, Any]) -> Model:
+        """Return the model of the fit with other settings."""
         fit = self._fit
         if "model" not in fit.attrs:
             raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
         items = Items.from_dataset(fit["items"].dataset) if "items" in fit else None
         classes = json.loads(fit.attrs.get("model_classes", "{}"))
-        description = {"name": fit.attrs["model"], "settings": self.settings, "classes": classes}
+        description = {"name": fit.attrs["model"], "settings": settings, "classes": classes}
         return model_from_settings(description, items)
 
     @cached_property

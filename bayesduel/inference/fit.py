@@ -69,6 +69,7 @@ class Sampled(NamedTuple):
     """The draws of a fit, and what they are of."""
 
     model: Model
+    asked: Model  # the same before what the log says was written down
     reasons: Any  # why it was chosen
     cells: Any  # of the log, as the model takes them
     layout: tuple[int, int]  # chains, and draws of each
@@ -221,7 +222,9 @@ def fitted(
     check_call(progress, "progress", none=True)
     made = sampled(duels, model, method, seed=seed, progress=progress, **options)
     model, drawn = made.model, made.drawn
+    asked = settings_to_json(made.asked.settings)
     attrs: dict[str, Any] = describe_model(model) | {
+        **({} if made.asked == model else {"model_asked": asked}),
         **({"model_reasons": json.dumps(made.reasons)} if made.reasons else {}),
         "method": made.method,
         "method_reason": made.method_reason,
@@ -264,19 +267,19 @@ def sampled(
 
     Newton's method starts at parameters `near`, by name.
     """
-    model, reasons = choose_model(model, duels)
+    asked, reasons = choose_model(model, duels)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
-    _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
-    sparse = takes_sparse(model, len(duels.arms), method)
+    _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)
+    sparse = takes_sparse(asked, len(duels.arms), method)
     if draws is None:
         fewer = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
         draws = fewer if sparse else DRAWS  # of very many arms
     else:
         check_draws(draws, len(duels.arms))
-    if isinstance(duels, Duels) and _ranks_arms(model):
-        warn_of_pairing(duels, learned_scale="scale" in model.scales)
-    model = model.settled(duels)
+    if isinstance(duels, Duels) and _ranks_arms(asked):
+        warn_of_pairing(duels, learned_scale="scale" in asked.scales)
+    model = asked.settled(duels)
     model.check(duels)
     cells = model.cells(duels)
     layout = (chains, -(-draws // chains))
@@ -289,7 +292,7 @@ def sampled(
         else:
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
-    return Sampled(model, reasons, cells, layout, drawn, used, reason)
+    return Sampled(model, asked, reasons, cells, layout, drawn, used, reason)
 
 
 def describe_model(model: Model) -> dict[str, Any]:

@@ -79,9 +79,7 @@ def plot_coefficients(
 
 
 def _n_rows(fit: "xr.DataTree") -> int:
-    """Return the number of coefficients, that of the side included."""
-    own = {"coefficient", "covariate_effect", "order", "intercept"} & set(
-        fit["posterior"].data_vars
-    )
-    sizes = (fit["posterior"][name].isel(chain=0, draw=0).size for name in own)
-    return sum(int(size) for size in sizes)
+    """Return the number of effects, those of the side included."""
+    from bayesduel.posterior.coefficients import coefficients
+
+    return int((coefficients(fit)["kind"] == "effect").sum())

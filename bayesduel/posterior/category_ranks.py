@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.intervals import eti
+from bayesduel.models import CategoryEffects
 from bayesduel.posterior.draws import check_fit
 from bayesduel.preference import ranks
 from bayesduel.system.arguments import check_range
@@ -151,14 +152,14 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     """
     check_fit(fit)
     check_range(confidence, "confidence", "in (0.5, 1)")
-    posterior = fit["posterior"]
-    if "deviation" not in posterior or "score" not in posterior:
+    posterior, term = fit["posterior"], fit.duel.model.terms.find(CategoryEffects)
+    if term is None or "score" not in posterior:
         raise ValueError(
             f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
         )
     draws = fit.duel.posterior("model")
     overall, deviation = draws["score"], draws["deviation"]
-    arms, categories = posterior["arm"].to_numpy(), posterior["category"].to_numpy()
+    arms, categories = posterior["arm"].to_numpy(), posterior[term.by].to_numpy()
     n, n_arms = overall.shape
     two, three = ("category", "arm"), ("category", "arm", "opponent")
     placed = 1 + ranks(overall)
@@ -192,7 +193,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     pairs = n_arms * (n_arms - 1) / 2
     variables["reversed_share"] = ("category", chance.sum(axis=(1, 2)) / pairs)
     variables["reversed_pairs"] = ("category", (chance >= confidence).sum(axis=(1, 2)))
-    variables["duels"] = (two, _duels(fit, len(categories), n_arms))
+    variables["duels"] = (two, _duels(fit, term.by, len(categories), n_arms))
     attrs = {
         "confidence": float(confidence),
         "n_draws": n,
@@ -226,10 +227,10 @@ def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
     return found / n
 
 
-def _duels(fit: xr.DataTree, n_categories: int, n_arms: int) -> np.ndarray:
+def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndarray:
     """Return how many duels each arm had in each category, (categories, K)."""
     data = fit["constant_data"].dataset
-    category, n = data["category_of_cell"].to_numpy(), data["n"].to_numpy()
+    category, n = data[f"{by}_of_cell"].to_numpy(), data["n"].to_numpy()
     found = np.zeros((n_categories, n_arms))
     known = category >= 0
     for side in ("first", "second"):

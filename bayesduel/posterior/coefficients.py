@@ -124,9 +124,9 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
     columns |= with_interval("change", score - 0.5, ci_prob)
     columns |= with_interval("standard", standard, ci_prob)
     if "taste" in draws:  # the spread of judges by attribute
-        spread = np.full(one.shape, np.nan)  # the side has none
-        n = draws["judge_spread"].shape[1]
-        spread[:, :n] = draws["judge_spread"] / units[:n]
+        spread = np.full(one.shape, np.nan)  # the side and covariates of the duel have none
+        own = columns["term"] == np.array(model.terms.find(ItemCovariates).key)
+        spread[:, own] = draws["judge_spread"] / units[own]
         columns |= with_interval("judge_spread", spread, ci_prob, np.median(spread, axis=0))
     return pd.DataFrame(columns, index=pd.Index([e.name for e in effects], name="name"))
 

@@ -21,8 +21,6 @@ from bayesduel.text import count, join
 
 __all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]
 
-ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
-
 
 class ExtrapolationWarning(UserWarning):
     """A prediction is about a time, or a covariate, beyond those of the log."""
@@ -56,7 +54,8 @@ def conditions(
 ) -> dict[str, np.ndarray]:
     """Return the conditions of duels that are asked about.
 
-    `said` has by name what the terms read, one value or one a duel; a missing value is neutral.
+    `said` has by name what the terms read, one value or one a duel; a missing value is neutral. Of
+    a term by level the level is said wherever something else that it reads is.
     """
     labels = fit.duel.arms
     readers = {name: part for part in model.terms for name in part.reads}
@@ -70,7 +69,20 @@ def conditions(
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     if left_advantage:
         columns["left_first"] = np.ones(len(left))
-    asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
+    asked = [
+        part
+        for part in model.terms
+        if part.reads and ({*part.reads} & {*said} or (left_advantage and part.reads_order))
+    ]
+    unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
+    for name, key in unsaid.items():
+        if name in fit["posterior"].coords:
+            got = join([*said, *(["left_advantage"] if left_advantage else [])], 8, quote=True)
+            raise ValueError(
+                f"conditions should say {name!r} where {key} counts ({name}=None: no {name}), "
+                f"got {got}"
+            )
+    said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
         seen = observed_conditions(fit, model)
         coords = {str(n): values for n, values in fit["posterior"].coords.items()}
@@ -119,7 +131,6 @@ def _log(
     votes: Any = log.votes or Votes(
         left=left, right=right, outcome=(0 * one).astype(np.int8), weight=one
     )
-    kept = {}
     for name, values in levels.items():
         known = tuple(str(level) for level in coords[name].to_numpy())
         place = {level: k for k, level in enumerate(known)}
@@ -130,12 +141,9 @@ def _log(
             raise ValueError(
                 f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
             )
-        code = [-1 if v is None else place[v] for v in texts]
-        if name in ROLES:
-            votes = replace(votes, **{name: np.array(code), ROLES[name]: known})
-        else:
-            kept[name] = (np.array(code), known)
-    return replace(log, votes=replace(votes, kept=kept))
+        code = np.array([-1 if v is None else place[v] for v in texts])
+        votes = votes.with_level(name, code, known)
+    return replace(log, votes=votes)
 
 
 def _column(value: Any, n: int) -> np.ndarray:

@@ -187,6 +187,11 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     if "wins" in data:
         wins, ties = np.asarray(data["wins"]), np.asarray(data["ties"])
         return np.asarray((wins + wins.T + ties)[first, second].astype(int))
+    if "first" not in data:
+        raise ValueError(
+            f"fit should be of a log in which arms met, got one of {fit.attrs['model']}, whose "
+            "items were shown one at a time"
+        )
     n_arms = fit["posterior"].sizes["arm"]
     key, place = np.unique(
         _unordered(data["first"].values, data["second"].values, n_arms), return_inverse=True

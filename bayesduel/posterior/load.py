@@ -65,6 +65,7 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
         raise ValueError(f"{rule}: no posterior of a model")
     try:
         draws, _, _ = draws_of(fit)
+        _ = fit.duel.asked
         draws.chances(slice(0, 1), np.array([0]), np.array([1]))
     except DAMAGED as error:
         raise ValueError(f"{path} should be a fit of its model: {error}") from error

@@ -76,7 +76,7 @@ def update(
     if duels is not None:
         check_log(duels, Duels)
     check_coding(new_duels, reading_of(fit), "new_duels")
-    model = fit.duel.model
+    model = fit.duel.asked
     if duels is None:
         duels = _from_counts(fit, new_duels)
     elif duels.n_duels != fit.attrs.get("n_duels"):

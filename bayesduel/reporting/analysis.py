@@ -74,8 +74,8 @@ class Analysis:
     margins_reason: str
     # what :func:`bayesduel.coefficients` returned, where the model has covariates, else None
     coefficients: "pd.DataFrame | None"
-    # where the model has an order effect: expected score of the left side against an equal arm, its
-    # posterior mean and the ends of its interval; else None
+    # where the model has one order effect: expected score of the left side against an equal arm,
+    # its posterior mean and the ends of its interval; else None
     left_advantage: tuple[float, float, float] | None
     # the most informative pairs; None where there are too many to choose from
     pairs: "pd.DataFrame | None"
@@ -93,6 +93,11 @@ class Analysis:
     def rejected(self) -> bool:
         """Whether the log contradicts the ranking that `winners` gives."""
         return bool(self.winners.attrs["verdict_kind"] == "no ranking")
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the model has an advantage of the left side, one or by level."""
+        return bool(self.fit.duel.model.terms.reads_order)
 
     @property
     def by_pair(self) -> "Winners":

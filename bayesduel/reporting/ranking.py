@@ -123,7 +123,7 @@ def controlled_words(a: "Analysis", subject: str) -> str:
     if covariates:
         causes.append("covariates of the duel")
         neutral.append("all covariates are zero")
-    if a.left_advantage is not None:
+    if a.ordered:
         causes.append("the order effect")
         neutral.append("neither side has an advantage")
     if not causes:

@@ -333,7 +333,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
         uneven, further = UNEVEN, (MISSTATED,)
     found_order = None if a.check is None else a.check.order
-    clear = found_order is not None and found_order.clear and a.left_advantage is None
+    clear = found_order is not None and found_order.clear and not a.ordered
     note, scores = rejected, a.scores
     if pairs is not a.winners:
         note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
@@ -372,7 +372,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             a.duels,
             a.health,
             further=ORDER_FOUND if clear else "",
-            ordered=a.left_advantage is not None,
+            ordered=a.ordered,
         ),
         judge_agreement_section(a.judges),
         None if a.sources is None else sources_section(a.sources),
@@ -411,8 +411,7 @@ def _checked(a: Analysis, note: str) -> Sections:
     if check is None:
         body = blocks(a.check_reason)
         return (Section(id="transitivity", title="Transitivity", body=body),)
-    ordered = a.left_advantage is not None
-    tested = transitivity_section(check, verdict=True, modelled=ordered)
+    tested = transitivity_section(check, verdict=True, modelled=a.ordered)
     found = (_noted(tested, note), residuals_section(check))
     compared = () if check.comparison is None else (comparison_section(check),)
     return tuple(section for section in (*found, *compared) if section is not None)

@@ -110,7 +110,7 @@ def _words(a: "Analysis") -> tuple[str, ...]:
     unit = ""
     if a.free_unit != "duel":
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
-    sides = a.free.attrs["controls"] or (AS_PLAYED if a.left_advantage else "")
+    sides = a.free.attrs["controls"] or (AS_PLAYED if a.ordered else "")
     sides = f" {sides}" if sides else ""
     if a.check is not None and a.check.transitive is False:
         return (

@@ -26,8 +26,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesduel.beliefs.score_posterior import heaviest
+from bayesduel.data.votes import ROLES
 from bayesduel.models import Model, Sources
-from bayesduel.models.cells import ROLES
 from bayesduel.policies.contrast_allocation import disagreement
 from bayesduel.policies.score_rules import contenders
 from bayesduel.system.arguments import check_type, finite, shown_value, texts_of

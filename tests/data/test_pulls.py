@@ -227,6 +227,28 @@ def test_bad_arguments_are_refused(make, error, message):
         make(items)
 
 
+def test_two_items_compare_by_their_scores_and_a_stored_fit_is_read(tmp_path):
+    """P[i, j] is the chance that i paid where one of the two did, whatever is asked."""
+    frame, rows = simulated(n=400)
+    items = bd.read_items(frame)
+    made = bd.fit(bd.read_pulls(rows), LogisticAttributes(items=items))
+    made.to_netcdf(tmp_path / "pulls.nc")
+    fit = bd.load(tmp_path / "pulls.nc")
+    arms = list(fit.duel.arms)
+    assert bd.predict_items(fit, items).equals(bd.predict_items(made, items))
+    chance = bd.predict_items(fit, items)["chance"].loc[arms].to_numpy()
+    odds = chance / (1 - chance)
+    expected = odds[0] / (odds[0] + odds[1:])
+    told = bd.predict(fit, arms[0], arms[1:])["win"].to_numpy()
+    np.testing.assert_allclose(told, expected, atol=0.02)
+    np.testing.assert_allclose(told, bd.winners(fit)["preference_mean"].values[0, 1:], atol=1e-9)
+    drawn = np.concatenate(list(bd.preference_draws(fit))).mean(axis=0)
+    np.testing.assert_allclose(told, drawn[0, 1:])
+    for ask in (bd.next_pairs, bd.duels_to_decide):
+        with pytest.raises(ValueError, match="items were shown one at a time"):
+            ask(fit)
+
+
 def test_separation_is_handled_by_the_prior():
     items = bd.read_items(pd.DataFrame({"item": ["a", "b", "c"], "x": [0.0, 1.0, 2.0]}))
     pulls = bd.Pulls.from_rows(["a"] * 20 + ["c"] * 20, [0] * 20 + [1] * 20)

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.models import BradleyTerry, OrderEffect, Scores, Sources
+from bayesduel.models import BradleyTerry, Davidson, OrderEffect, Scores, Sources, Thurstone
 
 ARMS = np.array(list("abcdef"))
 FLAT = BradleyTerry(Scores(scale=np.inf))
@@ -151,6 +151,16 @@ def test_an_audit_is_of_plain_votes(kind):
         bd.audit(bd.fit(log, draws=400), log)
 
 
+@pytest.mark.parametrize("kind", ["soft", "weighted"])
+def test_a_comparison_is_of_fits_to_plain_votes(kind):
+    log = log_of(kind)
+    with pytest.raises(ValueError, match=r"got 'own', of soft votes or sampling weights: pass"):
+        bd.compare_models(log, {"own": bd.fit(log, draws=400), "other": "thurstone"})
+    plain = bd.fit(log.as_plain(), "bradley-terry", draws=400)
+    same = bd.compare_models(log, {"fit": plain, "model": "bradley-terry"}, draws=400, folds=0)
+    assert same.table["elpd"].nunique() == 1
+
+
 def test_what_needs_whole_votes_or_the_log_says_so():
     fits = {kind: bd.fit(log_of(kind), draws=400) for kind in ("soft", "weighted")}
     assert "posterior_predictive" in bd.posterior_predictive(fits["soft"], draws=20)
@@ -171,3 +181,18 @@ def test_the_command_line_reads_them(kind, tmp_path):
     weight = ["--sampling-weight", "w"] if kind == "weighted" else ["--coding", "probability"]
     result = CliRunner().invoke(main, ["winners", str(path), *weight])
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()])
+@pytest.mark.parametrize("by", ["topic", "pair", "source"])
+def test_groups_of_soft_votes_are_held_against_their_shares(base, by):
+    """Shares that are about the chances: no group of a true model stands out."""
+    log = log_of("soft")
+    fit = bd.fit(log, base, method="laplace", draws=200, clusters=False)
+    found = bd.check_groups(fit, log, by, draws=100)
+    assert found["duels"].sum() == log.n_duels
+    assert "describes all" in found.attrs["sentence"]
+    soft = bd.check_groups(fit, log, "source", draws=100).loc["machine"]
+    assert soft["observed"] == pytest.approx(soft["expected"], abs=0.03)
+    plain = bd.check_groups(fit, log.as_plain(), "source", draws=100).loc["machine"]
+    assert plain["observed"] > 0.9 > soft["observed"]

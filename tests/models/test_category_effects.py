@@ -1,6 +1,7 @@
 """Effects by category: what is recovered, and ranks by category."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +87,16 @@ def test_ranks_by_category(planted, fit):
     assert len(repr(ranks).splitlines()) <= 24
     with pytest.raises(ValueError, match="confidence should be in"):
         bd.category_ranks(fit, confidence=0.4)
+
+
+def test_categories_may_be_another_column(planted, fit):
+    log = planted[1]
+    votes = log.votes
+    kept = {"topic": (votes.category, votes.categories)}
+    other = replace(log, votes=replace(votes, category=None, categories=(), kept=kept))
+    model = BradleyTerry() + CategoryEffects(by="topic")
+    found = bd.category_ranks(bd.fit(other, model, "laplace", draws=4000, seed=1))
+    assert found.equals(bd.category_ranks(fit))
 
 
 def test_a_stored_fit_gives_the_same_ranks(fit, tmp_path):

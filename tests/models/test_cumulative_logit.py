@@ -85,13 +85,22 @@ def test_maximum_likelihood_is_that_of_statsmodels(thresholds):
     np.testing.assert_allclose(np.cumsum(np.exp(steps)), ends[ends > 1e-6], atol=2e-4)
 
 
-def test_one_level_without_ties_is_bradley_terry():
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_one_level_without_ties_is_bradley_terry(scale, tmp_path):
     left, right, grade = graded((0.0,))
     log = to_log(left, right, np.sign(grade))
     one, other = (
-        bd.fit(log, model, draws=400, seed=1) for model in (CumulativeLogit(), BradleyTerry())
+        bd.fit(log, model, draws=400, seed=1)
+        for model in (CumulativeLogit(scale=scale), BradleyTerry(scale=scale))
     )
     np.testing.assert_allclose(one["laplace"]["score_mode"], other["laplace"]["score_mode"])
+    one.to_netcdf(tmp_path / "fit.nc")
+    fits = [bd.load(tmp_path / "fit.nc"), other]
+    found = [float(bd.predict(fit, "a", "b")["win"]) for fit in fits]
+    assert found[0] == pytest.approx(found[1])
+    points = [bd.posterior_predictive(fit)["posterior_predictive"].dataset for fit in fits]
+    assert points[0].sizes["draw"] == points[1].sizes["draw"]
+    assert list(bd.coefficients(fits[0]).index) == list(bd.coefficients(other).index)
 
 
 def test_only_the_order_of_grades_counts():

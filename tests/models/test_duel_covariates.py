@@ -152,6 +152,33 @@ def test_only_what_is_flat_has_to_be_determined():
         bd.fit(told, BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)))
 
 
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        (OrderEffect(prior=np.inf, by="category"), r"separate wins .* \(along 'v'"),
+        (Covariates(["x", "z"], scale=np.inf, by="category"), "'v: z' is the same in all duels"),
+        (Covariates(["x"], scale=np.inf, by="category"), ""),
+    ],
+)
+def test_what_is_flat_has_to_be_determined_in_each_level(term, words):
+    """In level u the left side wins half and covariates vary; in v it always wins, and z is 0."""
+    rng = np.random.default_rng(0)
+    v = np.arange(60) >= 30
+    log = bd.Duels.from_votes(
+        np.tile(list("abc"), 20),
+        np.tile(list("bca"), 20),
+        np.where(v, 1, rng.integers(0, 2, 60)),
+        covariates={"x": rng.standard_normal(60), "z": ~v * rng.standard_normal(60)},
+        category=np.where(v, "v", "u"),
+    )
+    model = (BradleyTerry(scale=np.inf) + term).settled(log)
+    if words:
+        with pytest.raises(ValueError, match=words):
+            model.check(log)
+    else:
+        model.check(log)
+
+
 RESPONSES = {
     "bradley-terry": BradleyTerry(),
     "thurstone": Thurstone(),

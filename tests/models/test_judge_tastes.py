@@ -1,6 +1,7 @@
 """Judges who want different things: coefficients of attributes by judge."""
 
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,16 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect, Thurstone
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    DuelCovariates,
+    ItemCovariates,
+    JudgeTastes,
+    OrderEffect,
+    Terms,
+    Thurstone,
+)
 from bayesduel.reporting.attributes import AttributeAnalysis
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
@@ -191,3 +201,28 @@ def test_what_judges_cannot_be_told_from_is_refused():
         plain = bd.fit(nobody, BradleyTerry(Covariates(items, item_effect=False)), draws=400)
     with pytest.raises(ValueError, match="judge should be None for a fit without JudgeTastes"):
         bd.coefficients(plain, judge="x")
+
+
+@pytest.mark.parametrize("last", [OrderEffect(), DuelCovariates(("length",))])
+def test_spreads_stand_beside_their_attributes(last):
+    """Whatever the order of the terms: other effects have none."""
+    items = planted()[1]
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, N_ITEMS, 120)
+    right = (left + rng.integers(1, N_ITEMS, 120)) % N_ITEMS
+    labels = np.array(items.labels)
+    log = bd.Duels.from_votes(
+        labels[left],
+        labels[right],
+        rng.integers(0, 2, 120),
+        judge=rng.choice(["a", "b", "c"], 120),
+        covariates={"length": rng.standard_normal(120)} if last.name == "covariates" else None,
+    )
+    for parts in permutations((ItemCovariates(items), JudgeTastes(), last)):
+        fit = bd.fit(log, BradleyTerry(Terms(parts)), method="laplace", draws=100)
+        table = bd.coefficients(fit)
+        spread = np.median(fit.duel.posterior()["judge_spread"], axis=0) / items.deviations
+        own = table["term"] == "items"
+        assert table.index[own].tolist() == ["price", "size"]
+        np.testing.assert_allclose(table.loc[own, "judge_spread"], spread)
+        assert table.loc[~own, "judge_spread"].isna().all()

@@ -1,6 +1,7 @@
 """Sources: what votes of a machine are worth in votes of people, its agreement and its biases."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,14 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import calibration
-from bayesduel.models import BradleyTerry, Covariates, OrderEffect, Sources
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    Davidson,
+    OrderEffect,
+    Sources,
+    ThurstoneScore,
+)
 from bayesduel.posterior.sources import _worth
 from bayesduel.reporting.fit import diagnostics
 
@@ -148,9 +156,9 @@ def test_a_certificate_without_importance_weights_is_no_fault(rock_fit):
 BY_SOURCE = Sources("source", "human") + Covariates(["length"], by="source")
 
 
-def liking():
+def liking(people=1500, machine=1500):
     """Return a log of a machine that likes long answers, and people who do not."""
-    table = votes("good", people=1500, machine=1500)
+    table = votes("good", people=people, machine=machine)
     rng = np.random.default_rng(5)
     table["length"] = rng.normal(size=len(table)) * 2
     pull = np.where(table["source"] == "gpt", 0.5, -0.2) * table["length"]
@@ -174,6 +182,87 @@ def test_the_advantage_by_source_of_many_duels_at_once():
     chance = bd.predict(fit, rows, left_advantage=True)["win"].to_numpy().reshape(20, 2)
     few = bd.predict(fit, rows[:2], left_advantage=True)["win"].to_numpy()
     np.testing.assert_allclose(chance, np.tile(few, (20, 1)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "neutral"),
+    [  # what is not said and is a number is 0
+        ({"length": 1.0, "half": "h0"}, {"length": 1.0, "lists": 0.0, "half": "h0"}),
+        ({"half": "h0"}, {}),
+        ({"left_advantage": True, "half": None}, {}),
+        ({"length": 1.0, "half": None}, {}),
+        ({"left_advantage": True}, None),  # and whose they are is said
+        ({"lists": 1.0}, None),
+        ({"left_advantage": True, "lists": 1.0}, None),
+    ],
+)
+@pytest.mark.parametrize("base", [BradleyTerry(), Davidson(), ThurstoneScore()])
+def test_what_differs_by_level_is_asked_of_a_level(base, asked, neutral):
+    fit = halves(base + OrderEffect(by="half") + Covariates(["length", "lists"], by="half"))
+    if neutral is None:
+        with pytest.raises(ValueError, match=r"should say 'half' where .*:half counts \(half=None"):
+            bd.predict(fit, "a", "b", **asked)
+    else:
+        told = [float(bd.predict(fit, "a", "b", **said)["win"]) for said in (asked, neutral)]
+        assert told[0] == told[1]
+    moved = [{"length": 1.0}, {"lists": 1.0}, {"left_advantage": True}]
+    chance = {float(bd.predict(fit, "a", "b", half="h1", **said)["win"]) for said in moved}
+    assert len(chance | {float(bd.predict(fit, "a", "b")["win"])}) == 4
+
+
+@cache
+def halves(model):
+    """Return a fit to a log of margins, which has two covariates and two halves."""
+    rng = np.random.default_rng(0)
+    margin = np.round(rng.standard_normal(60), 1)
+    table = {
+        "left": np.tile(["a", "b", "c"], 20),
+        "right": np.tile(["b", "c", "a"], 20),
+        "outcome": np.where(margin == 0, "tie", np.where(margin > 0, "left", "right")),
+        "margin": margin,
+        "half": np.repeat(["h0", "h1"], 30),
+        "length": rng.standard_normal(60),
+        "lists": rng.standard_normal(60),
+    }
+    log = bd.read_duels(table, keep=["half"], covariates=["length", "lists"])
+    return bd.fit(log, model, method="laplace", draws=100)
+
+
+@pytest.mark.filterwarnings("ignore:the log has covariates", "ignore:the Laplace draws")
+@pytest.mark.parametrize("levels", [("human", "gpt"), ("a", "gpt", "human"), ("human", "z", "gpt")])
+@pytest.mark.parametrize(
+    ("term", "name"),
+    [
+        (OrderEffect(by="source"), "order_by_source"),
+        (Covariates(["length"], by="source"), "covariate_effect"),
+    ],
+)
+def test_a_source_is_the_same_to_all_that_read_it(term, name, levels):
+    """In whatever order the levels are given, and whether or not the log has them all."""
+    log = liking(people=60, machine=60)
+    model = BradleyTerry(Sources("source", "human", levels=levels)) + term
+    rng = np.random.default_rng(0)
+    score = {level: rng.normal(size=len(ARMS)) for level in levels}
+    slope = {level: rng.normal() for level in levels}
+    drawn = {
+        "score_by_source": np.array([[score[level] for level in levels]]),
+        "score": score["human"][None],
+        name: np.reshape([slope[level] for level in levels], (1, len(levels), -1)),
+    }
+    if name == "order_by_source":
+        drawn[name] = drawn[name][..., 0]
+    votes = log.votes
+    code, known = votes.level("source")
+    times = np.ones(len(code)) if name == "order_by_source" else votes.covariates[:, 0]
+    expected = [
+        score[known[s]][i] - score[known[s]][j] + slope[known[s]] * x
+        for s, i, j, x in zip(code, votes.left, votes.right, times, strict=True)
+    ]
+    eta = model.eta(drawn, model.cells(log, each=True).data)
+    np.testing.assert_allclose(eta[0], expected)
+    assert list(model.build(log).coords["source"]) == list(levels)
+    found = bd.sources(bd.fit(log, model, method="laplace", draws=100)).table["votes"]
+    assert found.to_dict() == dict.fromkeys(levels, 0) | {"gpt": 60, "human": 60}
 
 
 @pytest.mark.slow

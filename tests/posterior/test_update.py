@@ -5,7 +5,17 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, Davidson, OrderEffect, PreferenceMatrix
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    CumulativeLogit,
+    Davidson,
+    OrderEffect,
+    PreferenceMatrix,
+    Sources,
+    ThurstoneScore,
+    TimeVarying,
+)
 from bayesduel.posterior.update import log_of
 
 PARTS = {"draws": 400, "seed": 3}
@@ -102,6 +112,45 @@ def test_votes_of_judges_are_joined(logs):
         first.join(logs[0])
     with pytest.raises(ValueError, match="cluster-robust"):
         bd.update(bd.fit(first, **PARTS), second)
+
+
+@pytest.mark.filterwarnings("ignore:the log has covariates", "ignore:the Laplace draws")
+@pytest.mark.parametrize(
+    "model",
+    [
+        BradleyTerry() + TimeVarying(periods=3),  # limits of the periods
+        BradleyTerry() + Covariates(["x"]),  # the size of a covariate
+        BradleyTerry(Sources("category", target="u")),  # the sources
+        ThurstoneScore() + OrderEffect(),  # the size of a margin
+        CumulativeLogit(),  # the grades
+    ],
+)
+def test_what_a_model_reads_off_the_log_is_read_off_the_whole(model, tmp_path):
+    """The new duels are later, of larger covariates and margins, and of another source."""
+
+    def log(n, seed, first, **columns):
+        size = 1 + first / 50
+        rng = np.random.default_rng(seed)
+        known = {"time": first + np.arange(n), "covariates": {"x": size * rng.standard_normal(n)}}
+        left, right = np.tile(list("abc"), n // 3), np.tile(list("bca"), n // 3)
+        sign = rng.choice([-1, 1], n)
+        grade = sign * rng.integers(1, 3 + (first > 0), n)
+        known |= {"margin": np.round(size * sign * rng.uniform(1, 3, n), 1), "grade": grade}
+        return bd.Duels.from_votes(left, right, (1 + sign) / 2, **known, **columns)
+
+    old = log(60, 1, 0, category=["u", "v"] * 30)
+    new = log(60, 2, 60, category=["u", "w"] * 30)
+    bd.fit(old, model, "laplace", **PARTS).to_netcdf(tmp_path / "fit.nc")
+    fit = bd.load(tmp_path / "fit.nc")
+    updated = bd.update(fit, new, duels=old, method="laplace", draws=400)
+    whole = bd.fit(old.join(new), model, "laplace", **PARTS)
+    assert updated.duel.model == whole.duel.model != fit.duel.model
+    assert updated.duel.asked == model
+    for name, wanted in whole["posterior"].data_vars.items():
+        found = updated["posterior"][name]
+        xr.testing.assert_equal(found.coords.to_dataset(), wanted.coords.to_dataset())
+        spread = wanted.std(("chain", "draw")).max().item()
+        np.testing.assert_allclose(found, wanted, atol=0.05 * spread + 1e-9, err_msg=name)
 
 
 def test_the_command_updates_a_saved_fit(tmp_path):
