@@ -182,6 +182,7 @@ def conditional(request):
 def test_a_number_beyond_those_of_the_log_is_warned_of(conditional, given, words):
     kind = "dates" if conditional.posterior["period"].dtype.kind == "M" else "numbers"
     given = {n: v[kind] if isinstance(v, dict) else v for n, v in given.items()}
+    given |= {"hard": None} if by_level(conditional) else {}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = predict(conditional, ["0", "1"], "2", **given)
@@ -191,12 +192,19 @@ def test_a_number_beyond_those_of_the_log_is_warned_of(conditional, given, words
         assert re.match(words, str(warning.message)) and Path(warning.filename) == Path(__file__)
 
 
+def by_level(fit):
+    """Return whether effects of covariates are by a level, which a prediction has to say."""
+    return fit.duel.model.terms.find(DuelCovariates).by is not None
+
+
 def test_what_is_not_said_is_neutral(conditional):
     plain = predict(conditional, "0", "1")
+    level = {"hard": None} if by_level(conditional) else {}
     for given in ({"lists": 0}, {"length": None}, {"time": None}, {"hard": None}):
-        assert predict(conditional, "0", "1", **given).equals(plain)
-    if conditional.duel.model.terms.find(DuelCovariates).by:  # effects by a level that is not said
-        assert predict(conditional, "0", "1", length=0.5)["win"] == plain["win"]
+        assert predict(conditional, "0", "1", **level | given).equals(plain)
+    if level:
+        with pytest.raises(ValueError, match="should say 'hard' where covariates:hard"):
+            predict(conditional, "0", "1", length=0.5)
     rows = pd.DataFrame({"left": "0", "right": "1", "hard": [True, False], "lists": [1, None]})
     both = predict(conditional, rows)
     for k, given in enumerate(({"hard": "true", "lists": 1}, {"hard": "false"})):
