@@ -188,13 +188,17 @@ class PreferenceMatrix(Model):
 
     def outcomes(self, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
         """Return ``win`` and ``loss`` of first, (draws, n)."""
+        win = self.expected_score(posterior, conditions)
+        return {"win": win, "loss": 1.0 - win}
+
+    def expected_score(self, posterior: Named, conditions: Named) -> np.ndarray:
+        """Return the probability that first wins, (draws, n)."""
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
         stronger = theta[..., np.where(first == second, 0, place)]
         win = np.where(first < second, stronger, 1.0 - stronger)
-        win = np.where(first == second, 0.5, win)
-        return {"win": win, "loss": 1.0 - win}
+        return np.where(first == second, 0.5, win)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         """Return the probability that first wins and that it loses, (draws, n, 2)."""

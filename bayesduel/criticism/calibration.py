@@ -21,7 +21,6 @@ from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
-from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
@@ -277,11 +276,11 @@ def _scored(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean expected score of the first arm by row, and at most `most` of its draws.
 
-    `given` are the conditions of the rows, as ``Model.outcomes`` takes them.
+    `given` are the conditions of the rows, as ``Model.expected_score`` takes them.
     """
     means, drawn = [], []
     for part in chunks(len(given["first"]), CHUNK // draws):
-        score = expected_score(model.outcomes(posterior, data_of_rows(given, part)))
+        score = model.expected_score(posterior, data_of_rows(given, part))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
         drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
     return np.concatenate(means), np.concatenate(drawn, axis=1)
