@@ -108,7 +108,7 @@ class Draws:
         return self.model.outcomes(self.rows(which), both)
 
     def expected_score(self, which: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return P of `left` over `right` in some draws, (draws, pairs), as `chances` takes them."""
+        """Return P of `left` against `right` in some draws, as `chances` does, (draws, pairs)."""
         both = {"first": self.arms[left], "second": self.arms[right]}
         return self.model.expected_score(self.rows(which), both)
 
