@@ -16,7 +16,7 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", "measured"]
 
 
-AT_ONCE = 255  # triads looked at together in every draw
+AT_ONCE = 255  # triads looked at together, whose number fits in a byte
 WORDS_AT_ONCE = 16_384  # triads whose bits are looked at together
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
