@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.models.response import Response, expected_score
+from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
@@ -384,6 +384,10 @@ class Model(ByValue, metaclass=_Named):
         """
         return self._asked(self.response.outcome_probabilities, posterior, conditions)
 
+    def expected_score(self, posterior: Named, conditions: Named) -> np.ndarray:
+        """Return the probability that first wins, plus half that of a tie, (draws, n)."""
+        return np.asarray(self._asked(self.response.expected_score, posterior, conditions))
+
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         """Return the probability of each result that is counted, (draws, n, results).
 
@@ -429,7 +433,7 @@ class Model(ByValue, metaclass=_Named):
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
         n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
-        score = expected_score(self.outcomes(posterior, {"first": first, "second": second}))
+        score = self.expected_score(posterior, {"first": first, "second": second})
         result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
         result[..., first, second] = score
         result[..., second, first] = 1.0 - score

@@ -172,13 +172,16 @@ class PreferenceMatrix(Model):
         return n_arms_of(posterior["theta"])
 
     def outcomes(self, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
+        win = self.expected_score(posterior, conditions)
+        return {"win": win, "loss": 1.0 - win}
+
+    def expected_score(self, posterior: Named, conditions: Named) -> np.ndarray:
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
         stronger = theta[..., np.where(first == second, 0, place)]
         win = np.where(first < second, stronger, 1.0 - stronger)
-        win = np.where(first == second, 0.5, win)
-        return {"win": win, "loss": 1.0 - win}
+        return np.where(first == second, 0.5, win)
 
     def results(self, posterior: Named, conditions: Named) -> np.ndarray:
         return np.stack([*self.outcomes(posterior, conditions).values()], axis=-1)

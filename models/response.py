@@ -173,6 +173,12 @@ class Response(ByValue, ABC):
         of arms, (n,).
         """
 
+    def expected_score(
+        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+    ) -> np.ndarray:
+        """Return the probability that first wins, plus half that of a tie, (..., n)."""
+        return expected_score(self.outcome_probabilities(eta, parameters, first, second))
+
     def results(self, eta: np.ndarray, parameters: Named, first: Any, second: Any) -> np.ndarray:
         """Return the probability of each result that is counted, (..., n, results)."""
         chances = self.outcome_probabilities(eta, parameters, first, second)
@@ -201,7 +207,7 @@ class Response(ByValue, ABC):
         """
         flat = np.asarray(eta).reshape(len(eta), -1)
         nobody = np.zeros(flat.shape[1], dtype=int)
-        found = expected_score(self.outcome_probabilities(flat, parameters, nobody, nobody))
+        found = self.expected_score(flat, parameters, nobody, nobody)
         return found.reshape(np.shape(eta))
 
     def margin(
@@ -321,6 +327,12 @@ class Bernoulli(Response):
     ) -> dict[str, np.ndarray]:
         win = self.typical_score(eta, parameters)
         return {"win": win, "loss": self.typical_score(-eta, parameters)}
+
+    def expected_score(
+        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+    ) -> np.ndarray:
+        """Return the probability that first wins, (..., n)."""
+        return self.typical_score(eta, parameters)
 
 
 @dataclass(frozen=True)

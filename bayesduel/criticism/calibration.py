@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
+from bayesduel.criticism.cross_validation import cut, rows_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of, distinct
@@ -21,7 +21,6 @@ from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
-from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
@@ -160,13 +159,12 @@ def held_out(
     folds = whole(folds, "folds", 2)
     rng, duels = np.random.default_rng(seed), duels.as_plain()
     model, held_together = choose_model(model, duels).model, unit
-    rows, unit = rows_of(duels, model.terms.reads_order)
-    by_vote = unit != "duel" or not model.response.counts_add_up or bool(model.terms.columns(duels))
-    if by_vote:
-        rows, unit = votes_of(duels)
+    by_vote = not model.response.counts_add_up or bool(model.terms.columns(duels))
     if held_together is not None:
-        duels, unit, by_vote = with_votes(duels), held_together, True
-        rows, _ = votes_of(duels)
+        duels = with_votes(duels)
+    rows, unit = rows_of(duels, by_vote=by_vote or held_together is not None)
+    if held_together is not None:
+        unit = held_together
         code, _ = levels_by(duels, unit)
         rows[5] = np.where(code >= 0, code, code.max() + 1 + np.arange(len(code)))
     n_units = int((np.bincount(rows[5]) > 0 if unit != "duel" else rows[2:5]).sum())
@@ -246,15 +244,15 @@ def _predict(
         given, row = cells.data, cells.seen.of_vote
     else:
         ordered = model.terms.reads_order
-        counted = Cells(*rows[:2, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
+        first, cell = distinct(*rows[:2, kept])
+        met = (np.bincount(cell, n, len(first)).astype(np.int64) for n in counts[:, kept])
+        counted = Cells(*rows[:2, kept][:, first].astype(np.int32), *met)
         log = Duels(arms=duels.arms, cells=counted, tie_rule=duels.tie_rule, ordered=ordered)
-        given, row = {"first": left, "second": right}, np.arange(len(left))
+        pair = (left, right) if ordered else np.sort([left, right], axis=0)
+        first, row = distinct(*pair)  # what is the same is predicted once
+        given = {"first": pair[0][first], "second": pair[1][first]}
         if ordered:
-            given["left_first"] = np.ones(len(left))
-        else:  # a pair in both orders is predicted once
-            low, high = np.sort([left, right], axis=0)
-            first, row = distinct(low, high)
-            given = {"first": low[first], "second": high[first]}
+            given["left_first"] = np.ones(len(first))
     posterior = _posterior(log, model, draws, seed)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
@@ -277,11 +275,11 @@ def _scored(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean expected score of the first arm by row, and at most `most` of its draws.
 
-    `given` are the conditions of the rows, as ``Model.outcomes`` takes them.
+    `given` are the conditions of the rows, as ``Model.expected_score`` takes them.
     """
     means, drawn = [], []
     for part in chunks(len(given["first"]), CHUNK // draws):
-        score = expected_score(model.outcomes(posterior, data_of_rows(given, part)))
+        score = model.expected_score(posterior, data_of_rows(given, part))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
         drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
     return np.concatenate(means), np.concatenate(drawn, axis=1)

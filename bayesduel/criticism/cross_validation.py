@@ -17,7 +17,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
-__all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "votes_of", "without"]
+__all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "without"]
 
 CHUNK = 4_000_000  # draws x cells worked on at once
 
@@ -166,43 +166,22 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
     return replace(duels, cells=cells, votes=None)
 
 
-def rows_of(duels: Duels, sides: bool = False) -> tuple[np.ndarray, str]:
+def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
     """Return left, right, wins, losses, ties and unit, shape (6, n), and the unit's name.
 
-    One row is one ordered pair that met; where the log repeats a pair by the same judge or in
-    the same group, one row is one such unit, for a vote and its repeats; with `sides` one row
-    for each order in which the unit was shown.
+    One row is an ordered pair that met, or one vote: where that is asked for, because its judge,
+    time or margin goes with it, and where the log repeats a pair by the same judge or in the same
+    group; then such votes are a unit.
     """
     cells, votes = duels.cells, duels.votes
     found = None if votes is None else _repeated(votes)
-    if votes is not None and found is not None:
-        place, unit = found
-        low = np.minimum(votes.left, votes.right)
-        high = np.maximum(votes.left, votes.right)
-        turned = (votes.left != low) & sides
-        first, row = distinct(place, turned)
-        forward = np.where((votes.left == low) | turned, 1, -1) * votes.outcome
-        counts = [
-            np.bincount(row, votes.weight * (forward == o), minlength=len(first))
-            for o in (1, -1, 0)
-        ]
-        low, high, turned = low[first], high[first], turned[first]
-        pair = np.where(turned, [high, low], [low, high])
-        rows = np.stack([*pair, *counts, place[first]])
-        return rows.astype(np.int64), unit
+    if votes is not None and (by_vote or found is not None):
+        unit, name = (np.arange(len(votes)), "vote") if found is None else found
+        counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
+        return np.stack([votes.left, votes.right, *counts, unit]).astype(np.int64), name
     counts = [cells.left_wins, cells.right_wins, cells.ties]
     rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
     return rows.astype(np.int64), "duel"
-
-
-def votes_of(duels: Duels) -> tuple[np.ndarray, str]:
-    """Return what `rows_of` does, one row a vote, whose judge, time or margin goes with it."""
-    votes = duels.votes
-    assert votes is not None
-    found = _repeated(votes)
-    unit, name = (np.arange(len(votes)), "vote") if found is None else found
-    counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
-    return np.stack([votes.left, votes.right, *counts, unit]).astype(np.int64), name
 
 
 def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -182,10 +182,11 @@ def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray
         ways = low > 0, high <= 0
         per_triad[start : start + AT_ONCE] = np.stack([way.sum(1) for way in ways], axis=1)
         # One of the three points the other way round: it joins best and worst.
-        two_ahead = middle > 0
-        longest = np.where(two_ahead, -low, high)
-        broken = longest < np.abs(middle), longest < np.where(two_ahead, high, -low)
-        per_draw += np.stack([(ways[0] | ways[1]).sum(0), *(one.sum(0) for one in broken)], axis=1)
+        ends = low + high
+        moderate = (low + middle > 0) | (middle + high < 0)
+        strong = np.where(middle > 0, ends > 0, ends < 0)
+        broken = ways[0] | ways[1], moderate, strong
+        per_draw += np.stack([one.sum(0, dtype=np.uint8) for one in broken], axis=1)
     return per_draw, per_triad
 
 

@@ -150,12 +150,8 @@ class LinearPredictor:
         """Return the prior of x given hyperparameters, a number or (q,)."""
         phi = self._phi(phi)
         scales = self._columns(phi[None])
-        mean, pieces, half, start = np.zeros(self.size), [], 0.0, 0
-        for block in self.terms.values():
-            here = slice(start, start + block.size)
-            start = here.stop
-            if block.term.flat:
-                continue
+        mean, pieces, half = np.zeros(self.size), [], 0.0
+        for here, block in self._proper:
             tight = np.broadcast_to(self._tightness(block, scales)[0], (block.size,))
             half += 0.5 * float(np.log(tight).sum()) - 0.5 * block.size * LOG_2PI
             covariance = self._covariance(block, scales)
@@ -190,13 +186,8 @@ class LinearPredictor:
         """Return the log prior of draws, (n,), of x (n, size) and phi (n, q)."""
         total = self.log_hyper(phi)
         scales = self._columns(phi)
-        start = 0
-        for block in self.terms.values():
-            values = x[:, start : start + block.size]
-            start += block.size
-            if block.term.flat:
-                continue
-            tight = self._tightness(block, scales)
+        for here, block in self._proper:
+            values, tight = x[:, here], self._tightness(block, scales)
             total += 0.5 * np.log(tight).sum(axis=1) * (1 if tight.shape[1] > 1 else block.size)
             total -= 0.5 * block.size * LOG_2PI
             if self._covariance(block, scales) is not None:
@@ -209,16 +200,27 @@ class LinearPredictor:
                 total -= float(np.log(deviation)) + 0.5 * LOG_2PI
         return total
 
+    @cached_property
+    def _proper(self) -> list[tuple[slice, Block]]:
+        """Where in x the coefficients of each term with a proper prior are, and these."""
+        ends = np.cumsum([block.size for block in self.terms.values()]).tolist()
+        blocks = zip(ends, self.terms.values(), strict=True)
+        return [(slice(end - b.size, end), b) for end, b in blocks if not b.term.flat]
+
     def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, each (n, 1) or (n, length), of phi (n, q)."""
         return {n: v.reshape(len(phi), -1) for n, v in self.hyper_parameters(phi).items()}
 
     def _tightness(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the prior precision of coefficients but for their covariance, (n, size)."""
+        """Return the prior precision of coefficients but for their covariance.
+
+        Shape (n, size), or (n, 1) of a block whose coefficients have the same.
+        """
         deviation = np.asarray(block.term.deviation(scales, self.data, self.unit), dtype=float)
         deviation = deviation if deviation.ndim == 2 else np.atleast_1d(deviation)[None]
-        times = block.size // deviation.shape[1]
-        return np.tile(deviation, (1, times)) ** -2.0
+        if 1 < deviation.shape[1] < block.size:
+            deviation = np.tile(deviation, (1, block.size // deviation.shape[1]))
+        return deviation**-2.0
 
     def _covariance(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Return the prior covariance along the first axis at the first of the hyperparameters."""

@@ -28,6 +28,8 @@ multiway clustering", JBES 2011. Deviations: the prior enters as known informati
 approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +56,7 @@ MOST_COEFFICIENTS = 1500  # of a model, likewise; their square is needed of each
 MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
 LEAST_ADJUSTED = 50
 WORK = 5e7  # adjusted clusters x parameters^3, between those two
+TOGETHER = 8  # functionals for which the matrices of all clusters are read once
 SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
 
 
@@ -204,13 +207,17 @@ def cluster_covariance(
         working = _working(raw, information, taste, prior)
         rest = np.eye(len(prior)) - prior - information.sum(axis=0)
         n_rest = rows.n_clusters - len(chosen)
-        for k, w in enumerate(functionals @ root):
+        asked = functionals @ root
+        moments = chain.from_iterable(
+            _moments(adjust @ asked[start : start + TOGETHER].T, information, *working)
+            for start in range(0, len(asked), TOGETHER)
+        )
+        for k, (w, (mean, square)) in enumerate(zip(asked, moments, strict=True)):
             if w @ lone_part @ w > 0.01 * (w @ w):
                 degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
                 continue
             known = max(float(w @ (prior + lone_part) @ w), 0.0)
             others = max(float(w @ rest @ w), 0.0) if n_rest else 0.0
-            mean, square = _moments(adjust @ w, information, *working)
             total = mean + known + others
             noise = square + others**2 / max(n_rest, 1)
             degrees[k] = total**2 / noise if noise > 0 else np.inf
@@ -305,22 +312,25 @@ def _working(
 
 def _moments(
     u: np.ndarray, information: np.ndarray, working: np.ndarray, total: np.ndarray
-) -> tuple[float, float]:
-    """Return trace and sum of squares of Omega, the covariance of the clusters' parts.
+) -> Iterator[tuple[float, float]]:
+    """Yield trace and sum of squares of Omega, the covariance of the clusters' parts.
 
-    The part of cluster c in the estimated variance is the square of ``u_c' h_c``, and h_c is g_c
-    less what the fit explains of it, ``A_c sum_d g_d``.
+    Of each functional, the last axis of `u` (clusters, size, functionals). The part of cluster c in
+    the estimated variance is the square of ``u_c' h_c``, and h_c is g_c less what the fit explains
+    of it, ``A_c sum_d g_d``.
     """
-    x = (information @ u[:, :, None])[:, :, 0]
-    y = (working @ u[:, :, None])[:, :, 0]
-    own = (u * y).sum(axis=1)
-    if len(u) <= 2 * u.shape[1]:
-        crossed = y @ x.T
-        omega = np.diag(own) - crossed - crossed.T + x @ total @ x.T
-        return float(omega.trace()), float((omega**2).sum())
-    middle = np.block([[total, -np.eye(len(total))], [-np.eye(len(total)), 0 * total]])
-    z = np.concatenate([x, y], axis=1)
-    fitted = (z @ middle * z).sum(axis=1)
-    moved = middle @ (z.T @ z)
-    square = (own**2).sum() + 2 * (own * fitted).sum() + (moved * moved.T).sum()
-    return float((own + fitted).sum()), float(square)
+    of_each = (np.moveaxis(array, -1, 0) for array in (u, information @ u, working @ u))
+    for u, x, y in zip(*map(np.ascontiguousarray, of_each), strict=True):
+        own = (u * y).sum(axis=1)
+        if len(u) <= 2 * u.shape[1]:
+            crossed = y @ x.T
+            omega = np.diag(own) - crossed - crossed.T + x @ total @ x.T
+            yield float(omega.trace()), float((omega**2).sum())
+            continue
+        # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
+        fitted = ((x @ total - 2 * y) * x).sum(axis=1)
+        xx, xy, yy = x.T @ x, x.T @ y, y.T @ y
+        first, second = total @ xx - xy.T, total @ xy - yy  # the upper blocks of M z' z
+        both = (first * first.T).sum() - 2 * (second * xx).sum() + (xy * xy.T).sum()
+        square = (own**2).sum() + 2 * (own * fitted).sum() + both
+        yield float((own + fitted).sum()), float(square)

@@ -13,7 +13,6 @@ import xarray as xr
 
 import bayesduel.inference.accessor  # noqa: F401 - every fit has it, whoever opened the file
 from bayesduel.models import Model
-from bayesduel.models.response import expected_score
 from bayesduel.preference import borda_scores
 from bayesduel.system.memory import TABLE_ARMS
 
@@ -109,13 +108,18 @@ class Draws:
         both = {"first": self.arms[left], "second": self.arms[right]}
         return self.model.outcomes(self.rows(which), both)
 
+    def expected_score(self, which: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return P of `left` against `right` in some draws, as `chances` does, (draws, pairs)."""
+        both = {"first": self.arms[left], "second": self.arms[right]}
+        return self.model.expected_score(self.rows(which), both)
+
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
         out = np.empty((self.n_draws, self.n_arms))
         everyone = np.arange(self.n_arms)
         for arm in np.unique(champion):
             here = champion == arm
-            out[here] = expected_score(self.chances(here, everyone, np.full(self.n_arms, arm)))
+            out[here] = self.expected_score(here, everyone, np.full(self.n_arms, arm))
         return out
 
     def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]]:

@@ -12,7 +12,6 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.jit import interpreted
-from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
 from bayesduel.posterior.mutual_information import (
     information_about_answers,
@@ -102,7 +101,7 @@ def next_pairs(
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
-    preference = expected_score(draws.chances(slice(None), i, j)).T
+    preference = draws.expected_score(slice(None), i, j).T
     low, high = eti(preference, 0.95)
     frame = pd.DataFrame(
         {

@@ -27,7 +27,6 @@ from scipy.special import expit, logit, stdtr, stdtrit
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
-from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.system.arguments import check_log, texts_of
 from bayesduel.text import Result, join, percent, screen
@@ -312,7 +311,7 @@ def _position_bias(votes: Votes, fit: xr.DataTree) -> pd.DataFrame:
     low, high = np.sort([votes.left[kept], votes.right[kept]], axis=0)
     first, pair = distinct(low, high)
     some = slice(None, None, max(1, draws.n_draws // 400))
-    chance = expected_score(draws.chances(some, low[first], high[first])).mean(0)
+    chance = draws.expected_score(some, low[first], high[first]).mean(0)
     offset = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
     offset = np.where(low == votes.left[kept], offset, -offset)
     won, n_judges = (votes.outcome[kept] > 0).astype(float), len(votes.judges)

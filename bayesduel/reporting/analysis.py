@@ -311,8 +311,9 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
 
 def _without_transitivity(check: "Check", seed: int) -> "xr.DataTree":
     """Return a fit of a model without transitivity."""
-    from bayesduel.inference.fit import fit
+    from bayesduel.inference.fit import fitted
 
     low, high = FREE_DRAWS
     draws = min(max(FREE_NUMBERS // check.duels.n_arms**2, low), high)
-    return fit(check.units, "preference-matrix", draws=draws, seed=seed, log_likelihood=False)
+    kept: dict[str, Any] = {"draws": draws, "log_likelihood": False, "preference": False}
+    return fitted(check.units, "preference-matrix", "auto", seed=seed, **kept)

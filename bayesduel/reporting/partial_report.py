@@ -165,9 +165,11 @@ def together_words(transitive: Sequence[bool | None]) -> str | None:
     rejected = tested.count(False)
     if not rejected or len(tested) < 2:
         return None
+    open_ = len(transitive) - len(tested)
+    others = f"; {open_:,} more are not tested or cannot tell" if open_ else ""
     return (
-        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs. Each log is tested on its "
-        f"own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
+        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs{others}. Each is tested on "
+        f"its own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
         f"chance alone would reject at most {LEVEL * len(tested):.2g} on average."
     )
 

@@ -46,6 +46,7 @@ from bayesduel.models import (
     model_from_settings,
     model_settings,
 )
+from bayesduel.models.response import expected_score
 from bayesduel.posterior.dependence import RepeatedVotesWarning
 from bayesduel.posterior.generalizability import facets_of
 
@@ -438,6 +439,8 @@ def test_one_likelihood(log, response, terms):
     np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
     chances = model.outcomes(posterior, cells.data | model.terms.tables(log.arms))
     np.testing.assert_allclose(sum(chances.values()), 1.0, atol=1e-12)
+    score = model.expected_score(posterior, cells.data | model.terms.tables(log.arms))
+    np.testing.assert_array_equal(score, expected_score(chances))
     assert model_from_settings(model_settings(model), items=model.terms.items) == model
 
 

@@ -290,16 +290,17 @@ def test_moments_of_the_parts_are_those_of_their_covariance(n_clusters):
     """Omega from the linear map of independent gradients g_c to parts u_c' (g_c - A_c sum g)."""
     rng = np.random.default_rng(0)
     size = 3
-    u = rng.normal(size=(n_clusters, size))
+    several = rng.normal(size=(n_clusters, size, 2))
     information, working = (
         np.array([a @ a.T for a in rng.normal(size=(n_clusters, size, size))]) for _ in range(2)
     )
     prior = np.diag([1.0, 2.0, 3.0])
-    parts = np.zeros((n_clusters, n_clusters + 1, size))  # the last gradient is the prior's
-    for c in range(n_clusters):
-        parts[c] -= u[c] @ information[c]
-        parts[c, c] += u[c]
     covariance = np.concatenate([working, prior[None]])
-    omega = np.einsum("cki,kij,dkj->cd", parts, covariance, parts)
-    found = _moments(u, information, working, working.sum(axis=0) + prior)
-    np.testing.assert_allclose(found, (omega.trace(), (omega**2).sum()))
+    moments = _moments(several, information, working, working.sum(axis=0) + prior)
+    for u, found in zip(np.moveaxis(several, -1, 0), moments, strict=True):
+        parts = np.zeros((n_clusters, n_clusters + 1, size))  # the last gradient is the prior's
+        for c in range(n_clusters):
+            parts[c] -= u[c] @ information[c]
+            parts[c, c] += u[c]
+        omega = np.einsum("cki,kij,dkj->cd", parts, covariance, parts)
+        np.testing.assert_allclose(found, (omega.trace(), (omega**2).sum()))

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.inference.conditional_mode import cholesky, solved
 
 __all__ = ["LOGISTIC", "NORMAL", "LapseFit", "LapseModel", "fit_lapse_model"]
 
@@ -111,6 +112,17 @@ def _fit(
     n_arms, size, lost = design.n_arms, design.n_arms + 1, design.n - design.won
     prior = np.full(size, 1.0 / scale**2)
     prior[n_arms] = 1.0 if design.has_order else 1e8
+    place = first * size + second
+
+    def by_pair(cells: np.ndarray) -> np.ndarray:
+        return np.bincount(place, cells, size * size).reshape(size, size)
+
+    def by_arm(cells: np.ndarray) -> np.ndarray:
+        """Return sums of cells, + for the first arm, - for the second; last the order's."""
+        met = by_pair(cells)
+        found = met.sum(axis=1) - met.sum(axis=0)
+        found[n_arms] = side @ cells
+        return found
 
     def chances(mode: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _chance(mode[first] - mode[second] + side * mode[n_arms], link, lapse)
@@ -124,15 +136,15 @@ def _fit(
     for _ in range(50):
         relative = steep / (p * (1 - p))
         pull, information = (design.won - design.n * p) * relative, design.n * steep * relative
-        slope, precision = _by_arm(pull, first, second, side, size), np.diag(prior)
+        slope, precision, met = by_arm(pull), np.diag(prior), by_pair(information)
         slope -= prior * mode
-        met = np.bincount(first * size + second, information, size * size).reshape(size, size)
         precision -= met + met.T
         precision[np.arange(size), np.arange(size)] += met.sum(axis=0) + met.sum(axis=1)
-        of_order = _by_arm(side * information, first, second, side, size)
+        of_order = by_arm(side * information)
         precision[n_arms] += of_order
         precision[:n_arms, n_arms] += of_order[:n_arms]
-        step = np.linalg.solve(precision, slope)
+        root = cholesky(precision)
+        step = solved(root, slope)
         length = 1.0
         while True:
             moved = mode + length * step
@@ -146,18 +158,8 @@ def _fit(
             mode, value, (p, steep) = moved, reached, ahead
         if gained < 1e-3:
             break
-    root = np.linalg.cholesky(precision)
     evidence = value + 0.5 * n_arms * np.log(prior[0]) - np.log(np.diag(root)).sum()
     return mode, root, float(evidence)
-
-
-def _by_arm(
-    cells: np.ndarray, first: np.ndarray, second: np.ndarray, side: np.ndarray, size: int
-) -> np.ndarray:
-    """Return sums of cells, + for the first arm, - for the second; last those for the order."""
-    found = np.bincount(first, cells, size) - np.bincount(second, cells, size)
-    found[-1] = side @ cells
-    return found
 
 
 def _chance(x: np.ndarray, link: int, lapse: float) -> tuple[np.ndarray, np.ndarray]:

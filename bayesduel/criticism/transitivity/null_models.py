@@ -270,12 +270,12 @@ class NullModels:
     def _shifted(self, chances: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return chances by cell from chances by pair, an order effect added on logits."""
         design = self.design
-        by_cell = _inside(chances[..., design.pair])
+        by_pair = _inside(chances)
         if not design.has_order:
-            return by_cell
+            return by_pair[..., design.pair]
         if self.best.link == NORMAL:
-            return _inside(ndtr(ndtri(by_cell) + design.side * order[..., None]))
-        odds = logit(by_cell, out=by_cell)
+            return _inside(ndtr(ndtri(by_pair)[..., design.pair] + design.side * order[..., None]))
+        odds = logit(by_pair)[..., design.pair]
         odds += design.side * order[..., None]
         return _inside(expit(odds, out=odds))
 

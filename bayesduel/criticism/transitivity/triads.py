@@ -17,7 +17,7 @@ __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", 
 
 
 AT_ONCE = 255  # triads looked at together, whose number fits in a byte
-WORDS_AT_ONCE = 64 * AT_ONCE  # the same, of 64 logs each
+WORDS_AT_ONCE = 16_384  # triads whose bits are looked at together
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
@@ -100,27 +100,26 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
+    n = len(z_scores)
     z = np.ascontiguousarray(z_scores.T)
-    n = z.shape[1]
     above, level = _words(z > 0), _words(z == 0)
+    even = level.any()  # pairs that met an even number of times, without an order effect
+    weight = (z**2 / 2).ravel()
     number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
-        part = edges[start : start + WORDS_AT_ONCE]
-        ij, jk, ik = above[part.T]
+        part = edges[start : start + WORDS_AT_ONCE].T
+        ij, jk, ik = above[part]
         around = ~(ij ^ jk) & (ij ^ ik)
-        if level.any():  # pairs that met an even number of times, without an order effect
-            undecided = np.bitwise_or.reduce(level[part.T])
+        if even:
+            undecided = np.bitwise_or.reduce(level[part])
             around &= ~undecided
-            bits = _bits(undecided, n)
-            for few in range(0, len(part), AT_ONCE):
-                number -= bits[few : few + AT_ONCE].sum(0, dtype=np.uint8)
-        cyclic = _bits(around, n)
-        triad, row = np.divmod(np.flatnonzero(cyclic.view(bool)), n)
-        least = np.abs(z[part[triad].T, row]).argmin(0)
+            number -= _bits(undecided[undecided.any(axis=1)], n).sum(axis=0, dtype=np.int64)
+        some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
+        triad, row = np.divmod(np.flatnonzero(_bits(around[some], n).view(bool)), n)
         rows.append(row)
-        weakest.append(part[triad, least])
-    row, pair = np.concatenate(rows), np.concatenate(weakest)
-    half = z[pair, row] ** 2 / 2
+        edge = part[:, some] * n
+        weakest.append(np.minimum.reduce([weight[pair[triad] + row] for pair in edge]))
+    row, half = np.concatenate(rows), np.concatenate(weakest)
     top = np.zeros(n)
     np.maximum.at(top, row, half)
     total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
