@@ -387,6 +387,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Duels.summary": lambda w: {},
     "Duels.tally": lambda w: {},
     "Duels.to_frame": lambda w: {},
+    "Duels.unweighted": lambda w: {},
     "Health.to_dict": lambda w: {},
     "Pulls.from_rows": lambda w: {"items": ["a"], "rewards": [1]},
 }  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click import UsageError
 from click.testing import CliRunner
+from joblib.externals.loky import get_reusable_executor
 
 import bayesduel as bd
 from bayesduel import policies, problems
@@ -233,6 +234,7 @@ class DTS(bd.DTS):
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
+    get_reusable_executor().shutdown()  # processes of other tests do not know the folder
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
     sys.modules.pop("mine_for_simulate", None)

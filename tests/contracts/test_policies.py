@@ -177,7 +177,8 @@ def test_settings_of_the_wrong_kind_are_refused_when_the_policy_is_made(policy):
     for setting in fields(policy):
         kinds = set(get_args(setting.type)) or {setting.type}
         if kinds <= {int, float, bool, type(None)}:
-            message = f"{setting.name} should be (a number|a whole number|True or False), got 'x'"
+            rule = "(None or )?(a number|a whole number|True or False)"
+            message = f"{setting.name} should be {rule}, got 'x'"
             with pytest.raises(TypeError, match=message):
                 replace(policy, **{setting.name: "x"})
 
