@@ -210,12 +210,12 @@ class Layout:
             return self.join(solved(arrow.border, right), np.zeros((0, 0)))
         by_group = gradient[self.groups]
         pull = arrow.pull.reshape(-1, len(right))
-        along = solved(arrow.border, right + by_group.ravel() @ pull)
+        along = solved(arrow.border, right + by_group.ravel().astype(pull.dtype) @ pull)
         half = arrow.roots @ by_group[..., None]
         if arrow.crossing is not None:
             half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
         across = (arrow.roots.swapaxes(1, 2) @ half)[..., 0]
-        return self.join(along, across + (pull @ along).reshape(across.shape))
+        return self.join(along, across + (pull @ along.astype(pull.dtype)).reshape(across.shape))
 
     def step(
         self,
@@ -233,7 +233,8 @@ class Layout:
         if near is None or near.crossing is None:
             arrow = self.factor(found, prior)
             return self.solve(arrow, gradient), arrow
-        density, apart = self.density, near._replace(crossing=None)
+        density = self.density
+        apart = near._replace(crossing=None, pull=near.pull.astype(np.float32))
         weight, cut = np.maximum(-found.bend, 0.0), density.size - len(density.own)
 
         def times(x: np.ndarray) -> np.ndarray:

@@ -173,7 +173,8 @@ class LatentGaussian(DensityApproximation):
         size = self.density.size
         normal = rng.standard_normal((n, size))
         if not self.wide:
-            return normal, -0.5 * (normal**2).sum(axis=1) - size / 2 * np.log(2 * np.pi)
+            square = np.einsum("ij,ij->i", normal, normal)
+            return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
         student = normal * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n))[:, None]
         constant = gammaln((FREEDOM + size) / 2) - gammaln(FREEDOM / 2)
         constant -= size / 2 * np.log(FREEDOM * np.pi)
@@ -399,7 +400,9 @@ def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], n
     """Return the function through `values` (nodes, ...) at nodes `z` (nodes, q)."""
     from scipy.interpolate import RBFInterpolator
 
-    if len(z) < 6:
-        return RBFInterpolator(z, values, kernel="linear", degree=0)
-    quadratic = len(z) > 2 * (z.shape[1] + 1) * (z.shape[1] + 2) // 2
-    return RBFInterpolator(z, values, kernel="cubic", degree=2 if quadratic else 1)
+    given: dict[str, Any] = {"kernel": "linear", "degree": 0}
+    if len(z) >= 6:
+        quadratic = len(z) > 2 * (z.shape[1] + 1) * (z.shape[1] + 2) // 2
+        given = {"kernel": "cubic", "degree": 2 if quadratic else 1}
+    shares = RBFInterpolator(z, np.eye(len(z)), **given)  # of the nodes' values, which are many
+    return lambda at: shares(at) @ values
