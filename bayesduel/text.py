@@ -27,6 +27,7 @@ __all__ = [
     "digits_of",
     "file_names",
     "first_rows",
+    "for_spreadsheet",
     "from_spreadsheet",
     "join",
     "json_ready",
@@ -240,8 +241,16 @@ def csv_text(columns: Iterable[Any], rows: Iterable[Iterable[Any]], *, raw: bool
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     for row in (columns, *rows):
-        writer.writerow([_field(value, raw) for value in row])
+        fields = row if raw else map(for_spreadsheet, row)
+        writer.writerow([None if value != value else value for value in fields])
     return text.getvalue()
+
+
+def for_spreadsheet(value: Any) -> Any:
+    """Return a value as :func:`csv_text` writes it."""
+    if isinstance(value, str) and SPREADSHEET.match(value) and not NUMERIC.fullmatch(value):
+        return f"'{value}"
+    return value
 
 
 def from_spreadsheet(text: str) -> str:
@@ -270,13 +279,6 @@ def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, st
 def to_json(value: Any, indent: int | None = 2) -> str:
     """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
     return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _field(value: Any, raw: bool) -> Any:
-    if isinstance(value, str) and not raw:
-        escaped = SPREADSHEET.match(value) and not NUMERIC.fullmatch(value)
-        return f"'{value}" if escaped else value
-    return None if value is None or value != value else value
 
 
 def _file_name(label: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.text import CELL, csv_text, json_ready, percent, shorten, to_json
+from bayesduel.text import CELL, csv_text, for_spreadsheet, json_ready, percent, shorten, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -176,9 +176,11 @@ class Table(Printed):
         With `digits`, numbers are rounded to so many significant ones.
         """
         content = self.content
+        if not raw:  # the same texts stand in many rows
+            content = {for_spreadsheet(n): _by_value(values) for n, values in content.items()}
         if digits is not None:
             content = {name: _rounded(values, digits) for name, values in content.items()}
-        return csv_text(content, zip(*content.values(), strict=True), raw=raw)
+        return csv_text(content, zip(*content.values(), strict=True), raw=True)
 
     def to_json(self) -> str:
         """Return it as JSON: a list of one object a row; missing values are null."""
@@ -370,6 +372,12 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     """Return the values of a column for a file: missing numbers as None."""
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return [None if v != v else v for v in listed]
+
+
+def _by_value(values: list[Any]) -> list[Any]:
+    """Return a column with its texts as a spreadsheet takes them for texts."""
+    texts = {v: for_spreadsheet(v) for v in {*values} if isinstance(v, str)}
+    return [texts[v] if isinstance(v, str) else v for v in values] if texts else values
 
 
 def _rounded(values: list[Any], digits: int) -> list[Any]:
