@@ -146,18 +146,14 @@ def all_parts(
 
 def index_section(labels: Sequence[str], rows: Sequence[IndexRow]) -> Section:
     """Return the section that lists the parts of a report, with links to them."""
-    cells: list[tuple[Cell | str, ...]] = [
+    cells = tuple(
         (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
         for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)
-    ]
-    heads, columns = ["log", "duels", "arms", "verdict"], "lnnt"
+    )
+    heads = ("log", "duels", "arms", "verdict")
+    table = Table(columns="lnnt", heads=heads, rows=cells, full=True)
     note = NO_FIGURES if len(rows) > MANY_LOGS else None
     words = together_words([row.transitive for row in rows])
-    if words is not None:
-        heads, columns = [*heads, "ranking"], f"{columns}l"
-        marks = ("rejected" if row.transitive is False else "" for row in rows)
-        cells = [(*cell, mark) for cell, mark in zip(cells, marks, strict=True)]
-    table = Table(columns=columns, heads=tuple(heads), rows=tuple(cells), full=True)
     return Section(id="index", title="All logs", body=blocks(words, table, note))
 
 

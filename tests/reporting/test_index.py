@@ -29,5 +29,4 @@ def test_the_table_of_all_says_how_many_are_rejected(tmp_path):
     logs = {"circle": Duels.from_wins(wins), "ranked": Duels.from_wins(ranked)}
     page = Page(bd.report(logs, tmp_path / "both.html").read_text(encoding="utf-8"))
     assert "A ranking is rejected in 1 of 2 logs." in page.text["index"]
-    marks = [(row[0], row[-1]) for row in page.rows["index"][1:]]
-    assert marks == [("circle", "rejected"), ("ranked", "")]
+    assert [row[0] for row in page.rows["index"][1:]] == ["circle", "ranked"]
