@@ -166,7 +166,8 @@ def together_words(transitive: Sequence[bool | None]) -> str | None:
     if not rejected or len(tested) < 2:
         return None
     open_ = len(transitive) - len(tested)
-    others = f"; {open_:,} more are not tested or cannot tell" if open_ else ""
+    verb = "is" if open_ == 1 else "are"
+    others = f"; {open_:,} more {verb} not tested or cannot tell" if open_ else ""
     return (
         f"A ranking is rejected in {rejected:,} of {len(tested):,} logs{others}. Each is tested on "
         f"its own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "

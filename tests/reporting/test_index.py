@@ -13,6 +13,7 @@ from tests.support.parsing import Page
 def test_rejections_stand_beside_those_expected_by_chance():
     words = together_words([False] * 14 + [True] * 220 + [None] * 5)
     assert "in 14 of 234 logs; 5 more are not tested or cannot tell. Each" in words
+    assert "1 more is not tested" in together_words([False, True, None])
     assert "would reject at most 12 on average" in words
     assert "at most 0.15 on average" in together_words([False, True, True])
 
