@@ -119,13 +119,19 @@ def test_a_conditional_does_not_depend_on_where_its_search_starts(worth, away):
     assert abs((found.x - here.x) / error).max() < 0.01
 
 
-@pytest.fixture(params=product([BradleyTerry, Davidson, ThurstoneScore], ["scores", "sources"]))
+@pytest.fixture(
+    scope="module",
+    params=product([BradleyTerry, Davidson, ThurstoneScore], ["scores", "sources"]),
+    ids=lambda one: f"{one[0].__name__} {one[1]}",
+)
 def conditional(request):
     """Return a layout with crossed groups of a response and worth, and a conditional of it."""
     response, worth = request.param
     duels = log(margins=response is ThurstoneScore)
     model = model_of(response, worth, ("prompt", "judge")).settled(duels)
-    layout = arrow.layout_of(linear_predictor(model, model.cells(duels)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrow, "WIDEST", 0)
+        layout = arrow.layout_of(linear_predictor(model, model.cells(duels)))
     q = sum(length or 1 for length in layout.density.hypers.values())
     return layout, mode_at(layout, np.log(np.full(q, SCALES)), None)
 
