@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from bayesduel.criticism.check import Check
 from bayesduel.criticism.check_text import power_words
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
-from bayesduel.jit import interpreted
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -241,9 +239,7 @@ def report(
         step("drawing")
         return sections(one, command=command), _row(one)
 
-    # Of several logs, what a small one would do in plain Python is worth its compilation.
-    with nullcontext() if len(several) == 1 else interpreted(False):
-        parts, rows = all_parts(several, kept, made, step)
+    parts, rows = all_parts(several, kept, made, step)
     first = next(iter(several.values()))
     text = page(
         title or (source if len(parts) == 1 else f"{len(parts)} logs"),
