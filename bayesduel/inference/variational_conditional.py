@@ -166,7 +166,7 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
-    """Return the expected log density at hyperparameters, but for terms without these.
+    """Return the expected log density at hyperparameters, but for terms that do not move with them.
 
     The distribution of the coefficients is held: at its best one the bound moves with the
     hyperparameters through the prior and the response alone.
@@ -178,11 +178,6 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
     responds = responding(density)
     eta = density.eta(x) + AT[:, None] * np.sqrt(here.variance)
 
-    def likelihood(phi: np.ndarray) -> float:
-        return float((MASS @ density.likelihood(x, phi, eta)).sum()) if responds.any() else 0.0
-
-    alike = likelihood(here.phi)
-
     def value(phi: np.ndarray) -> float:
         prior = density.prior(phi)
         total = prior.half_log_det - 0.5 * _square(prior, x)
@@ -193,8 +188,9 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
                 place = at[piece.here]
                 total -= 0.5 * float((piece.dense() * covariance[np.ix_(place, place)]).sum())
         total += float(density.log_hyper(phi[None])[0])
-        moved = (phi != here.phi)[responds].any()
-        return total + (likelihood(phi) if moved else alike)
+        if (phi != here.phi)[responds].any():
+            total += float((MASS @ density.likelihood(x, phi, eta)).sum())
+        return total
 
     return value
 
