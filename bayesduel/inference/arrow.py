@@ -32,6 +32,7 @@ from bayesduel.inference.design import DesignMatrix, Gram, ScoresBeside, centre,
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
+from bayesduel.system.threads import side_by_side
 
 __all__ = ["Arrow", "Layout", "layout_of"]
 
@@ -96,7 +97,7 @@ class Layout:
     to_border: sparse.csr_array
     to_groups: sparse.csr_array
     scored: int  # whether the first of the border are the free numbers of scores
-    families: tuple[slice, ...] = ()  # which groups are of one term
+    families: tuple[slice, ...] = ()  # which groups are of one term; their places follow
 
     @cached_property
     def _grams(self) -> tuple[Gram, Gram, Gram]:
@@ -281,16 +282,25 @@ class Layout:
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
 
-        Crossed groups are independent given the border.
+        Crossed groups are independent given the border; these are many numbers, and single.
         """
-        border = normal[:, self.border]
-        along = dtrtrs(arrow.border, border.T, lower=1, trans=1)[0].T
-        if not len(self.groups):
-            return self.join(along, np.zeros((len(normal), 0, 0)))
-        own = normal[:, self.groups] * arrow.width  # (n, groups, m)
-        across = (own.swapaxes(0, 1) @ arrow.roots).swapaxes(0, 1)
-        pull = arrow.pull.reshape(-1, along.shape[1])
-        return self.join(along, across + (along @ pull.T).reshape(across.shape))
+        along = dtrtrs(arrow.border, normal[:, self.border].T, lower=1, trans=1)[0].T
+        found = np.empty_like(normal)
+        found[:, self.border] = along
+        kind, width = np.float32 if self.crossed else float, arrow.width
+        along, roots = (
+            along.astype(kind),
+            (arrow.roots * np.reshape(width, (-1, 1, 1))).astype(kind),
+        )
+        for family in self.families:
+            place = self.groups[family]
+            here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
+            own = normal[:, here].astype(kind).reshape(-1, *place.shape).swapaxes(0, 1)
+            pull = arrow.pull[family].reshape(place.size, -1).astype(kind)
+            moved = (along @ pull.T).reshape(-1, *place.shape)
+            moved += (own @ roots[family]).swapaxes(0, 1)
+            found[:, here] = moved.reshape(len(found), -1)
+        return found
 
     def spread(self, arrow: Arrow) -> np.ndarray:
         """Return the variance of each cell's predictor, (cells,)."""
@@ -374,8 +384,9 @@ def layout_of(density: LinearPredictor) -> Layout:
 
 def _squares(matrix: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
     """Return the sum of squares of each row of a sparse matrix times columns, (rows,)."""
-    found = np.empty(matrix.shape[0])
-    for start in range(0, len(found), ROWS):
+
+    def some(start: int) -> np.ndarray:
         rows = matrix[start : start + ROWS] @ columns
-        found[start : start + ROWS] = np.einsum("ij,ij->i", rows, rows)
-    return found
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+    return np.concatenate(side_by_side(some, range(0, matrix.shape[0], ROWS)))

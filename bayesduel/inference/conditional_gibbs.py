@@ -10,6 +10,7 @@ JASA 2013.
 """
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from bayesduel.inference.polya_gamma_gibbs import GibbsCertificate
 from bayesduel.inference.variational_conditional import Conditional
 from bayesduel.models.response import without_own
 from bayesduel.system.arguments import Progress
+from bayesduel.system.threads import side_by_side
 
 __all__ = ["gibbs_of_conditional"]
 
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
+CHAINS = 2  # side by side
 COEFFICIENTS = 60_000  # times these, about
 RESIDUAL = 1e-6  # of a draw, relative: squares of many coefficients are summed
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
@@ -58,27 +61,33 @@ def gibbs_of_conditional(
     ends = list(pairwise(starts))
     many = [slice(a, b) for a, b in ends if b - a > 1]
     single = [a for a, b in ends if b - a == 1]
-    kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS))
-    skipped = kept // 4
-    moved, spread, scale, effect = [], [], [], []
-    x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
-    for k in range(skipped + kept):
-        weight = polya_gamma(n, density.eta(x), rng)
-        noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
-        noise += prior.noise(rng)
-        found = without_own(0.0 * weight, -weight)
-        x, _ = layout.step(found, prior, pull + noise, top.arrow, RESIDUAL)
-        if progress is not None:
-            progress((k + 1) / (skipped + kept))
-        if k < skipped:
-            continue
-        away = (x - top.x) / error
-        toward = np.sign(top.x) * away
-        moved.append([toward[b].mean() for b in many])
-        spread.append([(away[b] ** 2).mean() - 1 for b in many])
-        scale.append(root.T @ (_prior_slope(density, x, top.phi) - top.slope))
-        effect.append([away[a] for a in single] or [0.0])
-    return GibbsCertificate.of(moved, spread, scale, effect, n_draws=n_draws, allowed=ALLOWED)
+    kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS)) // CHAINS
+    skipped = kept // 3
+
+    def chain(rng: np.random.Generator) -> list[tuple[Any, ...]]:
+        seen = []
+        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
+        for k in range(skipped + kept):
+            weight = polya_gamma(n, density.eta(x), rng)
+            noise = density.pulls((np.sqrt(weight) * rng.standard_normal(len(n)))[:, None])[:, 0]
+            noise += prior.noise(rng)
+            found = without_own(0.0 * weight, -weight)
+            x, _ = layout.step(found, prior, pull + noise, top.arrow, RESIDUAL)
+            if progress is not None:
+                progress((k + 1) / (skipped + kept))
+            if k < skipped:
+                continue
+            away = (x - top.x) / error
+            toward = np.sign(top.x) * away
+            moved = [toward[b].mean() for b in many]
+            spread = [(away[b] ** 2).mean() - 1 for b in many]
+            scale = root.T @ (_prior_slope(density, x, top.phi) - top.slope)
+            seen.append((moved, spread, scale, [away[a] for a in single] or [0.0]))
+        return seen
+
+    chains = side_by_side(chain, rng.spawn(CHAINS))
+    told = zip(*(row for seen in chains for row in seen), strict=True)
+    return GibbsCertificate.of(*map(list, told), n_draws=n_draws, allowed=ALLOWED)
 
 
 def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:

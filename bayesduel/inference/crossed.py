@@ -20,11 +20,13 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from bayesduel.inference.conjugate_gradient import conjugate_gradient
+from bayesduel.system.threads import side_by_side
 
 __all__ = ["Crossing"]
 
 RESIDUAL = {"float64": 1e-6, "float32": 1e-4}  # of a solution, relative, by its type
 PROBES = 16
+MANY = 32  # columns from which two threads pay
 STEPS = 10  # of Lanczos' method
 
 
@@ -37,10 +39,17 @@ class Crossing:
     families: tuple[slice, ...]  # the groups of each family, slices; those of one are not coupled
 
     def solve(self, right: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type.
+        """Return the solution x of ``(1 + A) x = right``, (size, columns), as exact as its type."""
+        if right.shape[1] < MANY:
+            return self._solved(right, start)
+        halves = [slice(0, right.shape[1] // 2), slice(right.shape[1] // 2, None)]
+        found = side_by_side(
+            lambda k: self._solved(right[:, k], None if start is None else start[:, k]), halves
+        )
+        return np.concatenate(found, axis=1)
 
-        The first family is eliminated, as its groups are not coupled to one another.
-        """
+    def _solved(self, right: np.ndarray, start: np.ndarray | None) -> np.ndarray:
+        """Return the same; the first family is eliminated, as its groups are not coupled."""
         roots, between = self.roots.astype(right.dtype), self.between.astype(right.dtype)
         n = self.families[0].stop
         first, rest = roots[:n], roots[n:]

@@ -44,6 +44,7 @@ from bayesduel.inference.variational_conditional import (
     responding,
 )
 from bayesduel.system.arguments import Progress
+from bayesduel.system.threads import side_by_side
 
 __all__ = ["LatentGaussian"]
 
@@ -62,6 +63,7 @@ STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
+SETTLED = 0.5  # likewise of those that leave the priors of groups alone, on the way
 NEAR = 10.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -123,7 +125,8 @@ class LatentGaussian(DensityApproximation):
         normal, log_normal = self._standard(n, rng)
         log_q = log_q + log_normal
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
-        for rows in _groups(which if density.size <= SMALL else place):
+
+        def move(rows: np.ndarray) -> None:
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
@@ -136,6 +139,13 @@ class LatentGaussian(DensityApproximation):
                     arrow = self.layout.bordered(bent[at], prior)
             x[rows] += self.layout.draw(arrow, normal[rows])
             log_q[rows] += arrow.half_log_det
+
+        parts = _groups(which if density.size <= SMALL else place)
+        if density.size > SMALL:
+            side_by_side(move, parts)
+        else:
+            for rows in parts:
+                move(rows)
         if density.size > WEIGHED and self.model.response.score_link == "logit":
             return x, phi, None
         return x, phi, log_q
@@ -297,10 +307,32 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         seen = step[slow] @ bend[np.ix_(slow, slow)] @ step[slow]
         if ahead.slope[slow] @ step[slow] < 0:  # too far
             share = 1.0
-        elif exact and near and seen > FELT:
+        elif seen > FELT and exact == near:
             turn = step[slow] @ (here.slope - ahead.slope)[slow]
             share = float(np.clip(share * turn / seen, 0.2, 1.0))
-        here, exact = ahead, near
+        here = _settled(layout, ahead, ~slow)
+        exact = near and here is ahead
+    return here
+
+
+def _settled(layout: Layout, here: Conditional, free: np.ndarray) -> Conditional:
+    """Return the conditional after steps in the hyperparameters that are `free`, (q,).
+
+    They leave the priors of crossed groups alone, so that what is factored serves.
+    """
+    for _ in range(STEPS):
+        bend = curvature(layout, here)[np.ix_(free, free)]
+        values, vectors = np.linalg.eigh(bend)
+        along = vectors.T @ here.slope[free]
+        size = np.maximum(np.abs(values), FLATTEST)
+        if values[0] < 0 or (along**2 / size).sum() < SETTLED**2:
+            return here
+        step = np.zeros(len(here.phi))
+        step[free] = np.clip(vectors @ (along / size), -1, 1)
+        ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=True)
+        if ahead.bound < here.bound:
+            return here
+        here = ahead
     return here
 
 
@@ -383,17 +415,15 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
 
 def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
     """Return nodes of a central composite design: the top, axes and (of few scales) corners."""
-    q, reach, slow = len(top.phi), 1.1, _slow(layout, top)
+    q, reach = len(top.phi), 1.1
     axes = [s * reach * np.sqrt(q) * unit for unit in np.eye(q) for s in (1.0, -1.0)]
     signs = product((1.0, -1.0), repeat=q) if q <= CORNERED else ()
     away = [root @ z for z in axes + [reach * np.array(one) for one in signs]]
-    return [
-        top,
-        *(
-            conditional_at(layout, top.phi + one, top, rough=layout.crossed and not one[slow].any())
-            for one in away
-        ),
-    ]
+
+    def node(one: np.ndarray) -> Conditional:
+        return conditional_at(layout, top.phi + one, top, rough=layout.crossed)
+
+    return [top, *(side_by_side(node, away) if layout.crossed else map(node, away))]
 
 
 def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -36,7 +36,7 @@ def polya_gamma(n: np.ndarray, z: np.ndarray, rng: np.random.Generator) -> np.nd
     return found
 
 
-@compiled
+@compiled(nogil=True)
 def fill_polya_gamma(out, n, z, rng):
     """Fill `out` with draws of PG(n, z), entry by entry."""
     for k in range(len(out)):

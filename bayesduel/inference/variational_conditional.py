@@ -26,10 +26,11 @@ NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 24  # of a conditional, at most
 LEAP = 50.0, 0.5  # gain of a step, in all and a coefficient, beyond which it is shortened
 GAIN = 1e-3  # of the log density, below which a step ends them
+LOOSE = 0.02  # residual of a step by conjugate gradients: the next one makes up for it
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
 STILL = 0.02  # relative change of variances, likewise
 ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
-HELD = 0.1  # likewise where a rough one will do
+HELD = 0.25  # likewise where a rough one will do
 STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
 
 
@@ -63,9 +64,9 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
-        step, near = layout.step(found, prior, gradient, near)
+        step, near = layout.step(found, prior, gradient, near, LOOSE)
         gain, length = float(gradient @ step), 1.0
-        if gain < GAIN:
+        if gain < (CLOSE if layout.crossed else GAIN):
             break
         while (better := height(x + length * step)) < value + 1e-4 * length * gain:
             length /= 2
@@ -106,7 +107,7 @@ def conditional_at(
         gradient = density.gradient(found, prior, x)
         known = bent is not None and _apart(found.bend, bent.bend) <= alike
         if layout.crossed and (known or gain >= CLOSE):
-            step, _ = layout.step(found, prior, gradient, last)
+            step, _ = layout.step(found, prior, gradient, last, LOOSE)
         else:
             arrow, bent = layout.factor(found, prior, last), found
             last, step = arrow, layout.solve(arrow, gradient)

@@ -1,4 +1,4 @@
-"""One thread at a time, where what is used belongs to the whole process.
+"""Threads: side by side, or one at a time where what is used belongs to the whole process.
 
 Compiled functions of PyTensor keep their inputs and results in themselves; caught warnings, the
 settings of Matplotlib and the threads of BLAS are those of the process.
@@ -7,13 +7,15 @@ Threads of BLAS wait for one another in loops. For matrices of a few hundred row
 processor time than it saves, and beside other processes more time, too.
 """
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, wraps
 from threading import RLock
 from typing import Any
 
-__all__ = ["ONE_THREAD", "one_at_a_time", "one_thread_if_small"]
+__all__ = ["ONE_THREAD", "one_at_a_time", "one_thread_if_small", "side_by_side"]
 
 SMALL = 1_000  # rows of a matrix below which BLAS uses one thread
 ONE_THREAD = RLock()  # one for all of these, so that no two threads can wait for each other
@@ -28,6 +30,19 @@ def one_at_a_time[**P, R](function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return waiting
+
+
+def side_by_side[T, R](function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Return the function of each item, in order, by as many threads as there are processors.
+
+    For functions that spend their time in compiled loops, and call nothing that is one at a time.
+    """
+    given = list(items)
+    workers = min(len(given), os.cpu_count() or 1)
+    if workers < 2:
+        return [function(item) for item in given]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, given))
 
 
 @contextmanager
