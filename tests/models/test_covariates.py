@@ -354,7 +354,7 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         (["springall", "--predict", "nowhere.csv"], "nowhere.csv: no such file"),
         (["tversky1969"], "'win_probability' should be numeric"),
         (["springall", "--scale", "inf"], "item_effect should be False"),
-        (["springall", "--judge-effect"], "should name a judge for each vote"),
+        (["springall", "--judge-effect"], "should name the judge of each vote"),
         (["springall", "--sparsity", "9"], "a number of attributes in (0, 2)"),
     ],
 )
