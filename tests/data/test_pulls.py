@@ -13,6 +13,7 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.data import datasets
 from bayesduel.models import Covariates, LogisticAttributes
+from bayesduel.posterior.conditions import ExtrapolationWarning
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,8 @@ def test_unseen_items_are_predicted():
     new = pd.DataFrame(
         {"item": ["cheap", "dear", "beyond"], "price": [1.5, 8.0, 20.0], "style": ["bold"] * 3}
     )
-    told = bd.predict_items(fit, bd.read_items(new, like=items))
+    with pytest.warns(ExtrapolationWarning, match="outside its range for beyond"):
+        told = bd.predict_items(fit, bd.read_items(new, like=items))
     assert list(told.index) == ["cheap", "dear", "beyond"]
     truth = expit(1.2 - 0.4 * new["price"] + 0.8)
     assert (told["chance_lower"].to_numpy() < truth).all()
