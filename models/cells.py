@@ -199,7 +199,7 @@ def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     found = None if votes is None else votes.level(by)
     if found is None:
         kept = "" if by in ROLES else f" (read_duels(..., keep=[{by!r}]), --keep {by})"
-        raise ValueError(f"duels should name a {by} for each vote, got a log without {by}{kept}")
+        raise ValueError(f"duels should name the {by} of each vote, got a log without {by}{kept}")
     if len(found[1]) < 2:
         raise ValueError(f"duels should be of at least two levels of {by}, got {list(found[1])}")
     return found

@@ -70,7 +70,7 @@ class Model(ByValue, metaclass=_Named):
     Attributes
     ----------
     log_type
-        "duels" or "pulls": which log it takes.
+        "duels", "rankings" or "pulls": which log it takes.
 
     Examples
     --------

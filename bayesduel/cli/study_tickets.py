@@ -184,14 +184,19 @@ def judges(study: Any) -> tuple[Any, str]:
 
 
 @of_study("arms")
-@click.option("--add", multiple=True, metavar="ARM", help="Add an arm; again for each.")
+@click.option("--add", multiple=True, metavar="ARM", help="Add arms, separated by commas.")
 @click.option("--retire", multiple=True, metavar="ARM", help="Ask for an arm no more.")
 @click.option("--restore", multiple=True, metavar="ARM", help="Take a retired arm back.")
 def arms(
     study: Any, add: tuple[str, ...], retire: tuple[str, ...], restore: tuple[str, ...]
 ) -> tuple[Any, str]:
     """List the arms; add, retire or restore some."""
-    changes = {study.add_arms: add, study.retire_arms: retire, study.restore_arms: restore}
+    new = [label.strip() for part in add for label in part.split(",")]
+    changes: dict[Any, Any] = {
+        study.add_arms: new,
+        study.retire_arms: retire,
+        study.restore_arms: restore,
+    }
     for change, labels in changes.items():
         if labels:
             change(labels)

@@ -153,5 +153,9 @@ def _check_words(result: "Winners") -> str:
     """Return what is known of whether a ranking holds."""
     found = json.loads(result.attrs["check"])
     if found == "not made":
+        if result.attrs["log_type"] == "pulls":
+            return (
+                "Items shown one at a time rank by how often they pay: there is nothing to check."
+            )
         return "Whether a ranking holds was not checked (--check does)."
     return str(found["sentence"])

@@ -68,9 +68,12 @@ def sensitivity(
     check_fit(fit)
     real(threshold, "threshold")
     if "log_prior" not in fit:
+        why = "without log_prior (a fit of an earlier version: fit it again)"
+        if fit.duel.model.terms.flat:
+            why = "whose prior is flat"
         raise ValueError(
             f"fit should have a prior that is not flat and can be scaled, got one of "
-            f"{fit.attrs['model']} without log_prior (a fit of an earlier version: fit it again)"
+            f"{fit.attrs['model']} {why}"
         )
     if "log_likelihood" not in fit:
         raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")

@@ -83,7 +83,7 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     votes = duels.votes
     found = None if votes is None else votes.level(role)
     if votes is None or found is None:
-        raise ValueError(f"duels should name a {role} for each vote, got a log without {role}s")
+        raise ValueError(f"duels should name the {role} of each vote, got a log without {role}s")
     rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     left, right = votes.left[rows].astype(np.int64), votes.right[rows].astype(np.int64)
     low, high = np.minimum(left, right), np.maximum(left, right)

@@ -1,5 +1,6 @@
 """Coefficients of terms, attributes on the scale of their table, and predictions for new items."""
 
+import warnings
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import cycle, product
@@ -12,8 +13,10 @@ import xarray as xr
 from bayesduel.data.items import Items
 from bayesduel.intervals import check_ci_prob, with_interval
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
+from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_flag, check_seed, check_type, shown_value
+from bayesduel.text import join
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
@@ -243,6 +246,11 @@ def predict_items(
     TypeError, ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    ExtrapolationWarning
+        If a numeric attribute lies outside the range of the table.
+
     Examples
     --------
     >>> duels, items = bd.datasets.load("chameleons"), bd.datasets.items("chameleons")
@@ -262,14 +270,22 @@ def predict_items(
         raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
     if items.attributes != model.terms.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
+    beyond = _outside(items, model)
+    if beyond.any():
+        named = join([label for label, n in zip(items.labels, beyond, strict=True) if n])
+        warnings.warn(
+            "items should have attributes within the table that was fitted, got numbers outside "
+            f"its range for {named}: the prediction extrapolates",
+            ExtrapolationWarning,
+            stacklevel=2,
+        )
     if "intercept" in draws:
-        return _chances(draws, model, items, ci_prob)
+        return _chances(draws, model, items, beyond, ci_prob)
     rng = np.random.default_rng(seed)
     known = draws["coefficient"] @ model.terms.items.matrix(fit.duel.arms).T
     if "effect" in draws:
         known += draws["effect"]
     rows = []
-    beyond = _outside(items, model)
     for label, row, outside in zip(items.labels, items.matrix(), beyond, strict=True):
         utility = draws["coefficient"] @ row
         if "effect" in draws:
@@ -289,7 +305,7 @@ def predict_items(
 
 
 def _chances(
-    draws: dict[str, np.ndarray], model: Any, items: Items, ci_prob: float
+    draws: dict[str, np.ndarray], model: Any, items: Items, beyond: np.ndarray, ci_prob: float
 ) -> pd.DataFrame:
     """Return the chance that each item pays, best first."""
     chance = model.chance(draws, items.matrix())
@@ -297,7 +313,7 @@ def _chances(
         with_interval("chance", chance, ci_prob)
         | {
             "best": np.bincount(chance.argmax(axis=1), minlength=chance.shape[1]) / len(chance),
-            "outside": _outside(items, model),
+            "outside": beyond,
         },
         index=pd.Index(items.labels, name="item"),
     )

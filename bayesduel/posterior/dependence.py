@@ -108,6 +108,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
 
 def _why_independent(fit: xr.DataTree) -> str:
     """Return why votes are taken as independent where nobody asked for it."""
+    if fit.duel.model.log_type == "pulls":
+        return "Pulls are taken as independent."
     if "clusters_repeated" not in fit.attrs:
         return "Votes are taken as independent: cluster-robust errors were not computed."
     repeated = json.loads(fit.attrs["clusters_repeated"])

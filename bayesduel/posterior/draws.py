@@ -20,6 +20,7 @@ __all__ = [
     "CHUNK",
     "Draws",
     "check_fit",
+    "check_met",
     "chunks",
     "draws_of",
     "duels_of_pairs",
@@ -191,11 +192,7 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     if "wins" in data:
         wins, ties = np.asarray(data["wins"]), np.asarray(data["ties"])
         return np.asarray((wins + wins.T + ties)[first, second].astype(int))
-    if "first" not in data:
-        raise ValueError(
-            f"fit should be of a log in which arms met, got one of {fit.attrs['model']}, whose "
-            "items were shown one at a time"
-        )
+    check_met(fit)
     n_arms = fit["posterior"].sizes["arm"]
     key, place = np.unique(
         _unordered(data["first"].values, data["second"].values, n_arms), return_inverse=True
@@ -225,6 +222,15 @@ def check_fit(fit: Any) -> None:
     """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
         raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
+
+
+def check_met(fit: xr.DataTree) -> None:
+    """Raise ValueError if a fit is of items that were shown one at a time."""
+    if fit.duel.model.log_type == "pulls":
+        raise ValueError(
+            f"fit should be of a log in which arms met, got one of {fit.attrs['model']}, whose "
+            "items were shown one at a time"
+        )
 
 
 def _unordered(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells, ReadSummary
 from bayesduel.inference.fit import Method, fitted
-from bayesduel.posterior.draws import check_fit
+from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log
 
 __all__ = ["log_of", "update"]
@@ -121,6 +121,7 @@ def log_of(fit: xr.DataTree) -> Any:
             weight=known["weight"].values,
             read_summary=ReadSummary(source=str(fit.attrs["source"])),
         )
+    check_met(fit)
     if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):
         raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
     data = fit["constant_data"].dataset

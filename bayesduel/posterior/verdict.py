@@ -72,8 +72,9 @@ def decide(
     monte_carlo_error: float,
     ties: bool = False,
     refusal: str = "",
+    log_type: str = "duels",
 ) -> BestArmVerdict:
-    """Return the verdict on the arms of `draws`."""
+    """Return the verdict on the arms of `draws`, in the words of a log of duels or of pulls."""
     safe = _safe(found.unbeaten, confidence)
     tied, joint = tied_group(found.unbeaten, confidence)
     sole = found.sole.mean(0)
@@ -89,7 +90,9 @@ def decide(
         near = joint
     elif sole[leader] >= confidence:
         kind, arms, probability = "winner", np.array([leader]), float(sole[leader])
-        words = winner_words(labels, leader, probability, pairs, confidence, ties=ties)
+        words = winner_words(
+            labels, leader, probability, pairs, confidence, ties=ties, log_type=log_type
+        )
         near = probability
     else:
         around, probability = np.array([], dtype=int), 0.0
@@ -169,11 +172,13 @@ def winner_words(
     confidence: float,
     *,
     ties: bool,
+    log_type: str = "duels",
 ) -> str:
     """Return the sentence for an arm that beats every other."""
     rival = pairs.nearest(leader)
     best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
-    against = pair_words(pairs.between(np.array([leader, rival])), 0, 1, confidence, ties=ties)
+    both = pairs.between(np.array([leader, rival]))
+    against = pair_words(both, 0, 1, confidence, ties=ties, log_type=log_type)
     if len(labels) == 2:
         return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
     return (
@@ -183,19 +188,21 @@ def winner_words(
 
 
 def pair_words(
-    pairs: PairSummary, first: int, second: int, confidence: float, *, ties: bool
+    pairs: PairSummary, first: int, second: int, confidence: float, *, ties: bool, log_type: str
 ) -> str:
     """Return how often an arm beats another; where there are ties, its expected score.
 
     An expected score counts a tie half a win; beside it stand the shares of wins, ties and losses
-    where the model has ties as an outcome.
+    where the model has ties as an outcome. Items that are shown one at a time have no duels: the
+    probability that one beats another is that of being the one that pays, where one of them does.
     """
     chance, low, high = (
         percent(float(m[first, second])) for m in (pairs.mean, pairs.lower, pairs.upper)
     )
     level = f"{100 * confidence:g} % interval {low} to {high} %"
     if not ties:
-        return f"in {chance} % of duels ({level})"
+        cases = "of the cases in which one of the two pays" if log_type == "pulls" else "of duels"
+        return f"in {chance} % {cases} ({level})"
     words = f"an expected {chance} % of the points ({level}; a tie counts half)"
     if pairs.tie is None:
         return words

@@ -206,6 +206,7 @@ def winners(
         "method": tree.attrs.get("method", ""),
         "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),
+        "log_type": draws.model.log_type,
         "tie_share": tie_share,
     }
     coords = {"arm": list(labels), "rank": np.arange(1, n_arms + 1), "criterion": list(CRITERIA)}
@@ -237,6 +238,7 @@ def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) ->
         "confidence": confidence,
         "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
         "refusal": refusal,
+        "log_type": fit.duel.model.log_type,
     }
 
 

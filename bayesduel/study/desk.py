@@ -199,7 +199,7 @@ class Desk:
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
                     f"{as_told(row.outcome, row.margin)!r}, as told before, got "
-                    f"{shown_value(outcome)}; correct() changes it"
+                    f"{shown_value(outcome)}; `correct` changes it"
                 )
 
     def correct(

@@ -12,11 +12,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "columns = [values.reshape(len(values), -1) for values in named.values()]",
         "1 -> 2",
     ): "NumPy takes -2 as it takes -1: the size that is left",
-    (
-        "bayesduel/inference/population_monte_carlo.py",
-        "inside = (self._place(standard)[:, self.linear] > 0).all(axis=1)",
-        "> -> >=",
-    ): "a draw from a continuous law equals 0 with probability 0",
     ("bayesduel/data/read/line_numbers.py", "if len(text) * 4 > LONGEST_LINE:", "> -> >="): (
         "a character has at most four bytes: the exact test that follows refuses no such line"
     ),
@@ -37,11 +32,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("bayesduel/policies/rmed.py", "if ceil(due) > memory.place[CLEARED]:", "> -> >="): (
         "looks once more for a pair with fewer duels than every pair was found to have"
     ),
-    (
-        "bayesduel/policies/rmed.py",
-        "if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):",
-        "> -> >=",
-    ): "computes divergences anew that the last duel has not changed",
     ("bayesduel/policies/rmed.py", "place=np.array([-1, 0, 0, 0, 0]),", "0 -> 1 at 26"): (
         "the search begins at the first pair whether the number of duels it is for was set or not"
     ),

@@ -39,7 +39,7 @@ def study(*words):
         (("tell", "STUDY", "zz-1", "left"), "ticket should be one of this study"),
         (("tell", "STUDY", "77", "left"), "ticket should be one that was asked for"),
         (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
-        (("tell", "STUDY", "1", "right"), "as told before, got 'right'"),
+        (("tell", "STUDY", "1", "right"), "as told before, got 'right'; `correct` changes it"),
         (("correct", "STUDY", "2", "right", "--reason", "x"), "an outcome to correct"),
         (("ask", "STUDY", "-n", "0"), "n should be a whole number >= 1"),
         (("status", "STUDY", "--futures", "-1"), "futures should be a whole number >= 0"),
@@ -135,8 +135,8 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     trail = (tmp_path / "audit.csv").read_text()
     assert [trail.count(kind) for kind in ("withdrawn", "cancelled", "reissued")] == [1, 1, 1]
     assert trail.splitlines()[0].startswith("ticket,left,right,item,judge,event,outcome,")
-    assert said("arms", *here, "--add", "d", "--retire", "c") == "a\nb\nc (retired)\nd\n"
-    assert said("arms", *here, "--restore", "c") == "a\nb\nc\nd\n"
+    assert said("arms", *here, "--add", "d, e", "--retire", "c") == "a\nb\nc (retired)\nd\ne\n"
+    assert said("arms", *here, "--restore", "c") == "a\nb\nc\nd\ne\n"
     assert study("ask", path) == 2
     assert "name should be one of taste, look" in capsys.readouterr().err
     assert study("ask", *here, "-n", "20") == 0  # what the budget leaves

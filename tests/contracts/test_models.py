@@ -638,11 +638,11 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
         (ThurstoneScore(), "duels should have margins"),
         (CumulativeLogit(), "duels should have grades"),
         (make("bradley-terry", ("x",)), "duels should have the covariates 'x'"),
-        (make("bradley-terry", ("judge",)), "duels should name a judge for each vote"),
+        (make("bradley-terry", ("judge",)), "duels should name the judge of each vote"),
         (make("bradley-terry", ("prompt",)), r"keep=\['prompt'\]"),
-        (make("bradley-terry", ("reliability",)), "name a judge for each vote"),
+        (make("bradley-terry", ("reliability",)), "name the judge of each vote"),
         (make("bradley-terry", ("walk",)), "a time for each vote"),
-        (make("bradley-terry", ("category",)), "a category for each vote"),
+        (make("bradley-terry", ("category",)), "the category of each vote"),
     ]:
         with pytest.raises(ValueError, match=words), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -247,7 +247,7 @@ def test_the_first_truths_do_not_depend_on_how_many_there_are(log):
         ({"design": 3}, TypeError, "design should be a log or a frame"),
         ({"design": pd.DataFrame({"left": ["a"]})}, ValueError, "a column 'right'"),
         ({"model": BradleyTerry(scale=np.inf)}, ValueError, "scale should be finite to draw"),
-        ({"model": BradleyTerry() + RandomEffects("league")}, ValueError, "name a league"),
+        ({"model": BradleyTerry() + RandomEffects("league")}, ValueError, "name the league"),
     ],
 )
 def test_bad_calibrations_are_named(log, arguments, error, words):
@@ -366,3 +366,9 @@ def test_the_commands(tmp_path):
     arguments = ["check", str(log), "--models", "bradley-terry", "--unit", "topic", "--json"]
     result = CliRunner().invoke(main, arguments)
     assert json.loads(result.stdout)["comparison"]["unit"] == "topic"
+
+
+def test_sensitivity_of_a_flat_prior_says_that_it_is_flat():
+    fit = bd.fit(bd.datasets.load("tennis1990"), bd.models.BradleyTerry(scale=np.inf), seed=0)
+    with pytest.raises(ValueError, match="bradley-terry whose prior is flat"):
+        bd.sensitivity(fit)

@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from click.testing import CliRunner
 from scipy.special import expit, logit
 
 import bayesduel as bd
+from bayesduel.cli import main
 from bayesduel.data import datasets
 from bayesduel.models import Covariates, LogisticAttributes
+from bayesduel.posterior.conditions import ExtrapolationWarning
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +89,8 @@ def test_unseen_items_are_predicted():
     new = pd.DataFrame(
         {"item": ["cheap", "dear", "beyond"], "price": [1.5, 8.0, 20.0], "style": ["bold"] * 3}
     )
-    told = bd.predict_items(fit, bd.read_items(new, like=items))
+    with pytest.warns(ExtrapolationWarning, match="outside its range for beyond"):
+        told = bd.predict_items(fit, bd.read_items(new, like=items))
     assert list(told.index) == ["cheap", "dear", "beyond"]
     truth = expit(1.2 - 0.4 * new["price"] + 0.8)
     assert (told["chance_lower"].to_numpy() < truth).all()
@@ -258,3 +262,20 @@ def test_separation_is_handled_by_the_prior():
     assert table.loc["x", "standard"] < 5
     told = bd.predict_items(fit, items)
     assert logit(told.loc["b", "chance"]) == pytest.approx(0, abs=1)
+
+
+def test_winners_of_pulls_speak_of_pulls(tmp_path):
+    items = bd.read_items(pd.DataFrame({"item": ["a", "b", "c"], "x": [2.0, 1.0, 0.0]}))
+    paid = [1] * 90 + [0] * 10 + [1] * 50 + [0] * 50 + [1] * 10 + [0] * 90
+    pulls = bd.Pulls.from_rows(["a"] * 100 + ["b"] * 100 + ["c"] * 100, paid)
+    fit = bd.fit(pulls, LogisticAttributes(items=items), seed=0)
+    path = tmp_path / "pulls.nc"
+    fit.to_netcdf(path, engine="h5netcdf")
+    run = CliRunner().invoke(main, ["winners", str(path)])
+    for told in (str(bd.winners(fit)).partition("Variables")[0], run.stdout):
+        assert "of the cases in which one of the two pays" in " ".join(told.split())
+        assert "Pulls are taken as independent" in told
+        assert "duels" not in told and "otes" not in told and "--check" not in told
+    for refused in (lambda: bd.report(fit, tmp_path / "a.html"), lambda: bd.next_pairs(fit)):
+        with pytest.raises(ValueError, match=r"a log in which arms met.*shown one at a time"):
+            refused()

@@ -138,7 +138,7 @@ def test_logs_of_categories_become_one(planted):
     for name, values in one.data.items():
         np.testing.assert_array_equal(values, other.data[name])
     assert joined.subset(["a", "b", "c"]).votes.category.max() == 4
-    with pytest.raises(ValueError, match="a category for each vote"):
+    with pytest.raises(ValueError, match="the category of each vote"):
         (BradleyTerry() + CategoryEffects()).cells(bd.datasets.load("springall"))
     with pytest.raises(ValueError, match="at least two levels of category, got"):
         (BradleyTerry() + CategoryEffects()).cells(

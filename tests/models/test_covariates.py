@@ -13,6 +13,7 @@ import bayesduel as bd
 from bayesduel.data import datasets
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, JudgeReliability, OrderEffect, Scores
+from bayesduel.posterior.conditions import ExtrapolationWarning
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 
@@ -175,7 +176,8 @@ def test_new_items_are_predicted_from_their_attributes():
     fit = bd.fit(duels, by_attributes(items))
     new = pd.DataFrame({"item": ["low", "middle", "high"], "x0": [-9.0, 0.0, 9.0], "x1": [0, 0, 0]})
     read = bd.read_items(new, like=items)
-    told = bd.predict_items(fit, read)
+    with pytest.warns(ExtrapolationWarning, match="outside its range for low and high"):
+        told = bd.predict_items(fit, read)
     assert list(told.index) == ["high", "middle", "low"]
     assert told.loc["high", "beats_best"] > 0.99 and told.loc["low", "beats_best"] < 0.01
     assert told["outside"].to_dict() == {"high": 1, "middle": 0, "low": 1}
@@ -354,7 +356,7 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         (["springall", "--predict", "nowhere.csv"], "nowhere.csv: no such file"),
         (["tversky1969"], "'win_probability' should be numeric"),
         (["springall", "--scale", "inf"], "item_effect should be False"),
-        (["springall", "--judge-effect"], "should name a judge for each vote"),
+        (["springall", "--judge-effect"], "should name the judge of each vote"),
         (["springall", "--sparsity", "9"], "a number of attributes in (0, 2)"),
     ],
 )

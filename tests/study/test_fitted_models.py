@@ -167,8 +167,8 @@ def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
     ("model", "message"),
     [
         (BradleyTerry() + TimeVarying(), "a time for each vote"),
-        (BradleyTerry() + RandomEffects("topic"), "name a topic for each vote"),
-        (BradleyTerry() + CategoryEffects(), "name a category for each vote"),
+        (BradleyTerry() + RandomEffects("topic"), "name the topic of each vote"),
+        (BradleyTerry() + CategoryEffects(), "name the category of each vote"),
         (BradleyTerry(Covariates(ITEMS)), "attributes of the arms; use BradleyTerry"),
         (LogisticAttributes(items=ITEMS), r"such as BradleyTerry\(\), got .*, of pulls"),
         (PlackettLuce(), r"such as BradleyTerry\(\), got plackett-luce, of rankings"),
