@@ -59,7 +59,7 @@ def test_lockstep_until_the_answer(problem):
     policy, n_arms = bd.TrackAndStop(delta=0.2), problem.n_arms
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
-    for t in range(1, 1500):
+    for t in range(1, 500):
         pairs, answers = allowed(belief.wins, t, 0.2)
         pair = tuple(int(k) for k in policy.select(belief, memory, t, rng))
         if answers:

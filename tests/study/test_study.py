@@ -471,7 +471,8 @@ def test_a_study_knows_how_its_imported_log_was_read(tmp_path):
 def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
     """A file on a disk that is read-only: what it holds is shown, and nothing is told."""
     path = tmp_path / "a.study"
-    with bd.Study(path, arms=["a", "b", "c"], seed=1) as study:
+    stop = bd.WithinRope(0.999) | bd.Budget(20)
+    with bd.Study(path, arms=["a", "b", "c"], stop=stop, seed=1) as study:
         ticket = study.ask()
         study.tell(ticket, "left")
     monkeypatch.setattr("bayesduel.study.database.os.access", lambda *_: False)

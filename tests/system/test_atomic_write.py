@@ -97,7 +97,7 @@ def test_a_command_leaves_the_old_file_on_a_full_disk(tmp_path, monkeypatch, nam
     path, study = tmp_path / f"out{suffix}", tmp_path / "s.study"
     if "STUDY" in args:
         made = bd.Study(study, arms=["a", "b", "c"], policy=bd.Uniform())
-        made.tell(made.ask(), "left")
+        made.add("a", "b", "left")
     path.write_bytes(b"the old one")
     full(monkeypatch)
     filled = [str(path) if a[:4] == "PATH" else str(study) if a == "STUDY" else a for a in args]
