@@ -1,11 +1,11 @@
 """The table of a ranking: columns by name, of which pages and the terminal show some each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Cell, Table
+from bayesduel.reporting.section import Column, Table
 from bayesduel.text import number_with_interval, percent, rank_range
 
 if TYPE_CHECKING:
@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["Column", "bars", "columns_of", "ranking_table", "score_name"]
-
-
-class Column(NamedTuple):
-    """A column of the table: its kind (a letter, as in ``Table``), heading, and cell of a row."""
-
-    letter: str
-    head: str
-    cell: Callable[[Mapping[str, Any]], str | Cell]
+__all__ = ["bars", "columns_of", "ranking_table", "score_name"]
 
 
 def score_name(winners: "Winners") -> str:
@@ -37,8 +29,8 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
     score, level = score_name(winners), f"{100 * winners.attrs['confidence']:g} %"
     group = winners.groups()
     found = {
-        "place": Column("n", "rank", lambda r: f"{r['place']}"),
-        "arm": Column("l", "arm", lambda r: r["arm"]),
+        "place": Column("n", "rank", "{place}"),
+        "arm": Column("l", "arm", "{arm}"),
         "best": Column("n", "best", lambda r: f"{percent(r['copeland'])} %"),
         "joint ranks": Column(
             "n",
@@ -47,7 +39,7 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
         ),
         "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
         "score": Column("n", f"{score} [{level}]", _score),
-        "tier": Column("n", "tier", lambda r: f"{r['tier']:.0f}"),
+        "tier": Column("n", "tier", "{tier:.0f}"),
     }
     if ratings is not None:
         name = "rating" if "rating" in ratings else "score"
@@ -68,13 +60,7 @@ def ranking_table(
         {"place": place, "arm": str(arm), **row}
         for place, (arm, row) in enumerate(frame.iterrows(), 1)
     )
-    return Table(
-        columns="".join(column.letter for column in columns),
-        heads=tuple(column.head for column in columns),
-        rows=tuple(tuple(column.cell(record) for column in columns) for record in records),
-        rules=tuple(int(k) + 1 for k in rules),
-        **options,
-    )
+    return Table.of(columns, records, rules=tuple(int(k) + 1 for k in rules), **options)
 
 
 def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[float, float, float]]:
