@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.default_model import AUTO
+from bayesduel.reporting.analysis import given_again
 from bayesduel.reporting.leaderboard import VIEWED, leaderboard_section
 from bayesduel.reporting.section import (
     Cell,
@@ -75,8 +76,6 @@ def analyse_categories(
     noun: what an arm is called.
     step: called with the name of each step before it begins.
     """
-    import warnings
-
     from bayesduel.data.duels import Duels
     from bayesduel.inference.default_model import choose_model
     from bayesduel.inference.fit import fit as fit_model
@@ -85,8 +84,7 @@ def analyse_categories(
     from bayesduel.posterior.winners import winners
 
     check_noun(noun)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with given_again() as raised:
         duels = Duels.from_categories(logs)
         step("fitting all categories")
         options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
@@ -99,11 +97,8 @@ def analyse_categories(
         step("computing ranks by category")
         found = winners(fit, rope=rope, confidence=confidence)
         ranks = category_ranks(fit, confidence=confidence)
-    raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
-    for category, words in {(w.category, str(w.message)) for w in caught}:
-        warnings.warn(words, category, stacklevel=2)
     return CategoryAnalysis(
-        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised, noun=noun
+        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=tuple(raised), noun=noun
     )
 
 
