@@ -157,10 +157,14 @@ def _show(results: list[dict[str, Any]], as_json: bool) -> None:
         ]
         print_json(told[0] if len(told) == 1 else {"problems": told})
         return
+    from bayesduel.reporting.section import Table
+
     console = out()
     for place, result in enumerate(results):
         console.print(("\n" if place else "") + result["heading"])
-        console.print(_table(*result["table"]))
+        heads, rows = result["table"]
+        columns = "t" + "n" * (len(heads) - 1)
+        console.print(Table(columns=columns, heads=tuple(heads), rows=tuple(map(tuple, rows))))
 
 
 def _played(
@@ -285,19 +289,6 @@ def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
         }
         for name in rates["policy"].values.tolist()
     ]
-
-
-def _table(columns: list[str], rows: list[list[str]]) -> Any:
-    """Return a table without lines: the names of the policies are folded, numbers are not."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(columns[0], overflow="fold")
-    for column in columns[1:]:
-        table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:
