@@ -15,7 +15,6 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
-from bayesduel.system.arguments import check_whole
 from bayesduel.system.settings import Settings
 from bayesduel.text import count
 
@@ -259,11 +258,6 @@ class Budget(StopRule):
     n
         Whole number >= 1.
 
-    Raises
-    ------
-    ValueError
-        If `n` is not one.
-
     Examples
     --------
     >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.Budget(1))
@@ -274,9 +268,7 @@ class Budget(StopRule):
 
     n: int
     name: ClassVar[str] = "budget"
-
-    def __post_init__(self) -> None:
-        check_whole(self.n, "n", 1)
+    ranges: ClassVar = {"n": "at least 1"}
 
     @property
     def most(self) -> float:
