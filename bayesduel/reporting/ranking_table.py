@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["bars", "columns_of", "ranking_table", "score_name"]
+__all__ = ["bars", "columns_of", "ranking_table", "rating_words", "score_name", "score_words"]
 
 
 def score_name(winners: "Winners") -> str:
@@ -38,13 +38,13 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
             lambda r: rank_range(r["rank_joint_lower"], r["rank_joint_upper"]),
         ),
         "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
-        "score": Column("n", f"{score} [{level}]", _score),
+        "score": Column("n", f"{score} [{level}]", score_words),
         "tier": Column("n", "tier", "{tier:.0f}"),
     }
     if ratings is not None:
         name = "rating" if "rating" in ratings else "score"
         head = f"{name} [{level}]"
-        found["rating"] = Column("n", head, lambda r: _rating(ratings.loc[r["arm"]]))
+        found["rating"] = Column("n", head, lambda r: rating_words(ratings.loc[r["arm"]]))
     if group is not None:
         found["group"] = Column("n", "group", lambda r: f"{group[r['arm']]}")
     return found
@@ -73,12 +73,13 @@ def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[floa
     ]
 
 
-def _score(r: Mapping[str, Any]) -> str:
+def score_words(r: Mapping[str, Any]) -> str:
+    """Return a Borda score with its interval."""
     mean, low, high = (percent(r[f"borda_{end}"]) for end in ("mean", "lower", "upper"))
     return f"{mean} % [{low}, {high}]"
 
 
-def _rating(row: Mapping[str, Any]) -> str:
+def rating_words(row: Mapping[str, Any]) -> str:
     """Return a rating with its interval, or the score in the unit of the margins."""
     if "rating" in row:
         return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
