@@ -248,8 +248,12 @@ def csv_text(columns: Iterable[Any], rows: Iterable[Iterable[Any]], *, raw: bool
     return text.getvalue()
 
 
-def csv_rows(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+def csv_rows(
+    path: Path, columns: Sequence[str], *, short: bool = False
+) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a CSV file by column, each with the number of its line.
+
+    Where rows may be `short`, they may end before fields of other columns than these: None.
 
     Raises ValueError if it is none in UTF-8, lacks one of `columns`, a field or any row.
     """
@@ -264,7 +268,7 @@ def csv_rows(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, st
         got = join(names) or "none" if rows else "no row"
         raise ValueError(f"{path} should have the columns {join(columns)}, and rows, got {got}")
     for line, row in rows:
-        if None in row or None in row.values():
+        if None in row or None in (row[name] for name in (columns if short else names)):
             raise ValueError(f"{path}, line {line}, should have {len(names)} fields")
     return rows
 

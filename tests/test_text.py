@@ -124,6 +124,8 @@ def test_rows_of_a_csv_file_have_the_numbers_of_their_lines(tmp_path):
     path.write_bytes(b'\xef\xbb\xbfleft,right\n"a\nb",c\nd,e\n')
     found = csv_rows(path, ("left", "right"))
     assert found == [(3, {"left": "a\nb", "right": "c"}), (4, {"left": "d", "right": "e"})]
+    path.write_text("left,right,cost\na,b\n")
+    assert csv_rows(path, ("left", "right"), short=True)[0][1]["cost"] is None
 
 
 @pytest.mark.parametrize(

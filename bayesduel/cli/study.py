@@ -287,7 +287,7 @@ def _judging(gold: Path | None, given: dict[str, Any]) -> Any:
         columns = ("left", "right", "outcome")
         settings["gold"] = [
             [row[name] for name in (*columns, "item") if row.get(name)]
-            for _, row in csv_rows(gold, columns)
+            for _, row in csv_rows(gold, columns, short=True)
         ]
     return Judging(**settings) if settings else None
 
@@ -306,7 +306,7 @@ def _sources(given: tuple[str, ...]) -> dict[str, float] | None:
 def _pairs(path: Path) -> dict[str, Any]:
     from bayesduel.text import csv_rows
 
-    rows = [row for _, row in csv_rows(path, ("left", "right"))]
+    rows = [row for _, row in csv_rows(path, ("left", "right"), short=True)]
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
     for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):
         given = {(r["left"], r["right"]): r[name] for r in rows if r.get(name)}

@@ -153,7 +153,7 @@ def _version(path: Path) -> tuple[int, int]:
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     before = csv.field_size_limit(LARGEST)
     try:
-        return csv_rows(path, ("arm", "content"))
+        return csv_rows(path, ("arm", "content"), short=True)
     finally:
         csv.field_size_limit(before)
 
