@@ -7,9 +7,10 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from hashlib import sha256
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 from unicodedata import normalize
@@ -23,6 +24,7 @@ __all__ = [
     "SENTENCE",
     "Result",
     "count",
+    "csv_rows",
     "csv_text",
     "digits_of",
     "file_names",
@@ -244,6 +246,31 @@ def csv_text(columns: Iterable[Any], rows: Iterable[Iterable[Any]], *, raw: bool
         fields = row if raw else map(for_spreadsheet, row)
         writer.writerow([None if value != value else value for value in fields])
     return text.getvalue()
+
+
+def csv_rows(
+    path: Path, columns: Sequence[str], *, short: bool = False
+) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a CSV file by column, each with the number of its line.
+
+    Where rows may be `short`, they may end before fields of other columns than these: None.
+
+    Raises ValueError if it is none in UTF-8, lacks one of `columns`, a field or any row.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} should be a CSV file in UTF-8: {error}") from error
+    names = reader.fieldnames or ()
+    if not rows or not set(columns) <= set(names):
+        got = join(names) or "none" if rows else "no row"
+        raise ValueError(f"{path} should have the columns {join(columns)}, and rows, got {got}")
+    for line, row in rows:
+        if None in row or None in (row[name] for name in (columns if short else names)):
+            raise ValueError(f"{path}, line {line}, should have {len(names)} fields")
+    return rows
 
 
 def for_spreadsheet(value: Any) -> Any:

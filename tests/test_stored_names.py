@@ -252,7 +252,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "the columns of a log, listed in the package; it reads an array and calls nothing": (
         ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
         (CATEGORIES, "summed", "getattr(summary, name)"),
-        (CATEGORIES, PARTS, "getattr(v, LABELS[name])"),
+        (CATEGORIES, PARTS, "getattr(v, ROLES[name])"),
         (CATEGORIES, PARTS, "getattr(v, name)"),
         (CATEGORIES, PARTS, "getattr(v, side)"),
         ("bayesduel/data/shards.py", "columns", "getattr(votes, name)"),

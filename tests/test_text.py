@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from bayesduel.text import (
     count,
+    csv_rows,
     file_names,
     join,
     json_ready,
@@ -116,3 +117,30 @@ def test_file_names_of_labels_are_unique_and_plain():
         assert not any(set(name) & set('/\\ ?*:"<>|') for name in found.values())
     assert names["plain"] == "plain" and names["taken"] != "taken"
     assert file_names(reversed(labels), ["taken"]) == names
+
+
+def test_rows_of_a_csv_file_have_the_numbers_of_their_lines(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(b'\xef\xbb\xbfleft,right\n"a\nb",c\nd,e\n')
+    found = csv_rows(path, ("left", "right"))
+    assert found == [(3, {"left": "a\nb", "right": "c"}), (4, {"left": "d", "right": "e"})]
+    path.write_text("left,right,cost\na,b\n")
+    assert csv_rows(path, ("left", "right"), short=True)[0][1]["cost"] is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"left,right\n", "should have the columns left and right, and rows, got no row"),
+        (b"left,wrong\na,b\n", "columns left and right, and rows, got left and wrong"),
+        (b"left,right\na,b\nc\n", "line 3, should have 2 fields"),
+        (b"left,right\na,b,c\n", "line 2, should have 2 fields"),
+        (b"left,right\na,\xff\n", "should be a CSV file in UTF-8"),
+        (b'left,right\na,"b"c\n', "should be a CSV file in UTF-8"),
+    ],
+)
+def test_what_is_wrong_with_a_csv_file_is_said(tmp_path, content, message):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        csv_rows(path, ("left", "right"))

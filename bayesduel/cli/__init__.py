@@ -32,28 +32,10 @@ from bayesduel.system.memory import available_memory, check_process
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (
-    "report",
-    "site",
-    "fit",
-    "update",
-    "winners",
-    "top-k",
-    "predict",
-    "check",
-    "calibrate",
-    "judges",
-    "sources",
-    "audit",
-    "export",
-    "attributes",
-    "health",
-    "study",
-    "datasets",
-    "simulate",
-    "problems",
-    "policies",
-    "doctor",
+COMMANDS = (  # in the order of help
+    *("report", "site", "fit", "update", "winners", "top-k", "predict", "check", "calibrate"),
+    *("judges", "sources", "audit", "export", "attributes", "health"),
+    *("study", "datasets", "simulate", "problems", "policies", "doctor"),
 )
 
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")

@@ -82,20 +82,14 @@ def _blocks(tree: "xr.DataTree") -> Any:
     from bayesduel.reporting.section import Table, Text
 
     summary = tree["summary"].to_dataset().to_dataframe()
-    yield Table(
-        columns="lnnnn",
-        heads=("parameter", "entries", "p-value", "50 % intervals", "90 % intervals"),
-        rows=tuple(
-            (
-                str(name),
-                f"{int(row.entries):,}",
-                f"{row.p_value:.2g}",
-                f"{100 * row.coverage_50:.0f} %",
-                f"{100 * row.coverage_90:.0f} %",
-            )
-            for name, row in summary.iterrows()
-        ),
+    columns = (
+        ("l", "parameter", "{parameter}"),
+        ("n", "entries", "{entries:,.0f}"),
+        ("n", "p-value", "{p_value:.2g}"),
+        ("n", "50 % intervals", lambda r: f"{100 * r['coverage_50']:.0f} %"),
+        ("n", "90 % intervals", lambda r: f"{100 * r['coverage_90']:.0f} %"),
     )
+    yield Table.of(columns, summary.reset_index(names="parameter").to_dict("records"))
     n, refused = tree["prior_sbc"].sizes["draw"], int(tree.attrs["n_refused"])
     left_out = f" ({refused} logs that the model refuses are left out)" if refused else ""
     yield Text(

@@ -1,5 +1,6 @@
 """``bayesduel datasets``, ``problems`` and ``policies``: what is shipped with the package."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,11 @@ from bayesduel.cli.console import out, print_json, working
 from bayesduel.cli.options import json_option
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bayesduel.data.datasets import Dataset
+    from bayesduel.reporting.section import Table
 
 __all__ = ["datasets", "policies", "problems"]
 
-NUMBERS = ("duels", "arms", "ties")  # columns of tables
 SETTINGS = {
     "pairs": "Pairs of arms, by who wins (simulate)",
     "margins": "The k best arms, by margins or wins (simulate --k)",
@@ -67,20 +66,18 @@ def problems(as_json: bool) -> None:
         )
         return
     criteria = next(iter(winners.values()))
-    table = _table("name", "arms", *(criterion.replace("_", " ") for criterion in criteria))
+    rows = []
     for name, problem in known.items():
         if name in winners:
             labels = [" ".join(w) or "none" for w in winners[name].values()]
         else:  # Every replication draws its own.
             labels = ["drawn"] * len(criteria)
-        table.add_row(name, str(problem.n_arms), *labels)
-    sources = _table("name", "source")
-    for name, problem in known.items():
-        sources.add_row(name, problem.source)
+        rows.append((name, str(problem.n_arms), *labels))
+    heads = ("name", "arms", *(criterion.replace("_", " ") for criterion in criteria))
     console = out()
-    console.print(table)
+    console.print(_table("hn" + "t" * len(criteria), heads, rows))
     console.print()
-    console.print(sources)
+    console.print(_table("ht", ("name", "source"), ((n, p.source) for n, p in known.items())))
 
 
 @click.command("policies")
@@ -91,57 +88,44 @@ def policies(as_json: bool) -> None:
 
     known = {setting: known_policies(setting) for setting in SETTINGS}
     if as_json:
-        rows: dict[str, dict[str, Any]] = {}
+        told: dict[str, dict[str, Any]] = {}
         for setting, kinds in known.items():
             for name, kind in kinds.items():
                 row = {"settings": [], "reference": kind.reference, "guarantee": kind.guarantee}
-                rows.setdefault(name, row)["settings"].append(setting)
-        print_json(rows)
+                told.setdefault(name, row)["settings"].append(setting)
+        print_json(told)
         return
     console = out()
     for setting, kinds in known.items():
-        table = _table("policy", "reference", "guarantee")
-        for name, kind in kinds.items():
-            table.add_row(name, kind.reference, kind.guarantee)
+        rows = ((name, kind.reference, kind.guarantee) for name, kind in kinds.items())
         console.print(SETTINGS[setting], style="bold")
-        console.print(table)
+        console.print(_table("htt", ("policy", "reference", "guarantee"), rows))
         console.print()
 
 
 def _list_datasets(entries: list["Dataset"]) -> None:
-    table = _table("name", *NUMBERS, "what was compared")
-    for e in entries:
-        counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
-        table.add_row(e.name, *counts, e.title)
-    out().print(table)
+    rows = ((e.name, f"{e.n_duels:,}", f"{e.n_arms}", f"{e.n_ties:,}", e.title) for e in entries)
+    out().print(_table("hnnnt", ("name", "duels", "arms", "ties", "what was compared"), rows))
     out().print("\nbayesduel datasets NAME describes one; bayesduel report NAME makes its report.")
 
 
 def _describe(entry: "Dataset") -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("name", entry.name)
-    table.add_row("what", entry.title)
-    table.add_row("size", f"{entry.n_duels:,} duels, {entry.n_arms} arms, {entry.n_ties:,} ties")
-    table.add_row("sides", entry.sides)
-    table.add_row("winner", entry.winner)
-    table.add_row("good for", entry.shows)
-    table.add_row("note", entry.note)
-    table.add_row("source", entry.citation)
-    table.add_row("file", str(files("bayesduel.data.datasets") / f"{entry.name}.csv"))
-    table.add_row("try", f"bayesduel report {entry.name}" + (f" --by {entry.by}" * bool(entry.by)))
-    out().print(table)
+    rows = (
+        ("name", entry.name),
+        ("what", entry.title),
+        ("size", f"{entry.n_duels:,} duels, {entry.n_arms} arms, {entry.n_ties:,} ties"),
+        ("sides", entry.sides),
+        ("winner", entry.winner),
+        ("good for", entry.shows),
+        ("note", entry.note),
+        ("source", entry.citation),
+        ("file", str(files("bayesduel.data.datasets") / f"{entry.name}.csv")),
+        ("try", f"bayesduel report {entry.name}" + (f" --by {entry.by}" * bool(entry.by))),
+    )
+    out().print(_table("ht", (), rows))
 
 
-def _table(*columns: str) -> "Table":
-    """Return a table without lines, its first column on one line and `NUMBERS` to the right."""
-    from rich.table import Table
+def _table(columns: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> "Table":
+    from bayesduel.reporting.section import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
-        number = column in NUMBERS
-        table.add_column(column, no_wrap=number or not place, justify="right" if number else "left")
-    return table
+    return Table(columns=columns, heads=heads, rows=tuple(rows))

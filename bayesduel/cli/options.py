@@ -53,15 +53,8 @@ __all__ = [
 ]
 
 MODELS = (
-    "auto",
-    "bradley-terry",
-    "thurstone",
-    "davidson",
-    "cumulative-logit",
-    "preference-matrix",
-    "thurstone-score",
-    "perturbed-thurstone",
-    "plackett-luce",
+    *("auto", "bradley-terry", "thurstone", "davidson", "cumulative-logit", "preference-matrix"),
+    *("thurstone-score", "perturbed-thurstone", "plackett-luce"),
 )
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported

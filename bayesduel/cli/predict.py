@@ -85,21 +85,12 @@ def command(
 
 def _read(path: Path) -> "pd.DataFrame":
     """Return the duels of a file as text; an empty condition is none."""
-    import csv
-
     import pandas as pd
 
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        try:
-            rows = list(csv.DictReader(file, strict=True))
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} should be a CSV file: {error}") from error
-    if not rows or not {"left", "right"} <= set(rows[0]):
-        raise ValueError(f"{path} should have the columns left and right, and a row a duel")
-    for number, row in enumerate(rows, 1):
-        if None in row or None in row.values():
-            raise ValueError(f"{path}, row {number}: should have {len(rows[0])} fields like row 1")
-    return pd.DataFrame([{k: v or None for k, v in row.items()} for row in rows], dtype=object)
+    from bayesduel.text import csv_rows
+
+    rows = csv_rows(path, ("left", "right"))
+    return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
 
 
 def _conditions(given: tuple[str, ...]) -> dict[str, str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 OF_REGRET = ("--regret", "--detail", "--never-met")
+HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "median": "median",
+         "quartile_3": "quartile"}  # fmt: skip
 
 
 @click.command("simulate")
@@ -160,7 +162,7 @@ def _show(results: list[dict[str, Any]], as_json: bool) -> None:
     console = out()
     for place, result in enumerate(results):
         console.print(("\n" if place else "") + result["heading"])
-        console.print(_table(*result["table"]))
+        console.print(result["table"])
 
 
 def _played(
@@ -183,6 +185,7 @@ def _played(
 def _of_regret(
     problem: Any, trace: "xr.DataTree", cost: Any, horizon: float, n_runs: int
 ) -> dict[str, Any]:
+    from bayesduel.reporting.section import Table
     from bayesduel.simulation.regret import regret
     from bayesduel.text import count, digits_of
 
@@ -195,28 +198,25 @@ def _of_regret(
         f"{problem.name}: cumulative {criterion} regret, {formula} a {step},\n"
         f"after {count(int(horizon), step)}, {count(n_runs, 'run')}\n"
     )
-    cells = [
-        [
-            row["policy"],
-            *(f"{value:,.{digits}f}" for value in list(row.values())[1:-1]),
-            str(row["runs_that_answered"] or ""),
-        ]
-        for row in rows
-    ]
-    columns = ["s.e.", "quartile", "median", "quartile", "answered"]
+    columns = (
+        ("t", "policy", "{policy}"),
+        *(("n", head, f"{{{name}:,.{digits}f}}") for name, head in HEADS.items()),
+        ("n", "answered", lambda r: str(r["runs_that_answered"] or "")),
+    )
     return {
         "problem": problem.name,
         "regret": criterion,
         "formula": formula,
         "policies": rows,
         "heading": heading,
-        "table": (["policy", "mean", *columns], cells),
+        "table": Table.of(columns, rows),
     }
 
 
 def _of_top_k(
     problem: Any, trace: "xr.DataTree", k: int, horizon: float, n_runs: int
 ) -> dict[str, Any]:
+    from bayesduel.reporting.section import Table
     from bayesduel.text import count
 
     rows = _top_k_rows(trace)
@@ -225,23 +225,20 @@ def _of_top_k(
         f"{count(n_runs, 'run')}: how often the set is\n"
         "exactly right, and the score that the selected set gives away\n"
     )
-    cells = [
-        [
-            row["policy"],
-            f"{100 * row['rate']:.1f} %",
-            f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %",
-            f"{row['cost']:.3g}",
-            f"{row['spent']:,.0f}",
-        ]
-        for row in rows
-    ]
+    columns = (
+        ("t", "policy", "{policy}"),
+        ("n", "right", lambda r: f"{100 * r['rate']:.1f} %"),
+        ("n", "95 %", lambda r: f"{100 * r['low']:.1f} to {100 * r['high']:.1f} %"),
+        ("n", "cost", "{cost:.3g}"),
+        ("n", "duels", "{spent:,.0f}"),
+    )
     return {
         "problem": problem.name,
         "k": k,
         "horizon": horizon,
         "policies": rows,
         "heading": heading,
-        "table": (["policy", "right", "95 %", "cost", "duels"], cells),
+        "table": Table.of(columns, rows),
     }
 
 
@@ -285,19 +282,6 @@ def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
         }
         for name in rates["policy"].values.tolist()
     ]
-
-
-def _table(columns: list[str], rows: list[list[str]]) -> Any:
-    """Return a table without lines: the names of the policies are folded, numbers are not."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(columns[0], overflow="fold")
-    for column in columns[1:]:
-        table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:

@@ -70,7 +70,7 @@ def command() -> None:
 )
 @click.option(
     "--pairs",
-    type=click.Path(dir_okay=False),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="CSV file of the allowed pairs: columns left, right and, where wanted, cost and required "
     "(duels that the pair has to have before the study may stop).",
 )
@@ -84,7 +84,7 @@ def command() -> None:
 @click.option("--quota", type=int, help="Answers of a judge, after which the judge is done.")
 @click.option(
     "--gold",
-    type=click.Path(dir_okay=False),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="CSV file of questions with a known answer: columns left, right, outcome and, in a study "
     "with items, item.",
 )
@@ -110,8 +110,8 @@ def new(
     confirm: bool | None,
     rope: float,
     budget: int | None,
-    pairs: str | None,
-    gold: str | None,
+    pairs: Path | None,
+    gold: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -278,29 +278,16 @@ def report(study: Any, output: Path) -> tuple[Any, str]:
 command.add_command(serve.command)
 
 
-def _rows(path: str, *columns: str) -> list[dict[str, str]]:
-    import csv
-
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        try:
-            rows = list(csv.DictReader(file))
-        except csv.Error as error:
-            raise ValueError(f"{path} should be a CSV file: {error}") from error
-    if not rows or not set(columns) <= set(rows[0]):
-        words = " and ".join((", ".join(columns[:-1]), columns[-1]))
-        raise ValueError(f"{path} should have the columns {words}, and a row a pair")
-    return rows
-
-
-def _judging(gold: str | None, given: dict[str, Any]) -> Any:
+def _judging(gold: Path | None, given: dict[str, Any]) -> Any:
     from bayesduel.study.judging import Judging
+    from bayesduel.text import csv_rows
 
     settings = {name: value for name, value in given.items() if value is not None}
     if gold is not None:
         columns = ("left", "right", "outcome")
         settings["gold"] = [
             [row[name] for name in (*columns, "item") if row.get(name)]
-            for row in _rows(gold, *columns)
+            for _, row in csv_rows(gold, columns, short=True)
         ]
     return Judging(**settings) if settings else None
 
@@ -316,8 +303,10 @@ def _sources(given: tuple[str, ...]) -> dict[str, float] | None:
     return found or None
 
 
-def _pairs(path: str) -> dict[str, Any]:
-    rows = _rows(path, "left", "right")
+def _pairs(path: Path) -> dict[str, Any]:
+    from bayesduel.text import csv_rows
+
+    rows = [row for _, row in csv_rows(path, ("left", "right"), short=True)]
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
     for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):
         given = {(r["left"], r["right"]): r[name] for r in rows if r.get(name)}

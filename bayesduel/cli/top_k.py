@@ -63,25 +63,16 @@ def _blocks(found: "TopKSets") -> "Iterator[Block]":
         f"{found.n_draws:,} draws.\n",
         "small",
     )
-    yield Table(
-        columns="tn",
-        heads=(f"top {found.k}", "probability"),
-        rows=tuple(
-            (
-                ", ".join(shorten(arm, CELL) for arm in row["arms"]),
-                f"{percent(row['probability'])} %",
-            )
-            for row in found.sets.to_dict("records")
-        ),
-    )
+    probable = "n", "probability", lambda r: f"{percent(r['probability'])} %"
+    together = "t", f"top {found.k}", lambda r: ", ".join(shorten(a, CELL) for a in r["arms"])
+    yield Table.of((together, probable), found.sets.to_dict("records"))
     yield Text("")
-    yield Table(
-        columns="lnn",
-        heads=("arm", f"in the top {found.k}", "mean rank"),
-        rows=tuple(
-            (str(arm), f"{percent(row['probability'])} %", f"{row['rank_mean']:.1f}")
-            for arm, row in found.members.head(ROWS).iterrows()
-        ),
+    columns = (
+        ("l", "arm", "{arm}"),
+        ("n", f"in the top {found.k}", probable[2]),
+        ("n", "mean rank", "{rank_mean:.1f}"),
     )
+    first = found.members.head(ROWS).reset_index(names="arm")
+    yield Table.of(columns, first.to_dict("records"))
     if len(found.members) > ROWS:
         yield Text(f"... and {len(found.members) - ROWS} more: --json has all")

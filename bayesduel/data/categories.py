@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.subset import LABELS
-from bayesduel.data.votes import ReadSummary, Votes, cells_of
+from bayesduel.data.votes import ROLES, ReadSummary, Votes, cells_of
 
 __all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "summed"]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
-OPTIONAL = ("margin", "grade", "time", "covariates", *LABELS)
+OPTIONAL = ("margin", "grade", "time", "covariates", *ROLES)
 COUNTED = (
     *("n_rows", "n_self_duels", "n_both_bad", "n_ties_dropped"),
     *("n_zero_weight", "n_bad_rows"),
@@ -71,7 +70,7 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
         side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
         for side in ("left", "right")
     }
-    for name in ("outcome", "weight", *(known.keys() - LABELS)):
+    for name in ("outcome", "weight", *(known.keys() - ROLES)):
         columns[name] = np.concatenate([getattr(v, name) for v in of_logs])
     for name, usual in (("share", np.nan), ("sampling_weight", 1.0)):
         parts = [getattr(v, name) for v in of_logs]
@@ -79,9 +78,9 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
             filled = zip(parts, of_logs, strict=True)
             whole = [np.full(len(v), usual) if part is None else part for part, v in filled]
             columns[name] = np.concatenate(whole)
-    for name in LABELS.keys() & known:
-        own = [(getattr(v, name), getattr(v, LABELS[name])) for v in of_logs]
-        columns[name], columns[LABELS[name]] = recoded(own)
+    for name in ROLES.keys() & known:
+        own = [(getattr(v, name), getattr(v, ROLES[name])) for v in of_logs]
+        columns[name], columns[ROLES[name]] = recoded(own)
     votes = Votes(
         **columns,
         covariate_names=names.pop(),

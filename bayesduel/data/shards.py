@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesduel.data.subset import LABELS
-from bayesduel.data.votes import Votes, distinct
+from bayesduel.data.votes import ROLES, Votes, distinct
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["SHARD", "columns", "counted"]
@@ -34,7 +33,7 @@ def counted(votes: Votes, shard: str) -> Votes:
 def columns(votes: Votes) -> list[np.ndarray]:
     """Return the columns of votes as whole numbers, except the weight."""
     found = [votes.left, votes.right, votes.outcome]
-    found += [getattr(votes, name) for name in (*LABELS, "grade")]
+    found += [getattr(votes, name) for name in (*ROLES, "grade")]
     found += [code for _, (code, _) in sorted(votes.kept.items())]
     numbers = [votes.margin, votes.time, votes.share, votes.sampling_weight]
     numbers += [] if votes.covariates is None else list(votes.covariates.T)

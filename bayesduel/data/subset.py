@@ -6,14 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.data.votes import Cells, Votes, cells_of
+from bayesduel.data.votes import ROLES, Cells, Votes, cells_of
 from bayesduel.system.arguments import labels_of, shown_value
 
-__all__ = ["LABELS", "LogParts", "compact_all", "of_arms", "of_units"]
-
-
-# Columns of votes that are indices, and the labels that these stand for.
-LABELS = {"judge": "judges", "group": "groups", "category": "categories"}
+__all__ = ["LogParts", "compact_all", "of_arms", "of_units"]
 
 
 class LogParts(NamedTuple):
@@ -79,7 +75,7 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
 def compact_all(votes: Votes) -> Votes:
     """Return the votes with only those judges, groups, categories and levels that occur."""
     columns: dict[str, Any] = {}
-    for role, labels in LABELS.items():
+    for role, labels in ROLES.items():
         if getattr(votes, role) is not None:
             columns[role], columns[labels] = _compact(getattr(votes, role), getattr(votes, labels))
     kept = {name: _compact(code, levels) for name, (code, levels) in votes.kept.items()}

@@ -247,7 +247,7 @@ class SAVAGE(HorizonPolicy):
         "correct with probability 1 - delta, under condorcet with verify=False only if a "
         "Condorcet winner exists; O(sum over pairs of ln(K T) / gap^2)"
     )
-    ranges: ClassVar = {"epsilon": "in [0, 0.5)"}
+    ranges: ClassVar = {"epsilon": "in [0, 0.5)", "restarts": "at least 1", "steps": "at least 1"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -268,10 +268,6 @@ class SAVAGE(HorizonPolicy):
         if self.criterion in RANKINGS and self.epsilon != 0:
             raise ValueError(
                 f"epsilon should be 0 under criterion {self.criterion!r}, got {self.epsilon}"
-            )
-        if not (self.restarts >= 1 and self.steps >= 1):
-            raise ValueError(
-                f"restarts and steps should be at least 1, got {self.restarts}, {self.steps}"
             )
 
     def init(self, n_arms: int) -> Memory:

@@ -173,14 +173,12 @@ class ScoreRule(PairPolicy):
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"
     guarantee: ClassVar[str] = "none proved"
-    ranges: ClassVar = {"rope": "in [0, 0.5)", "draws": "at least 20"}
+    ranges: ClassVar = {"k": "at least 1", "rope": "in [0, 0.5)", "draws": "at least 20"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.about not in self.goals:
             raise ValueError(f"about should be one of {self.goals}, got {self.about!r}")
-        if not (isinstance(self.k, int) and self.k >= 1):
-            raise ValueError(f"k should be a whole number >= 1, got {self.k!r}")
         if self.k > 1 and self.about != "top_k":
             raise ValueError(f"k should be 1 unless about='top_k', got {self.k}")
 

@@ -1,7 +1,8 @@
 """Everything a report says of one log, computed once."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
-__all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "log_of"]
+__all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "given_again", "log_of"]
 
 FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
 FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
@@ -147,8 +148,7 @@ def analyse(
     check_noun(noun)
     log, ranked = duels, isinstance(duels, Rankings)
     duels = log.duels if isinstance(log, Rankings) else log
-    with warnings.catch_warnings(record=True) as caught, one_thread_if_small(duels.n_arms):
-        warnings.simplefilter("always", UserWarning)
+    with given_again() as raised, one_thread_if_small(duels.n_arms):
         step("checking the log")
         health = health_of(duels)
         if fit is None:
@@ -157,9 +157,6 @@ def analyse(
             fit = fit_model(log, model, method, seed=seed, **options)  # type: ignore[arg-type]
         step("computing winners")
         found = winners(fit, rope=rope, confidence=confidence)
-    raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
-    for category, words in {(w.category, str(w.message)) for w in caught}:
-        warnings.warn(words, category, stacklevel=2)
 
     audited = None
     if audit:
@@ -258,9 +255,22 @@ def analyse(
         sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         audit=audited,
         generalizability=generalizability(fit) if facets_of(fit.duel.model) else None,
-        warnings=raised,
+        warnings=tuple(raised),
         noun=noun,
     )
+
+
+@contextmanager
+def given_again() -> Iterator[list[tuple[str, str]]]:
+    """Give the warnings of the block, each once, at its end; yield a list for class and words."""
+    found: list[tuple[str, str]] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield found
+    raised = dict.fromkeys((w.category, str(w.message)) for w in caught)
+    found += [(category.__name__, words) for category, words in raised]
+    for category, words in raised:
+        warnings.warn(words, category, stacklevel=4)
 
 
 def beyond_tables(what: str, command: str) -> str:

@@ -1,7 +1,7 @@
 """Report sections: coefficients of the items' attributes, and new items."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -203,17 +203,18 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
         " Coefficients are the average judge's; spread of judges: posterior median of the standard "
         "deviation of their own log odds per unit."
     )
-    cells = Table(
-        columns="lnnnn" + "n" * judges,
-        heads=(
-            "attribute",
-            f"log odds per unit\n{level} interval",
-            f"odds ratio\n{level} interval",
-            f"win rate, points\n{level} interval",
-            "positive\neffect",
-            *(("spread of\njudges",) if judges else ()),
-        ),
-        rows=tuple(_coefficient(str(name), row) for name, row in table.iterrows()),
+    columns: list[tuple[Any, ...]] = [
+        ("l", "attribute", _name),
+        ("n", f"log odds per unit\n{level} interval", lambda r: _estimate(r, "", "coefficient")),
+        ("n", f"odds ratio\n{level} interval", lambda r: _estimate(r, "odds_ratio")),
+        ("n", f"win rate, points\n{level} interval", lambda r: _estimate(r, "change", times=100)),
+        ("n", "positive\neffect", lambda r: f"{percent(float(r['positive']))} %"),
+    ]
+    if judges:
+        columns.append(("n", "spread of\njudges", _spread))
+    cells = Table.of(
+        columns,
+        table.reset_index(names="attribute").to_dict("records"),
         full=True,
         caption="For one unit more of the attribute or covariate, in its own units, all else "
         "equal; or for a level instead of its reference. Win rate: change of the win probability "
@@ -228,22 +229,20 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
 
 def new_items_section(new: "pd.DataFrame", level: str) -> Section:
     """Return the section on new items, with intervals of `level`, e.g. "95 %"."""
-    rows = []
-    for name, row in new.iterrows():
-        rate, lower, upper = (100 * row[f"win_rate{end}"] for end in ("", "_lower", "_upper"))
-        rows.append(
-            (
-                str(name),
-                f"{rate:.0f} %",
-                f"{lower:.0f} to {upper:.0f}",
-                f"{percent(float(row['beats_best']))} %",
-                f"{int(row['outside'])}" if row["outside"] else "",
-            )
-        )
-    table = Table(
-        columns="lnnnn",
-        heads=("item", "win rate", f"{level} interval", "better than all", "extrapolated"),
-        rows=tuple(rows),
+
+    def ends(row: Any) -> str:
+        return f"{100 * row['win_rate_lower']:.0f} to {100 * row['win_rate_upper']:.0f}"
+
+    columns = (
+        ("l", "item", "{item}"),
+        ("n", "win rate", lambda r: f"{100 * r['win_rate']:.0f} %"),
+        ("n", f"{level} interval", ends),
+        ("n", "better than all", lambda r: f"{percent(float(r['beats_best']))} %"),
+        ("n", "extrapolated", lambda r: f"{int(r['outside'])}" if r["outside"] else ""),
+    )
+    table = Table.of(
+        columns,
+        new.reset_index(names="item").to_dict("records"),
         caption="Predicted from attributes alone. Win rate: probability of beating an item of the "
         "log drawn at random; better than all: probability of a higher score than every item of "
         "the log; extrapolated: number of attributes outside the range of the table of items.",
@@ -255,27 +254,20 @@ def _level(table: "pd.DataFrame") -> str:
     return f"{100 * table.attrs['ci_prob']:g} %"
 
 
-def _coefficient(name: str, row: Any) -> tuple[str | Cell, ...]:
-    """Return one row of the table of coefficients."""
-    ends = ("", "_lower", "_upper")
-    cells = (
-        _estimate(*(row[end] for end in ("coefficient", "lower", "upper"))),
-        _estimate(*(row[f"odds_ratio{end}"] for end in ends)),
-        _estimate(*(100 * row[f"change{end}"] for end in ends)),
-    )
-    spread: tuple[str, ...] = ()
-    if "judge_spread" in row:
-        values = [row[f"judge_spread{end}"] for end in ends]
-        spread = ("" if np.isnan(values[0]) else _estimate(*values).text,)
+def _name(row: Mapping[str, Any]) -> Cell:
+    """Return the cell of an attribute's name, strong where its interval excludes zero."""
+    small = f"against {row['reference']}" if row["level"] else ""
     clear = bool(row["lower"] > 0 or row["upper"] < 0)
-    label = Cell(
-        name,
-        small=f"against {row['reference']}" if row["level"] else "",
-        style="strong" if clear else "plain",
-    )
-    return (label, *cells, f"{percent(float(row['positive']))} %", *spread)
+    return Cell(row["attribute"], small=small, style="strong" if clear else "plain")
 
 
-def _estimate(middle: float, lower: float, upper: float) -> Cell:
-    words, low, high = rounded(middle, lower, upper, FIGURES)
+def _estimate(row: Mapping[str, Any], name: str, middle: str = "", times: float = 1) -> Cell:
+    """Return the cell of a number of that name (or of `middle`) and its interval."""
+    prefix = f"{name}_" if name else ""
+    estimate, lower, upper = row[middle or name], row[f"{prefix}lower"], row[f"{prefix}upper"]
+    words, low, high = rounded(times * estimate, times * lower, times * upper, FIGURES)
     return Cell(words, small=f"{low} to {high}")
+
+
+def _spread(row: Mapping[str, Any]) -> str:
+    return "" if np.isnan(row["judge_spread"]) else _estimate(row, "judge_spread").text

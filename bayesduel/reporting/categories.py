@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.default_model import AUTO
+from bayesduel.reporting.analysis import given_again
 from bayesduel.reporting.leaderboard import VIEWED, leaderboard_section
 from bayesduel.reporting.section import (
     Cell,
@@ -75,8 +76,6 @@ def analyse_categories(
     noun: what an arm is called.
     step: called with the name of each step before it begins.
     """
-    import warnings
-
     from bayesduel.data.duels import Duels
     from bayesduel.inference.default_model import choose_model
     from bayesduel.inference.fit import fit as fit_model
@@ -85,8 +84,7 @@ def analyse_categories(
     from bayesduel.posterior.winners import winners
 
     check_noun(noun)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with given_again() as raised:
         duels = Duels.from_categories(logs)
         step("fitting all categories")
         options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
@@ -99,11 +97,8 @@ def analyse_categories(
         step("computing ranks by category")
         found = winners(fit, rope=rope, confidence=confidence)
         ranks = category_ranks(fit, confidence=confidence)
-    raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
-    for category, words in {(w.category, str(w.message)) for w in caught}:
-        warnings.warn(words, category, stacklevel=2)
     return CategoryAnalysis(
-        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised, noun=noun
+        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=tuple(raised), noun=noun
     )
 
 
@@ -159,26 +154,26 @@ def categories_section(a: CategoryAnalysis) -> Section:
     """Return the section with one row per category."""
     frame = a.ranks.table()
     confidence = a.ranks.attrs["confidence"]
-    rows = tuple(
-        (
-            str(label),
-            f"{row['duels']:,}",
-            str(row["best"]),
-            probability(row["best_probability"]),
-            _strong(probability(row["best_differs_probability"]),
-                    row["best_differs_probability"] >= confidence),
-            f"{percent(row['reversed_share'])} %",
-            _strong(f"{row['reversed_pairs']:,}", row["reversed_pairs"] > 0),
-        )
-        for label, row in frame.iterrows()
-    )  # fmt: skip
-    table = Table(
-        columns="lnlnnnn",
-        heads=(
-            *("category", "duels", "best arm", "probability"),
-            *("best arm is not\nthe best overall", "pairs reversed,\nexpected", "reversed\nsurely"),
-        ),
-        rows=rows,
+
+    def differs(row: Mapping[str, Any]) -> str | Cell:
+        p = row["best_differs_probability"]
+        return _strong(probability(p), p >= confidence)
+
+    def reversed_pairs(row: Mapping[str, Any]) -> str | Cell:
+        return _strong(f"{row['reversed_pairs']:,}", row["reversed_pairs"] > 0)
+
+    columns = (
+        ("l", "category", "{category}"),
+        ("n", "duels", "{duels:,}"),
+        ("l", "best arm", "{best}"),
+        ("n", "probability", lambda r: probability(r["best_probability"])),
+        ("n", "best arm is not\nthe best overall", differs),
+        ("n", "pairs reversed,\nexpected", lambda r: f"{percent(r['reversed_share'])} %"),
+        ("n", "reversed\nsurely", reversed_pairs),
+    )
+    table = Table.of(
+        columns,
+        frame.reset_index(names="category").to_dict("records"),
         full=True,
         caption=(
             "Pairs reversed: the share of pairs whose order is the opposite of the overall one, "
@@ -196,18 +191,15 @@ def changes_section(a: CategoryAnalysis) -> Section:
     if frame.empty:
         words = "No pair is in the opposite order of the overall ranking at the stated probability."
         return Section(id="changes", title="Where the ranking changes", body=blocks(words))
-    shown = frame.head(CHANGES)
-    rows = tuple(
-        (row["category"], row["ahead"], row["behind"], probability(row["probability"]))
-        for row in shown.to_dict("records")
-    )
     words = f"{count(len(frame), 'change')} of the order of two arms in a category"
     more = f"; the {CHANGES} most probable are listed." if len(frame) > CHANGES else "."
-    table = Table(
-        columns="llln",
-        heads=("category", "ahead in the category", "ahead overall", "probability of both"),
-        rows=rows,
+    columns = (
+        ("l", "category", "{category}"),
+        ("l", "ahead in the category", "{ahead}"),
+        ("l", "ahead overall", "{behind}"),
+        ("n", "probability of both", lambda r: probability(r["probability"])),
     )
+    table = Table.of(columns, frame.head(CHANGES).to_dict("records"))
     return Section(
         id="changes", title="Where the ranking changes", body=blocks(words + more, table)
     )

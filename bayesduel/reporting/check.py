@@ -1,6 +1,5 @@
 """Report sections: transitivity, residuals of the transitive model, model comparison."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from bayesduel.reporting.section import (
     Text,
     Verdict,
     blocks,
+    frame_table,
 )
 from bayesduel.text import SENTENCE, count, p_value, percent, shorten, significant
 
@@ -40,22 +40,37 @@ NULL_MODELS = {
     "reordered": "weakly transitive, in the order that contradicts fewest majorities",
     "mixture": "weakly transitive, pairs as level or as certain as those of the log",
 }
-RESIDUALS = {
+RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, and a note
     "pairs": (
-        "llnnnn",
-        ("first", "second", "won by first", "expected", "z", "adjusted p"),
+        (
+            ("l", "first", "{first}"),
+            ("l", "second", "{second}"),
+            ("n", "won by first", "{observed:,} of {duels:,}"),
+            ("n", "expected", lambda r: _expected(r["expected"])),
+            ("n", "z", "{z:+z.1f}"),
+            ("n", "adjusted p", lambda r: _p(r["surprise"])),
+        ),
         "Largest residuals under the transitive model that fits best. Adjusted p: probability that "
         "the largest of so many residuals is at least this large.",
     ),
     "arms": (
-        "lnnn",
-        ("arm", "opponents", "mean square", "p"),
+        (
+            ("l", "arm", "{arm}"),
+            ("n", "opponents", "{opponents:,}"),
+            ("n", "mean square", "{misfit:.2f}"),
+            ("n", "p", lambda r: _p(r["p"], r["n_draws"])),
+        ),
         "Mean squared residual of an arm's pairs, 1 if the model holds. p: share of replicated "
         "logs in which it is at least as large.",
     ),
     "judges": (
-        "lnnnn",
-        ("judge", "decided\nvotes", "agreement", "expected", "z"),
+        (
+            ("l", "judge", "{judge}"),
+            ("n", "decided\nvotes", "{votes:,}"),
+            ("n", "agreement", lambda r: f"{percent(r['agreement'])} %"),
+            ("n", "expected", lambda r: f"{percent(r['expected'])} %"),
+            ("n", "z", lambda r: "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"),
+        ),
         "Share of a judge's decided votes for the arm that the model favours, and its "
         "expectation; z of the log likelihood of these votes, taken as independent: strongly "
         "negative if the model does not expect them. No z for fewer than five of them.",
@@ -284,38 +299,21 @@ def _cycles_note(check: "Check") -> str:
 
 def _residuals(name: str, frame: "pd.DataFrame") -> Group:
     """Return the largest residuals of pairs, arms or judges."""
-    columns, heads, note = RESIDUALS[name]
-    shown: dict[str, Callable[[Mapping[Any, Any]], tuple[str, ...]]] = {
-        "pairs": _pair,
-        "arms": partial(_arm, draws=frame.attrs.get("n_draws", 0)),
-        "judges": _judge,
-    }
-    rows = tuple(shown[name](record) for record in frame.head(ROWS).to_dict("records"))
-    data = {str(column): frame[column].to_numpy() for column in frame}
-    table = Table(columns=columns, heads=heads, rows=rows, full=True, name=name, data=data)
+    columns, note = RESIDUALS[name]
+    shown = frame.head(ROWS).assign(n_draws=frame.attrs.get("n_draws", 0))
+    table = frame_table(frame, columns, shown, full=True, name=name)
     judges = check_text.judge_words(frame) if name == "judges" else ""
     return Group(name.capitalize(), blocks(judges, Text(note, "small"), table))
 
 
-def _pair(r: Mapping[Any, Any]) -> tuple[str, ...]:
-    won, mean = f"{r['observed']:,} of {r['duels']:,}", r["expected"]
-    expected = significant(mean, 1) if mean < 0.05 else f"{mean:,.1f}"  # a tenth would show none
-    return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+z.1f}", _p(r["surprise"])
+def _expected(mean: float) -> str:
+    return significant(mean, 1) if mean < 0.05 else f"{mean:,.1f}"  # a tenth would show none
 
 
-def _arm(r: Mapping[Any, Any], draws: int) -> tuple[str, ...]:
-    least = draws > 0 and r["p"] <= 1 / (draws + 1)
-    p = f"< {1 / draws:.2g}" if least else _p(r["p"])
-    return str(r["arm"]), f"{r['opponents']:,}", f"{r['misfit']:.2f}", p
-
-
-def _judge(r: Mapping[Any, Any]) -> tuple[str, ...]:
-    agreement, expected = (f"{percent(r[name])} %" for name in ("agreement", "expected"))
-    z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"
-    return str(r["judge"]), f"{r['votes']:,}", agreement, expected, z
-
-
-def _p(p: float) -> str:
+def _p(p: float, draws: int = 0) -> str:
+    """Return a p-value, of so many replicated logs, with no more precision than they allow."""
+    if draws and p <= 1 / (draws + 1):
+        return f"< {1 / draws:.2g}"
     if p < 0.001:
         return "< 0.001"
     return significant(p) if p < 0.0995 else f"{p:.2f}"

@@ -1,8 +1,9 @@
 """Report section: variance by arm, prompt, judge and vote, and what a next round would tell."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.reporting.section import Section, Table, blocks, frame_table
 from bayesduel.text import first_rows, percent
 
 if TYPE_CHECKING:
@@ -27,83 +28,62 @@ def generalizability_section(found: "Generalizability") -> Section:
 
 
 def _components(found: "Generalizability") -> Table:
-    frame = found.components
-    return _table(
-        "components",
-        ("component", "levels", "variance", "share, %"),
-        [
-            (
-                str(name),
-                f"{row['levels']:,.0f}",
-                _interval(row, "variance", lambda v: f"{v:.2f}"),
-                _interval(row, "share", percent),
-            )
-            for name, row in frame.iterrows()
-        ],
-        f"Variance of an arm's score as one vote shows it, in squared {found.unit}, with "
+    columns = (
+        ("l", "component", "{component}"),
+        ("n", "levels", "{levels:,.0f}"),
+        ("n", "variance", _interval("variance")),
+        ("n", "share, %", _interval("share", percent)),
+    )
+    return frame_table(
+        found.components.reset_index(names="component"),
+        columns,
+        name="components",
+        caption=f"Variance of an arm's score as one vote shows it, in squared {found.unit}, with "
         f"{100 * found.ci_prob:g} % intervals: between arms, of arms by level of each facet, and "
         "of the vote itself.",
-        frame.reset_index(names="component"),
     )
 
 
 def _levels(found: "Generalizability", frame: "pd.DataFrame") -> Table:
-    shown = frame.sort_values("correlation").head(ROWS)
     facet = str(frame["facet"].iloc[0])
-    return _table(
-        f"levels-{facet}",
-        (facet, "votes", "spread of arms", "wider than\naverage", "correlation"),
-        [
-            (
-                str(row["level"]),
-                f"{row['votes']:,.0f}",
-                _interval(row, "spread", lambda v: f"{v:.2f}"),
-                f"{percent(row['wider'])} %",
-                _interval(row, "correlation", lambda v: f"{v:.2f}"),
-            )
-            for row in shown.to_dict("records")
-        ],
-        f"How far each {facet} spreads the arms (standard deviation of their scores, in "
+    columns = (
+        ("l", facet, "{level}"),
+        ("n", "votes", "{votes:,.0f}"),
+        ("n", "spread of arms", _interval("spread")),
+        ("n", "wider than\naverage", lambda r: f"{percent(r['wider'])} %"),
+        ("n", "correlation", _interval("correlation")),
+    )
+    return frame_table(
+        frame,
+        columns,
+        frame.sort_values("correlation").head(ROWS),
+        name=f"levels-{facet}",
+        caption=f"How far each {facet} spreads the arms (standard deviation of their scores, in "
         f"{found.unit}), the probability that it does more than an average one, and the "
         f"correlation of its scores with the average ones; the lowest first."
         f"{first_rows(ROWS, len(frame))}",
-        frame,
     )
 
 
 def _designs(found: "Generalizability") -> Table:
-    frame = found.designs
-    return _table(
-        "designs",
-        (f"new\n{found.facet}s", "votes on each", "votes", "error of a difference", "coefficient"),
-        [
-            (
-                f"{row['levels']:,.0f}",
-                f"{row['votes']:,.0f}",
-                f"{row['total']:,.0f}",
-                f"{row['error']:.2f}",
-                f"{row['coefficient']:.2f}",
-            )
-            for row in frame.to_dict("records")
-        ],
-        "After a next round, as predicted: posterior standard deviation of a difference of two "
-        f"scores, in {found.unit}, and generalizability coefficient.",
-        frame,
+    columns = (
+        ("n", f"new\n{found.facet}s", "{levels:,.0f}"),
+        ("n", "votes on each", "{votes:,.0f}"),
+        ("n", "votes", "{total:,.0f}"),
+        ("n", "error of a difference", "{error:.2f}"),
+        ("n", "coefficient", "{coefficient:.2f}"),
+    )
+    return frame_table(
+        found.designs,
+        columns,
+        name="designs",
+        caption="After a next round, as predicted: posterior standard deviation of a difference of "
+        f"two scores, in {found.unit}, and generalizability coefficient.",
     )
 
 
-def _table(
-    name: str, heads: tuple[str, ...], rows: list[Any], caption: str, frame: "pd.DataFrame"
-) -> Table:
-    return Table(
-        columns="l" + "n" * (len(heads) - 1) if name != "designs" else "n" * len(heads),
-        heads=heads,
-        rows=tuple(rows),
-        name=name,
-        caption=caption,
-        data={str(column): frame[column].to_numpy() for column in frame},
+def _interval(name: str, shown: Callable[[float], str] = "{:.2f}".format) -> Callable[[Any], str]:
+    """Return the cell of a number of that name with its interval."""
+    return lambda row: "{} [{}, {}]".format(
+        *(shown(row[f"{name}{end}"]) for end in ("", "_lower", "_upper"))
     )
-
-
-def _interval(row: Any, name: str, shown: Any) -> str:
-    return f"{shown(row[name])} [{shown(row[f'{name}_lower'])}, {shown(row[f'{name}_upper'])}]"

@@ -1,8 +1,8 @@
 """Report section: agreement of the judges, and the position bias of each."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.reporting.section import Section, Table, blocks, frame_table
 from bayesduel.text import first_rows
 
 if TYPE_CHECKING:
@@ -31,57 +31,52 @@ def judge_agreement_section(found: "JudgeAgreement | None") -> Section | None:
 
 
 def _groups(groups: "pd.DataFrame", unit: str) -> Table:
-    return Table(
-        columns="tnnn",
-        heads=("agreement", "units", "agree", "95 % interval"),
-        rows=tuple(
-            (GROUPS[row["judges"]], f"{row['units']:,}", *_share(row, "agreement"))
-            for row in groups.to_dict("records")
-        ),
+    columns = (
+        ("t", "agreement", lambda r: GROUPS[r["judges"]]),
+        ("n", "units", "{units:,}"),
+        ("n", "agree", lambda r: _share(r, "agreement")[0]),
+        ("n", "95 % interval", lambda r: _share(r, "agreement")[1]),
+    )
+    return frame_table(
+        groups,
+        columns,
         name="groups",
         caption="Probability that the decided votes of two different judges on the same unit (a "
         f"{unit}) name the same arm, mean over units.",
-        data={name: groups[name].to_numpy() for name in groups},
     )
 
 
 def _table(found: "JudgeAgreement") -> Table:
     frame = found.table
-    biased, grouped = "left" in frame, "second" in frame
-    rows = []
-    for row in frame.head(ROWS).to_dict("records"):
-        cells = [
-            str(row["judge"]),
-            f"{row['votes']:,}",
-            f"{row['units']:,}",
-            *_share(row, "agreement"),
-            _share(row, "others")[0],
-        ]
-        if grouped:
-            cells += [str(row["group"]), " ".join(_share(row, "second"))]
-        if biased:
-            cells += _share(row, "left")
-        rows.append(tuple(cells))
-    heads = ["judge", "votes", "units", "agrees", "95 %\ninterval", "others\nagree"]
-    heads += ["group", "agrees with\nother group"] * grouped
-    heads += ["left\nwins", "95 %\ninterval"] * biased
+    columns: list[tuple[Any, ...]] = [
+        ("l", "judge", "{judge}"),
+        ("n", "votes", "{votes:,}"),
+        ("n", "units", "{units:,}"),
+        ("n", "agrees", lambda r: _share(r, "agreement")[0]),
+        ("n", "95 %\ninterval", lambda r: _share(r, "agreement")[1]),
+        ("n", "others\nagree", lambda r: _share(r, "others")[0]),
+    ]
+    if "second" in frame:
+        columns.append(("n", "group", "{group}"))
+        columns.append(("n", "agrees with\nother group", lambda r: " ".join(_share(r, "second"))))
     left = ""
-    if biased:
+    if "left" in frame:
+        columns.append(("n", "left\nwins", lambda r: _share(r, "left")[0]))
+        columns.append(("n", "95 %\ninterval", lambda r: _share(r, "left")[1]))
         left = (
             " Left wins: probability that this judge votes for the left of two equal arms; 50 % "
             "is no position bias."
         )
     more = first_rows(ROWS, len(frame), " judges")
-    return Table(
-        columns="l" + "n" * (len(heads) - 1),
-        heads=tuple(heads),
-        rows=tuple(rows),
+    return frame_table(
+        frame,
+        columns,
+        frame.head(ROWS),
         full=True,
         caption=f"Units: each a {found.unit}, shared with another judge. Agrees: with a decided "
         "vote of another judge on the same unit; a random vote agrees in 50 %. Others agree: "
         "the others among themselves, where two others voted on the unit. Those who agree least "
         f"in comparison are first.{left}{more}",
-        data={name: frame[name].to_numpy() for name in frame},
     )
 
 

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -225,33 +225,26 @@ def _summary(draws: np.ndarray) -> str:
 
 
 def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
-    checks = Table(
-        columns="tnnn",
-        heads=("check", "observed", "expected", "p"),
-        rows=tuple(
-            (
-                Cell(str(name), style="alarm" if name in a.check.failed else "plain"),
-                significant(row["observed"], 3),
-                significant(row["expected"], 3),
-                a.check.p_words(str(name)).removeprefix("= "),
-            )
-            for name, row in a.check.table.iterrows()
+    styles: tuple[Any, Any] = ("plain", "alarm")
+    checks = Table.of(
+        (
+            ("t", "check", lambda r: Cell(r["check"], style=styles[r["check"] in a.check.failed])),
+            ("n", "observed", lambda r: significant(r["observed"], 3)),
+            ("n", "expected", lambda r: significant(r["expected"], 3)),
+            ("n", "p", lambda r: a.check.p_words(r["check"]).removeprefix("= ")),
         ),
+        a.check.table.reset_index(names="check").to_dict("records"),
         caption="p: twice the posterior predictive p-value, which is conservative. Bold: fails "
         "at 0.05, adjusted for the number of checks.",
     )
-    pairs = Table(
-        columns="lnnn",
-        heads=("pair", "duels", "difference", "residual"),
-        rows=tuple(
-            (
-                f"{row['first']} \u2013 {row['second']}",
-                f"{row['duels']:,}",
-                significant(row["off"], sign="+"),
-                f"{row['residual']:+.1f}",
-            )
-            for row in a.check.pairs.head(PAIRS).to_dict("records")
+    pairs = Table.of(
+        (
+            ("l", "pair", "{first} \u2013 {second}"),
+            ("n", "duels", "{duels:,}"),
+            ("n", "difference", lambda r: significant(r["off"], sign="+")),
+            ("n", "residual", "{residual:+.1f}"),
         ),
+        a.check.pairs.head(PAIRS).to_dict("records"),
         caption="Difference: mean margin of the first arm less its expectation, in units of the "
         "margins. Residual: the same in standard errors.",
     )

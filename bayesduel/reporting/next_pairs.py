@@ -1,10 +1,11 @@
 """Report section: how many duels would decide neighbours, and which pairs to ask about next."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks
+from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks, frame_table
 from bayesduel.text import count, first_rows, join, percent
 
 if TYPE_CHECKING:
@@ -64,33 +65,27 @@ def _words(neighbours: "pd.DataFrame") -> str:
 
 
 def _neighbours(neighbours: "pd.DataFrame") -> Table:
+    def if_open(words: Callable[[Any], str], decided: str = "\u2013") -> Callable[[Any], str]:
+        return lambda r: decided if r["decided"] else words(r)
+
+    def quantiles(row: Any) -> str:
+        middle, low, high = (duels_in_words(row[name]) for name in ("median", "lower", "upper"))
+        return f"{middle} ({low} to {high})"
+
     rope = 100 * neighbours.attrs["rope"]
-    rows = tuple(
-        (
-            str(row["first"]),
-            str(row["second"]),
-            f"{percent(row['beats_probability'])} %",
-            f"{row['duels']:,}",
-            *(
-                ("decided", "\u2013", "\u2013")
-                if row["decided"]
-                else (
-                    duels_in_words(row["expected"]),
-                    f"{duels_in_words(row['median'])} "
-                    f"({duels_in_words(row['lower'])} to {duels_in_words(row['upper'])})",
-                    f"{percent(row['equal_probability'])} %",
-                )
-            ),
-        )
-        for row in neighbours.head(ROWS).to_dict("records")
+    columns = (
+        ("l", "first", "{first}"),
+        ("l", "second", "{second}"),
+        ("n", "first is\nbetter", lambda r: f"{percent(r['beats_probability'])} %"),
+        ("n", "duels\nso far", "{duels:,}"),
+        ("n", "more duels,\nexpected", if_open(lambda r: duels_in_words(r["expected"]), "decided")),
+        ("n", "median\n(10 % to 90 %)", if_open(quantiles)),
+        ("n", "equal in\npractice", if_open(lambda r: f"{percent(r['equal_probability'])} %")),
     )
-    return Table(
-        columns="llnnnnn",
-        heads=(
-            *("first", "second", "first is\nbetter", "duels\nso far", "more duels,\nexpected"),
-            *("median\n(10 % to 90 %)", "equal in\npractice"),
-        ),
-        rows=rows,
+    return frame_table(
+        neighbours,
+        columns,
+        neighbours.head(ROWS),
         full=True,
         caption="More duels of the pair after which the posterior would be sure which arm is "
         f"better (at {100 * neighbours.attrs['confidence']:g} %), if they are independent "
@@ -98,7 +93,6 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         "differences that matter. Equal in practice: probability that the win probability is "
         f"within {rope:g} percentage points of 50 %; no number of duels decides equal arms."
         f"{first_rows(ROWS, len(neighbours), ' pairs')}",
-        data={name: neighbours[name].to_numpy() for name in neighbours},
     )
 
 
@@ -107,22 +101,22 @@ def _pairs(pairs: "pd.DataFrame") -> tuple[Table]:
         words = "One more duel of these pairs says most about who is the winner."
     else:
         words = "The winner is known; one more duel of these pairs says most about all preferences."
-    table = Table(
-        columns="llnn",
-        heads=("first", "second", "first wins", "duels so far"),
-        rows=tuple(
-            (
-                str(row["first"]),
-                str(row["second"]),
-                f"{percent(row['preference_mean'])} % "
-                f"({percent(row['preference_lower'])} to {percent(row['preference_upper'])})",
-                f"{row['duels']:,.0f}",
-            )
-            for row in pairs.to_dict("records")
-        ),
+
+    def preference(row: Any) -> str:
+        mean, low, high = (percent(row[f"preference_{end}"]) for end in ("mean", "lower", "upper"))
+        return f"{mean} % ({low} to {high})"
+
+    columns = (
+        ("l", "first", "{first}"),
+        ("l", "second", "{second}"),
+        ("n", "first wins", preference),
+        ("n", "duels so far", "{duels:,.0f}"),
+    )
+    table = frame_table(
+        pairs,
+        columns,
         name="pairs",
         caption=f"{words} By expected information gain, the largest first (in bits, in the "
         "files). Each pair is the best choice for a single further duel; fit again after asking.",
-        data={name: pairs[name].to_numpy() for name in pairs},
     )
     return (table,)

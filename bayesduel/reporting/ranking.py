@@ -9,9 +9,10 @@ import numpy as np
 from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.analysis import TIES
-from bayesduel.reporting.ranking_table import Column, bars, columns_of, ranking_table, score_name
+from bayesduel.reporting.ranking_table import bars, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import (
     Cell,
+    Column,
     Figure,
     Matrix,
     Section,

@@ -1,11 +1,11 @@
 """The table of a ranking: columns by name, of which pages and the terminal show some each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Cell, Table
+from bayesduel.reporting.section import Column, Table
 from bayesduel.text import number_with_interval, percent, rank_range
 
 if TYPE_CHECKING:
@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["Column", "bars", "columns_of", "ranking_table", "score_name"]
-
-
-class Column(NamedTuple):
-    """A column of the table: its kind (a letter, as in ``Table``), heading, and cell of a row."""
-
-    letter: str
-    head: str
-    cell: Callable[[Mapping[str, Any]], str | Cell]
+__all__ = ["bars", "columns_of", "ranking_table", "rating_words", "score_name", "score_words"]
 
 
 def score_name(winners: "Winners") -> str:
@@ -37,8 +29,8 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
     score, level = score_name(winners), f"{100 * winners.attrs['confidence']:g} %"
     group = winners.groups()
     found = {
-        "place": Column("n", "rank", lambda r: f"{r['place']}"),
-        "arm": Column("l", "arm", lambda r: r["arm"]),
+        "place": Column("n", "rank", "{place}"),
+        "arm": Column("l", "arm", "{arm}"),
         "best": Column("n", "best", lambda r: f"{percent(r['copeland'])} %"),
         "joint ranks": Column(
             "n",
@@ -46,13 +38,13 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
             lambda r: rank_range(r["rank_joint_lower"], r["rank_joint_upper"]),
         ),
         "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
-        "score": Column("n", f"{score} [{level}]", _score),
-        "tier": Column("n", "tier", lambda r: f"{r['tier']:.0f}"),
+        "score": Column("n", f"{score} [{level}]", score_words),
+        "tier": Column("n", "tier", "{tier:.0f}"),
     }
     if ratings is not None:
         name = "rating" if "rating" in ratings else "score"
         head = f"{name} [{level}]"
-        found["rating"] = Column("n", head, lambda r: _rating(ratings.loc[r["arm"]]))
+        found["rating"] = Column("n", head, lambda r: rating_words(ratings.loc[r["arm"]]))
     if group is not None:
         found["group"] = Column("n", "group", lambda r: f"{group[r['arm']]}")
     return found
@@ -68,13 +60,7 @@ def ranking_table(
         {"place": place, "arm": str(arm), **row}
         for place, (arm, row) in enumerate(frame.iterrows(), 1)
     )
-    return Table(
-        columns="".join(column.letter for column in columns),
-        heads=tuple(column.head for column in columns),
-        rows=tuple(tuple(column.cell(record) for column in columns) for record in records),
-        rules=tuple(int(k) + 1 for k in rules),
-        **options,
-    )
+    return Table.of(columns, records, rules=tuple(int(k) + 1 for k in rules), **options)
 
 
 def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[float, float, float]]:
@@ -87,12 +73,13 @@ def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[floa
     ]
 
 
-def _score(r: Mapping[str, Any]) -> str:
+def score_words(r: Mapping[str, Any]) -> str:
+    """Return a Borda score with its interval."""
     mean, low, high = (percent(r[f"borda_{end}"]) for end in ("mean", "lower", "upper"))
     return f"{mean} % [{low}, {high}]"
 
 
-def _rating(row: Mapping[str, Any]) -> str:
+def rating_words(row: Mapping[str, Any]) -> str:
     """Return a rating with its interval, or the score in the unit of the margins."""
     if "rating" in row:
         return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"

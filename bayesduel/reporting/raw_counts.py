@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.reporting.section import Group, Section, Table, blocks
+from bayesduel.reporting.section import Group, Section, Table, blocks, frame_table
 from bayesduel.text import SENTENCE, first_rows, join, percent, shorten
 
 if TYPE_CHECKING:
@@ -61,39 +61,28 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
     """Return the table of arms, in the order of the model's ranking."""
     order = [str(a) for a in winners["arm"].values[winners["order"].values]]
     model = winners["borda_mean"].to_series()
-    rows = raw.loc[order]
-    shown = tuple(
-        (
-            str(arm),
-            f"{row['duels']:,.0f}",
-            f"{100 * row['win_share']:.0f} %",
-            f"{row['beaten']:.0f} / {row['level']:.0f} / {row['lost_to']:.0f}",
-            f"{100 * row['copeland']:.0f} %",
-            f"{100 * row['borda']:.0f} %",
-            f"{percent(model[arm])} %",
-        )
-        for arm, row in rows.head(ROWS).iterrows()
-    )
+    rows = raw.loc[order].reset_index(names="arm").assign(model_win_rate=model[order].to_numpy())
     more = first_rows(ROWS, len(rows), " arms")
     won, words, rate = "won", "Won: share of all duels.", "win rate"
     if duels.n_ties:
         won, rate = "share of\npoints", "expected score"
         words = "Share of points: of all duels, a tie counting half."
-    return Table(
-        columns="lnnnnnn",
-        heads=(
-            *("arm", "duels", won, "opponents beaten\n/ level / lost to", "raw\nCopeland"),
-            *("raw\nBorda", f"model's\n{rate}"),
-        ),
-        rows=shown,
+    columns = (
+        ("l", "arm", "{arm}"),
+        ("n", "duels", "{duels:,.0f}"),
+        ("n", won, lambda r: f"{100 * r['win_share']:.0f} %"),
+        ("n", "opponents beaten\n/ level / lost to", "{beaten:.0f} / {level:.0f} / {lost_to:.0f}"),
+        ("n", "raw\nCopeland", lambda r: f"{100 * r['copeland']:.0f} %"),
+        ("n", "raw\nBorda", lambda r: f"{100 * r['borda']:.0f} %"),
+        ("n", f"model's\n{rate}", lambda r: f"{percent(r['model_win_rate'])} %"),
+    )
+    return frame_table(
+        rows,
+        columns,
+        rows.head(ROWS),
         full=True,
         caption=f"In the order of the ranking. {words} Opponents: by majority of the duels with "
         f"them. Model's {rate}: as in the ranking.{more}",
-        data={
-            "arm": order,
-            **{name: rows[name].to_numpy() for name in rows},
-            "model_win_rate": [float(model[arm]) for arm in order],
-        },
     )
 
 
@@ -111,49 +100,43 @@ def _pairs(
     pairs = _best_first(pairs, winners)
     if "preference_mean" not in of_pairs:
         pairs = pairs.head(FILED)
-    data = {name: pairs[name].to_numpy() for name in pairs}
     at = {str(arm): k for k, arm in enumerate(of_pairs["arm"].values)}
     first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
-    model = np.full(len(pairs), np.nan)
-    if "preference_mean" in of_pairs:
-        model = of_pairs["preference_mean"].values[first, second]
-        data["model_probability"] = model
-        for end in ("lower", "upper"):
-            data[f"model_{end}"] = of_pairs[f"preference_{end}"].values[first, second]
-    tied = duels.n_ties > 0
-    counted = ("first_wins", "ties", "second_wins") if tied else ("first_wins", "second_wins")
-    rows = tuple(
+    columns = [
+        ("l", "first", "{first}"),
+        ("l", "second", "{second}"),
+        ("n", "won / tied / lost", "{first_wins:,} / {ties:,} / {second_wins:,}")
+        if duels.n_ties
+        else ("n", "won / lost", "{first_wins:,} / {second_wins:,}"),
+        ("n", "share", lambda r: f"{100 * r['share']:.0f} %"),
         (
-            str(row["first"]),
-            str(row["second"]),
-            " / ".join(f"{row[name]:,}" for name in counted),
-            f"{100 * row['share']:.0f} %",
-            f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
-            *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
-        )
-        for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
-    )
+            "n",
+            "95 % interval",
+            lambda r: f"{100 * r['share_lower']:.0f} to {100 * r['share_upper']:.0f}",
+        ),
+    ]
+    modelled = "preference_mean" in of_pairs
+    if modelled:
+        names = {"mean": "model_probability", "lower": "model_lower", "upper": "model_upper"}
+        own = {n: of_pairs[f"preference_{e}"].values[first, second] for e, n in names.items()}
+        pairs = pairs.assign(**own)
+        columns.append(("n", "model", lambda r: f"{percent(r['model_probability'])} %"))
     filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
     more = (
         f" {ROWS} of {n_pairs:,} pairs: those that met most, and of these the best ranked "
         f"arms first; the files have {filed}."
     )
-    modelled = "model_probability" in data
     if not modelled:
         more += " In Python, bayesduel.head_to_head(duels) has all."
     more = more if len(pairs) > ROWS else ""
     model_words = f" {model_words}." if modelled else ""
-    table = Table(
-        columns="llnnn" + "n" * modelled,
-        heads=(
-            *("first", "second", "won / tied / lost" if tied else "won / lost", "share"),
-            *(("95 % interval", "model") if modelled else ("95 % interval",)),
-        ),
-        rows=rows,
+    table = frame_table(
+        pairs,
+        columns,
+        pairs.head(ROWS),
         full=True,
         name="pairs",
         caption=f"Share: of the first{halves}, with Wilson's interval.{model_words}{more}",
-        data=data,
     )
     return Group("Head to head", (table,), folded=True)
 

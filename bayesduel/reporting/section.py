@@ -8,16 +8,17 @@ import base64
 import gzip
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.text import CELL, csv_text, for_spreadsheet, json_ready, percent, shorten, to_json
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console, ConsoleOptions, RenderableType
 
     from bayesduel.reporting.figures import Picture
@@ -26,6 +27,7 @@ __all__ = [
     "Alert",
     "Block",
     "Cell",
+    "Column",
     "Compare",
     "Figure",
     "Group",
@@ -35,6 +37,7 @@ __all__ = [
     "Text",
     "Verdict",
     "blocks",
+    "frame_table",
 ]
 
 HUGE = 10_000  # rows above which they are CSV alone, rounded
@@ -119,6 +122,17 @@ class Cell:
     bar: tuple[float, float, float] | None = None
 
 
+class Column(NamedTuple):
+    """A column of a table: its kind (a letter, as in :class:`Table`), heading, and cell of a row.
+
+    The cell is a function of the row, or a format of its values: ``"{votes:,}"``.
+    """
+
+    letter: str
+    head: str
+    cell: Callable[[Mapping[str, Any]], str | Cell] | str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table(Printed):
     """Rows of text under headings."""
@@ -145,6 +159,18 @@ class Table(Printed):
     # address of its JSON, for a page that does not hold its files; "" for one that does
     file: str = ""
     kind: ClassVar[str] = "table"
+
+    @classmethod
+    def of(
+        cls, columns: Iterable[tuple[Any, ...]], rows: Iterable[Mapping[str, Any]], **options: Any
+    ) -> "Table":
+        """Return the table with these columns (:class:`Column`) of some rows."""
+        letters, heads, cells = zip(*columns, strict=True)
+        shown = (
+            tuple(cell.format(**row) if isinstance(cell, str) else cell(row) for cell in cells)
+            for row in rows
+        )
+        return cls(columns="".join(letters), heads=heads, rows=tuple(shown), **options)
 
     @property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
@@ -346,6 +372,18 @@ class Section(Printed):
             yield _styled(self.title, "bold underline")
             yield ""
         yield from _spaced(self.body)
+
+
+def frame_table(
+    frame: "pd.DataFrame",
+    columns: Iterable[tuple[Any, ...]],
+    shown: "pd.DataFrame | None" = None,
+    **options: Any,
+) -> Table:
+    """Return the table with these columns of the rows that are shown; its files have the frame."""
+    rows = (frame if shown is None else shown).to_dict("records")
+    data = {str(name): frame[name].to_numpy() for name in frame}
+    return Table.of(columns, rows, data=data, **options)
 
 
 def blocks(*given: Block | str | None) -> tuple[Block, ...]:

@@ -19,7 +19,7 @@ from bayesduel.reporting.analysis import Analysis
 from bayesduel.reporting.html import assets, page
 from bayesduel.reporting.leaderboard import counts_of_pairs, page_names
 from bayesduel.reporting.ranking import controlled_words
-from bayesduel.reporting.ranking_table import score_name
+from bayesduel.reporting.ranking_table import rating_words, score_name, score_words
 from bayesduel.reporting.report import analysed, files_read, sections
 from bayesduel.reporting.section import Cell, Section, Table, Verdict, blocks
 from bayesduel.system.arguments import check_call, check_text, path_of, shown_value
@@ -292,10 +292,9 @@ class _Pages:
     def _arm(self, arm: str, opponents: Sequence[Row]) -> list[Section]:
         """Return the sections of the page of an arm."""
         row, one = self._now.rows[arm], self._one
-        words = [f"{score_name(one.by_pair).capitalize()}: {_interval(row, 'borda')}."]
+        words = [f"{score_name(one.by_pair).capitalize()}: {score_words(row)}."]
         if "rating" in row:
-            ends = f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
-            words.insert(0, f"Rating: {ends}.")
+            words.insert(0, f"Rating: {rating_words(row)}.")
         ties = f", {row['ties']:,.0f} tied" if one.duels.n_ties else ""
         words.append(
             f"{row['duels']:,.0f} duels with {count(int(row['opponents']), 'opponent')}: "
@@ -336,26 +335,27 @@ class _Pages:
     def _against(self, arm: str, opponents: Sequence[Row]) -> Section:
         tied, modelled = bool(self._one.duels.n_ties), "mean" in opponents[0]
         counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
-        rows = []
-        for row in opponents:
-            link = Cell(row["arm"], href=f"{self._names[row['arm']]}.html")
-            shares: tuple[str | Cell, ...] = ()
-            if modelled:
-                mean, low, high = (100 * row[end] for end in ("mean", "lower", "upper"))
-                ends = f"{percent(row['lower'])} to {percent(row['upper'])}"
-                bar = (round(low, 1), round(mean, 1), round(high - low, 1))
-                shares = (f"{percent(row['mean'])} %", Cell(ends, bar=bar))
-            rows.append((str(row["rank"]), link, *shares, *(f"{row[n]:,.0f}" for n in counts)))
         name = score_name(self._one.by_pair)
-        heads = (name, f"{self._level} interval") if modelled else ()
+
+        def interval(row: Row) -> Cell:
+            mean, low, high = (100 * row[end] for end in ("mean", "lower", "upper"))
+            ends = f"{percent(row['lower'])} to {percent(row['upper'])}"
+            return Cell(ends, bar=(round(low, 1), round(mean, 1), round(high - low, 1)))
+
+        columns: list[tuple[Any, ...]] = [
+            ("n", "rank", "{rank}"),
+            ("l", "opponent", lambda r: Cell(r["arm"], href=f"{self._names[r['arm']]}.html")),
+        ]
+        if modelled:
+            columns.append(("n", name, lambda r: f"{percent(r['mean'])} %"))
+            columns.append(("b", f"{self._level} interval", interval))
         some = len(opponents) < len(self._now.rows) - 1
         caption = (
             f"{name.capitalize()} of {join([arm])} by the model {self._one.by_pair.attrs['model']}."
         )
-        table = Table(
-            columns="nl" + "nb" * modelled + "n" * len(counts),
-            heads=("rank", "opponent", *heads, *counts),
-            rows=tuple(rows),
+        table = Table.of(
+            (*columns, *(("n", head, f"{{{head}:,.0f}}") for head in counts)),
+            opponents,
             full=True,
             caption=caption * modelled
             + f" Opponents met, and the {NEAREST} nearest in rank to either side." * some,
@@ -393,11 +393,6 @@ class _Pages:
         name = "rating" if "rating" in past[0] else score_name(self._one.by_pair)
         table = Table(columns="tnnn", heads=("edition", "rank", "rank interval", name), rows=rows)
         return [Section(id="editions", title="Editions", body=blocks(table))]
-
-
-def _interval(row: Row, name: str) -> str:
-    mean, low, high = (percent(row[f"{name}_{end}"]) for end in ("mean", "lower", "upper"))
-    return f"{mean} % [{low}, {high}]"
 
 
 def _changes(old: Mapping[str, Row], new: Mapping[str, Row]) -> dict[str, tuple[int, bool] | None]:

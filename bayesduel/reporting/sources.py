@@ -1,11 +1,12 @@
 """Report section: how the sources of votes agree with the target, their worth and biases."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Figure, Section, Table, blocks
+from bayesduel.reporting.section import Figure, Section, Table, blocks, frame_table
 from bayesduel.text import first_rows, shorten
 
 if TYPE_CHECKING:
@@ -33,59 +34,54 @@ def sources_section(found: "SourceAgreement") -> Section:
 
 
 def _table(found: "SourceAgreement") -> Table:
-    frame, level = found.table, f"{100 * found.ci_prob:g} %"
-    shown = {"worth": ",.0f", "correlation": ".2f", "left": ".2f"}
-    rows = tuple(
-        (str(source), f"{row['votes']:,.0f}", *(_interval(row, n, f) for n, f in shown.items()))
-        for source, row in frame.iterrows()
+    columns = (
+        ("l", "source", "{source}"),
+        ("n", "votes", "{votes:,.0f}"),
+        ("n", f"worth in votes\nof {shorten(found.target)}", _interval("worth", ",.0f")),
+        ("n", "correlation", _interval("correlation")),
+        ("n", "left side", _interval("left")),
     )
-    return Table(
-        columns="lnnnn",
-        heads=(
-            "source",
-            "votes",
-            f"worth in votes\nof {shorten(found.target)}",
-            "correlation",
-            "left side",
-        ),
-        rows=rows,
+    return frame_table(
+        found.table.reset_index(names="source"),
+        columns,
         full=True,
         name="sources",
-        caption=f"Each with its {level} interval. Worth: further votes of the target that tell as "
-        "much about its scores. Correlation: of an arm's scores by the source and by the target. "
-        f"Left side: its advantage before the source, in {found.unit}; 0 is no bias.",
-        data={"source": frame.index.to_numpy(), **{n: frame[n].to_numpy() for n in frame}},
+        caption=f"Each with its {100 * found.ci_prob:g} % interval. Worth: further votes of the "
+        "target that tell as much about its scores. Correlation: of an arm's scores by the source "
+        f"and by the target. Left side: its advantage before the source, in {found.unit}; 0 is no "
+        "bias.",
     )
 
 
 def _arms(found: "SourceAgreement") -> Table:
     frame = found.arms.reindex(found.arms["difference"].abs().sort_values(ascending=False).index)
-    return Table(
-        columns="llnn",
-        heads=("source", "arm", "difference", "probability\nabove 0"),
-        rows=tuple(
-            (
-                str(row["source"]),
-                str(row["arm"]),
-                _interval(row, "difference", ".2f"),
-                f"{100 * row['positive']:.0f} %",
-            )
-            for row in frame.head(ROWS).to_dict("records")
-        ),
+    columns = (
+        ("l", "source", "{source}"),
+        ("l", "arm", "{arm}"),
+        ("n", "difference", _interval("difference")),
+        ("n", "probability\nabove 0", lambda r: f"{100 * r['positive']:.0f} %"),
+    )
+    return frame_table(
+        frame,
+        columns,
+        frame.head(ROWS),
         name="favourites",
         caption=f"How much higher a source places an arm than the target's scores and the "
         f"correlation say, in {found.unit}; the largest first.{first_rows(ROWS, len(frame))}",
-        data={name: frame[name].to_numpy() for name in frame},
     )
 
 
-def _interval(row: Any, name: str, figures: str) -> str:
-    """Return a number and its interval."""
-    prefix = f"{name}_" if f"{name}_lower" in row else ""
-    numbers = [row[name], row[f"{prefix}lower"], row[f"{prefix}upper"]]
-    if np.isnan(numbers[0]):
-        return "–"
-    middle, low, high = (
-        format(n, figures) if np.isfinite(n) else "no number is as good" for n in numbers
-    )
-    return middle if low == high else f"{middle} [{low}, {high}]"
+def _interval(name: str, figures: str = ".2f") -> Callable[[Any], str]:
+    """Return the cell of a number of that name with its interval."""
+
+    def cell(row: Any) -> str:
+        prefix = f"{name}_" if f"{name}_lower" in row else ""
+        numbers = [row[name], row[f"{prefix}lower"], row[f"{prefix}upper"]]
+        if np.isnan(numbers[0]):
+            return "–"
+        middle, low, high = (
+            format(n, figures) if np.isfinite(n) else "no number is as good" for n in numbers
+        )
+        return middle if low == high else f"{middle} [{low}, {high}]"
+
+    return cell

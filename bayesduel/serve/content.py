@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.extras import load_extra
+from bayesduel.text import csv_rows
 
 __all__ = ["Content", "Contents", "markdown", "read_contents"]
 
@@ -152,21 +153,9 @@ def _version(path: Path) -> tuple[int, int]:
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     before = csv.field_size_limit(LARGEST)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True)
-            rows = [(reader.line_num, row) for row in reader]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} should be a CSV file in UTF-8: {error}") from error
+        return csv_rows(path, ("arm", "content"), short=True)
     finally:
         csv.field_size_limit(before)
-    columns = set(reader.fieldnames or ())
-    if not {"arm", "content"} <= columns:
-        found = ", ".join(sorted(columns))
-        raise ValueError(f"{path} should have the columns arm, item and content, got {found}")
-    for line, row in rows:
-        if None in row or row["content"] is None:
-            raise ValueError(f"{path}, line {line}, should have {len(columns)} fields")
-    return rows
 
 
 def _content(text: str, folder: Path, where: str) -> Content:

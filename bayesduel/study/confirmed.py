@@ -78,7 +78,6 @@ class Confirmed(StopRule):
 
     @property
     def rope(self) -> float:
-        """The rope of the rule."""
         return self.rule.rope
 
     @property

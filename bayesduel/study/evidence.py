@@ -13,35 +13,19 @@ __all__ = ["Evidence"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the posterior says of the goal, as draws.
-
-    Attributes
-    ----------
-    goal
-        Of the study.
-    scores
-        Posterior draws of the scores, shape (n, K).
-    win
-        Function of (indices, indices) that returns the draws of the probability that the first
-        beats the second, shape (n, pairs).
-    wins
-        Times i beat j, a tie half a win each, shape (K, K).
-    n_duels
-        Number of duels, those of retired arms too.
-    link
-        Function of differences of scores that returns the probability of winning; None where it
-        is no function of them.
-    target
-        Of several sources the one whose duels are counted; "" where there are none.
-    """
+    """What the posterior says of the goal, as draws."""
 
     goal: Goal
-    scores: np.ndarray
+    scores: np.ndarray  # posterior draws of the scores, shape (n, K)
+    # function of (indices, indices) that returns the draws of the probability that the first beats
+    # the second, shape (n, pairs)
     win: Any
-    wins: np.ndarray
-    n_duels: int
+    wins: np.ndarray  # times i beat j, a tie half a win each, shape (K, K)
+    n_duels: int  # those of retired arms too
+    # function of differences of scores that returns the probability of winning; None where it is no
+    # function of them
     link: Any = None
-    target: str = ""
+    target: str = ""  # of several sources the one whose duels are counted
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -73,16 +57,9 @@ class Evidence:
         the goal asks for and which are in this order with probability below `p`, and grows by the
         next arm up or down whose order with its neighbour is as open.
 
-        Parameters
-        ----------
-        rope
-            Difference of the probability to win from one half that does not matter.
-        p
-            Posterior probability that all groups hold, and below which an order is open.
-
-        Returns
-        -------
-        The groups, indices from the best to the worst, and the probability that all hold.
+        rope: difference of the probability to win from one half that does not matter.
+        p: posterior probability that all groups hold, and below which an order is open.
+        Returns the groups, indices from the best to the worst, and the probability that all hold.
         """
         order = self.order
         ahead = self.scores[:, order[:-1]] > self.scores[:, order[1:]]

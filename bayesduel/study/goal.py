@@ -135,7 +135,6 @@ class TopK(Goal):
         return self.k
 
     def check(self, n_arms: int) -> None:
-        """Raise ValueError unless k is below the number of arms."""
         if not self.k < n_arms:
             raise ValueError(f"k should be below the number of arms, {n_arms}, got {self.k}")
 
@@ -170,7 +169,6 @@ class FullRanking(Goal):
         return (best_below - placed[:, :-1]).max(axis=1)
 
     def borders(self, n_arms: int) -> range:
-        """Return all places but the last."""
         return range(n_arms - 1)
 
     def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -201,7 +199,6 @@ class MinimizeRegret(Goal):
         return f"{arms[0]} is the best so far"
 
     def policy(self, **settings: Any) -> Any:
-        """Return Double Thompson Sampling."""
         return DTS()
 
 

@@ -40,21 +40,11 @@ __all__ = ["Future", "Plan", "plan", "play"]
 
 @dataclass(frozen=True)
 class Future:
-    """One simulated future of a study.
+    """One simulated future of a study."""
 
-    Attributes
-    ----------
-    duels
-        Duels from now until it stopped.
-    decided
-        Whether it stopped by more than the spent budget.
-    right
-        Whether the answer was right.
-    """
-
-    duels: int
-    decided: bool
-    right: bool
+    duels: int  # from now until it stopped
+    decided: bool  # whether it stopped by more than the spent budget
+    right: bool  # whether the answer was right
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
-from bayesduel.system.arguments import check_whole
 from bayesduel.system.settings import Settings
 from bayesduel.text import count
 
@@ -122,15 +121,12 @@ class PosteriorThreshold(StopRule):
 
     @property
     def level(self) -> float:
-        """The probability p."""
         return self.p
 
     def value(self, evidence: Evidence) -> float:
-        """Return the posterior probability that the answer is right."""
         return self.probability(evidence)
 
     def reason(self, evidence: Evidence) -> str:
-        """Return that probability in words."""
         about = f" up to {100 * self.rope:g} points of win probability" if self.rope else ""
         return (
             f"the answer is right{about} with posterior probability {self.value(evidence):.3f} "
@@ -190,11 +186,9 @@ class ExpectedLoss(StopRule):
         return float(np.maximum(evidence.upset - 0.5, 0.0).mean())
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether that mean is at most epsilon."""
         return self.value(evidence) <= self.epsilon
 
     def reason(self, evidence: Evidence) -> str:
-        """Return that mean in words."""
         return (
             f"the expected loss of the answer is {self.value(evidence):.4f} in win probability "
             f"(rule: {self.epsilon:g})"
@@ -246,11 +240,9 @@ class ConfidenceSequences(StopRule):
         return pairs if decided[0] > decided[1] else mine
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether all of them are decided."""
         return self.value(evidence) == 1.0
 
     def reason(self, evidence: Evidence) -> str:
-        """Return that share in words."""
         return (
             f"{100 * self.value(evidence):.0f} % of the pairs in question are decided by "
             f"confidence sequences (rule: all, delta {self.delta:g})"
@@ -266,11 +258,6 @@ class Budget(StopRule):
     n
         Whole number >= 1.
 
-    Raises
-    ------
-    ValueError
-        If `n` is not one.
-
     Examples
     --------
     >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.Budget(1))
@@ -281,29 +268,22 @@ class Budget(StopRule):
 
     n: int
     name: ClassVar[str] = "budget"
-
-    def __post_init__(self) -> None:
-        check_whole(self.n, "n", 1)
+    ranges: ClassVar = {"n": "at least 1"}
 
     @property
     def most(self) -> float:
-        """The number n."""
         return self.n
 
     def value(self, evidence: Evidence) -> float:
-        """Return the number of duels."""
         return float(evidence.n_duels)
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether there are n duels."""
         return evidence.n_duels >= self.n
 
     def decides(self, evidence: Evidence) -> bool:
-        """Return False: a budget settles nothing."""
-        return False
+        return False  # a budget settles nothing
 
     def reason(self, evidence: Evidence) -> str:
-        """Return the number of duels in words."""
         of = evidence.target and f" of {evidence.target}"
         return f"{count(evidence.n_duels, 'duel')}{of} (rule: {self.n:,})"
 
@@ -331,22 +311,18 @@ class AnyOf(StopRule):
 
     @property
     def rope(self) -> float:
-        """The largest rope of the rules."""
         return max(rule.rope for rule in self.rules)
 
     @property
     def most(self) -> float:
-        """The fewest duels after which a rule is reached, whatever they say."""
         return min(rule.most for rule in self.rules)
 
     @property
     def level(self) -> float:
-        """The smallest probability that a rule asks for."""
         return min(rule.level for rule in self.rules)
 
     @property
     def steers(self) -> bool:
-        """Whether some rule has a say in which pair is next."""
         return any(rule.steers for rule in self.rules)
 
     @property
@@ -355,27 +331,21 @@ class AnyOf(StopRule):
         return next((rule for rule in self.rules if rule.steers), self.rules[0])
 
     def answer(self, evidence: Evidence) -> np.ndarray | None:
-        """Return the answer of the first rule that steers."""
         return self._first.answer(evidence)
 
     def probability(self, evidence: Evidence) -> float:
-        """Return the probability that the answer is right, in the sense of that rule."""
         return self._first.probability(evidence)
 
     def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
-        """Return the pair that the first rule that steers wants next."""
         return self._first.wanted(evidence)
 
     def value(self, evidence: Evidence) -> float:
-        """Return the number that the first rule looks at."""
         return self.rules[0].value(evidence)
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether some rule is reached."""
         return any(rule.reached(evidence) for rule in self.rules)
 
     def decides(self, evidence: Evidence) -> bool:
-        """Return whether some rule that is reached settles the answer."""
         return any(rule.decides(evidence) for rule in self.rules)
 
     def reason(self, evidence: Evidence) -> str:
@@ -386,7 +356,6 @@ class AnyOf(StopRule):
         return "; ".join(rule.reason(evidence) for rule in self.rules)
 
     def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
         return {"rules": [{"name": r.name, **r.settings()} for r in self.rules]}
 
 
@@ -411,17 +380,13 @@ class AllOf(AnyOf):
 
     @property
     def most(self) -> float:
-        """The duels after which every rule is reached, whatever they say."""
         return max(rule.most for rule in self.rules)
 
     def reached(self, evidence: Evidence) -> bool:
-        """Return whether every rule is reached."""
         return all(rule.reached(evidence) for rule in self.rules)
 
     def decides(self, evidence: Evidence) -> bool:
-        """Return whether every rule is reached and some rule settles the answer."""
         return self.reached(evidence) and any(rule.decides(evidence) for rule in self.rules)
 
     def reason(self, evidence: Evidence) -> str:
-        """Return all rules in words."""
         return "; ".join(rule.reason(evidence) for rule in self.rules)

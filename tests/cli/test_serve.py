@@ -34,7 +34,7 @@ def run(*words):
         ((), "Give either --content FILE or"),
         (("--show-labels", "--tls-key", "KEY"), "--tls-certificate and --tls-key together"),
         (("--show-labels", "--webhook", "ftp://x"), "webhook should begin with http"),
-        (("--content", "KEY"), "should have the columns arm, item and content"),
+        (("--content", "KEY"), "should have the columns arm and content"),
         (("--show-labels", "--name", "other"), "holds no study 'other'"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_wrong_command_says_what_is_wrong(words, message, told, capsys):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("", "a row a pair"),
+        ("", "and rows, got no row"),
         ("a,a,,\n", "two different arms"),
         ("a" * 200_000 + ",b\n", "should be a CSV file"),
         ("a,b\n", None),

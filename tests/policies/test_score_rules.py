@@ -39,7 +39,7 @@ def test_more_than_one_arm_is_for_the_top_k_alone():
     assert KnowledgeGradient(k=2, about="top_k").k == 2
     with pytest.raises(ValueError, match="k should be 1 unless about='top_k', got 2"):
         KnowledgeGradient(k=2, about="winner")
-    with pytest.raises(ValueError, match="k should be a whole number >= 1, got 0"):
+    with pytest.raises(ValueError, match="k should be at least 1, got 0"):
         KnowledgeGradient(k=0, about="top_k")
 
 

@@ -8,6 +8,7 @@ from io import StringIO
 
 import jinja2
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -24,6 +25,7 @@ from bayesduel.reporting.section import (
     Text,
     Verdict,
     blocks,
+    frame_table,
 )
 from tests.support.parsing import Page
 
@@ -165,3 +167,18 @@ def decoded(uri: str, kind: str) -> str:
     head, text = uri.split(";base64,")
     assert head == f"data:{kind};charset=utf-8"
     return base64.b64decode(text, validate=True).decode()
+
+
+def test_a_table_is_its_columns_and_its_files_have_the_whole_frame():
+    frame = pd.DataFrame({"arm": ["{a}", "b", "c"], "won": [1200, 3, 0], "p": [0.5, 0.25, 0.0]})
+    columns = (
+        ("l", "arm", "{arm}"),
+        ("n", "won", "{won:,}"),
+        ("n", "p", lambda row: Cell(f"{row['p']:.0%}", style="strong")),
+    )
+    table = frame_table(frame, columns, frame.head(2), name="wins")
+    assert (table.columns, table.heads, table.name) == ("lnn", ("arm", "won", "p"), "wins")
+    assert [[c.text for c in row] for row in table.cells] == [["{a}", "1,200", "50%"],
+                                                              ["b", "3", "25%"]]  # fmt: skip
+    assert table.cells[0][2].style == "strong"
+    assert table.content == {"arm": ["{a}", "b", "c"], "won": [1200, 3, 0], "p": [0.5, 0.25, 0.0]}

@@ -101,7 +101,7 @@ def test_what_is_missing_or_twice_is_named(tmp_path):
     (tmp_path / "d.csv").write_text("arm,text\na,x\n")
     from bayesduel.serve.content import read_contents
 
-    with pytest.raises(ValueError, match="columns arm, item and content, got arm, text"):
+    with pytest.raises(ValueError, match="columns arm and content, and rows, got arm and text"):
         read_contents(tmp_path / "d.csv", ARMS)
 
 
