@@ -131,7 +131,6 @@ class ItemCovariates(ArmTerm):
         return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the names of the attributes."""
         return {"attribute": list(self.items.names)}
 
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -284,7 +283,6 @@ class DuelCovariates(ByLevel, Term):
 
     @property
     def dims(self) -> Dims:
-        """Effects are by covariate, and by level."""
         by = () if self.by is None else (self.by,)
         return {"covariate_effect": (*by, "covariate")}
 
@@ -293,7 +291,6 @@ class DuelCovariates(ByLevel, Term):
         return tuple(f"{name!r} is 0" for name in self.of)
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the names of the covariates, and the levels."""
         return {"covariate": list(self.of), **super().coords(log)}
 
     def settled(self, log: Any) -> "DuelCovariates":
@@ -339,7 +336,6 @@ class DuelCovariates(ByLevel, Term):
         return dict(zip(self.of, np.stack([-most, most], axis=1), strict=True))
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return the covariates of the cells; nothing where they say none."""
         if "covariate_values" not in cells:
             return ()
         if self.by is None:

@@ -96,7 +96,6 @@ class LogisticAttributes(Model):
 
     @property
     def terms(self) -> Terms:
-        """The attributes of the items, and an intercept."""
         own = ItemCovariates(self.items, self.scale, sparsity=self.sparsity)
         return own + Intercept(np.inf if own.flat else 2.5)
 
@@ -116,7 +115,6 @@ class LogisticAttributes(Model):
             check_determined(table, design, log.successes, log.n, names)
 
     def cells(self, log: Any, **options: Any) -> ModelCells:
-        """Return one cell an item of the log."""
         if isinstance(log, ModelCells):
             return log
         n, paid = log.n, log.successes
