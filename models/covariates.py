@@ -136,10 +136,7 @@ class ItemCovariates(ArmTerm):
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return ``table``, the standardised attributes of the arms, (arm, attribute).
 
-        Raises
-        ------
-        ValueError
-            If an item of the log is not in the table.
+        Raises ValueError if an item of the log is not in the table.
         """
         return {"table": self.items.matrix(arms)}
 
@@ -311,13 +308,7 @@ class DuelCovariates(ByLevel, Term):
         return (*self.of, *super().reads)
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return ``covariate_values``, (votes, covariates).
-
-        Raises
-        ------
-        ValueError
-            If the log has no such column.
-        """
+        """Return ``covariate_values``, (votes, covariates); raise ValueError if one is missing."""
         votes = log.votes
         known = () if votes is None else votes.covariate_names
         missing = [c for c in self.of if c not in known]

@@ -100,13 +100,10 @@ class LogisticAttributes(Model):
         return own + Intercept(np.inf if own.flat else 2.5)
 
     def check(self, log: Any) -> None:
-        """Raise unless the log determines what this model estimates.
+        """Raise ValueError unless the log determines what this model estimates.
 
-        Raises
-        ------
-        ValueError
-            If an item of the log is not in the table; under a flat prior also if the items of
-            the log do not distinguish the attributes, or separate what paid from what did not.
+        That is, if an item of the log is not in the table; under a flat prior also if the items of
+        the log do not distinguish the attributes, or separate what paid from what did not.
         """
         table = self.items.matrix(log.arms)
         if self.terms.flat:

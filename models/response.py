@@ -36,26 +36,18 @@ Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of the log likelihood of cells in the predictor and the response's own numbers.
+    """Derivatives of the log likelihood of cells in predictor and own numbers of the response."""
 
-    Attributes
-    ----------
-    slope, bend
-        First and second derivative in the predictor, shape of the predictor.
-    own, cross
-        First derivative in each own number, and how `slope` moves with it, (cells, numbers).
-    second
-        Second derivatives of the sum over cells in the own numbers, (..., numbers, numbers).
-    joint
-        Where cells share observations: the observation of each cell (cells,), and v of the shape of
-        the predictor, whose products v v' within an observation add to the second derivatives.
-    """
-
+    # first and second derivative in the predictor, shape of the predictor
     slope: np.ndarray
     bend: np.ndarray
+    # first derivative in each own number, and how `slope` moves with it, (cells, numbers)
     own: np.ndarray
     cross: np.ndarray
+    # second derivatives of the sum over cells in the own numbers, (..., numbers, numbers)
     second: np.ndarray
+    # where cells share observations: the observation of each cell (cells,), and v of the shape of
+    # the predictor, whose products v v' within an observation add to the second derivatives
     joint: tuple[np.ndarray, np.ndarray] | None = None
 
 

@@ -152,10 +152,7 @@ class Sources(ByLevel, ArmTerm):
     def levelled(self, log: Any) -> Any:
         """Return the log with the levels that are written down, in their order.
 
-        Raises
-        ------
-        ValueError
-            If a vote's source is none of them.
+        Raises ValueError if a vote's source is none of them.
         """
         codes, labels = levels_of(log, self.by)
         own = self.settled(log).levels or ()

@@ -99,16 +99,10 @@ class Part(ByValue, ABC):
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
         """Add its parameters to the PyMC model in context; return them by name.
 
-        Parameters
-        ----------
-        given
-            The model's data.
-        unit
-            Unit of the response.
-        scales
-            Learned scales of the model, by name.
-        centred
-            Parameterisation of scores under a learned scale; the posterior does not depend on it.
+        given, unit: the model's data, and the unit of the response.
+        scales: learned scales of the model, by name.
+        centred: parameterisation of scores under a learned scale; the posterior does not depend on
+            it.
         """
 
     @property
@@ -165,12 +159,8 @@ class Part(ByValue, ABC):
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
         """Return the least and the greatest that a log has of the numbers it reads, by name.
 
-        Parameters
-        ----------
-        seen
-            What the parts ask of the log's votes (`columns`), by cell.
-        coords
-            Coordinates of the fit.
+        seen: what the parts ask of the log's votes (`columns`), by cell.
+        coords: coordinates of the fit.
         """
         return {}
 

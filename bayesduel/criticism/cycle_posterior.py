@@ -24,23 +24,13 @@ LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Nor
 
 @dataclass(frozen=True, kw_only=True)
 class Cycle:
-    """Three arms, each of which may beat the next, and the last the first.
+    """Three arms, each of which may beat the next, and the last the first."""
 
-    Attributes
-    ----------
-    arms
-        Three labels, in that order.
-    probability
-        Probability of all three majorities, pairs independent.
-    steps
-        Probability that each arm beats the next, and the last the first.
-    counts
-        Duels won and lost against the next arm, ties left out, one pair an arm.
-    """
-
-    arms: tuple[str, str, str]
-    probability: float
+    arms: tuple[str, str, str]  # three labels, in that order
+    probability: float  # probability of all three majorities, pairs independent
+    # probability that each arm beats the next, and the last the first
     steps: tuple[float, float, float]
+    # duels won and lost against the next arm, ties left out, one pair an arm
     counts: tuple[tuple[int, int], ...]
 
     @property
@@ -51,43 +41,26 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CyclePosterior:
-    """Posterior probabilities of transitivity and of cycles.
+    """Posterior probabilities of transitivity and of cycles."""
 
-    Attributes
-    ----------
-    weak, moderate, strong
-        That preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
-        smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive.
-    weak_prior
-        Prior probability of weak transitivity where all pairs met: K! / 2^(K (K - 1) / 2).
-    condorcet
-        That some arm beats every other (pairs that never met have probability one half).
-    cyclic
-        Cyclic triads: mean, and the ends of the 95 % interval.
-    cyclic_error
-        Standard error of that mean where triads were sampled, else 0.
-    cycles
-        The most probable cycles.
-    n_alike
-        Number of cycles, the most probable one included, that are not less probable than it
-        beyond two Monte Carlo standard errors. Where triads were sampled, an estimate.
-    curl
-        Share of the log odds that no scores explain: mean, and the ends of its interval.
-    n_draws
-        Number of posterior draws.
-    """
-
+    # that preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
+    # smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive
     weak: float
     moderate: float
     strong: float
+    # prior probability of weak transitivity where all pairs met: K! / 2^(K (K - 1) / 2)
     weak_prior: float
+    # that some arm beats every other (pairs that never met have probability one half)
     condorcet: float
-    cyclic: tuple[float, float, float]
-    cyclic_error: float
-    cycles: tuple[Cycle, ...]
+    cyclic: tuple[float, float, float]  # cyclic triads: mean, and the ends of the 95 % interval
+    cyclic_error: float  # standard error of that mean where triads were sampled, else 0
+    cycles: tuple[Cycle, ...]  # the most probable cycles
+    # number of cycles, the most probable one included, that are not less probable than it beyond
+    # two Monte Carlo standard errors. Where triads were sampled, an estimate.
     n_alike: int
+    # share of the log odds that no scores explain: mean, and the ends of its interval
     curl: tuple[float, float, float]
-    n_draws: int
+    n_draws: int  # number of posterior draws
 
 
 def cycle_posterior(

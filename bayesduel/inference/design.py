@@ -120,7 +120,7 @@ class Gram:
     def of(self, weight: np.ndarray) -> Any:
         """Return the product with these weights (rows,), (m, n), sparse if both matrices are."""
         if isinstance(self.right, np.ndarray):
-            return self.left.T @ (weight[:, None] * self.right)
+            return (self.left.T * weight) @ self.right
         if self._products is None:
             return sparse.csr_array(self.left.T @ self.right.multiply(weight[:, None]))
         column, end, entries = self._products
@@ -148,7 +148,7 @@ class Columns:
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
-        return np.asarray(self.jacobian.T @ slope)
+        return np.asarray((slope.T @ self.jacobian).T)
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
