@@ -68,8 +68,7 @@ def conditional_p_value(
     model = BradleyTerry()
     for term in (*([OrderEffect()] if design.has_order else []), *terms.values()):
         model = model + term
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:
             made = sampled(
                 duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed, log_likelihood=False
