@@ -34,7 +34,7 @@ from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import Result, join
 
-__all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
+__all__ = ["CHECKS", "MarginCheck", "check_margins", "grouped", "posterior_predictive", "size_of"]
 
 EDGES = np.linspace(-4.5, 4.5, 31)  # bins of residuals
 WHOLE = 1e-6  # distance from a whole number that rounding explains
