@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from math import lgamma
 
 import numpy as np
-from scipy import sparse
 from scipy.special import betaln
 
+from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.triads import AT_ONCE, Triads
 from bayesduel.data.votes import Pairs
+from bayesduel.inference.design import laplacian
 
 __all__ = ["Cycle", "CyclePosterior", "curl_share", "cycle_posterior", "draw_pairs"]
 
@@ -123,17 +124,9 @@ def curl_share(
     Programming 2011. What is no gradient is curl (around triads) and, where pairs did not
     meet, harmonic (around longer ways); both are counted.
     """
-    laplacian = np.zeros((n_arms, n_arms))
-    np.add.at(laplacian, (first, second), -weight)
-    np.add.at(laplacian, (second, first), -weight)
-    laplacian -= np.diag(laplacian.sum(1))
-    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    inverse = np.linalg.pinv(laplacian(weight, first, second, n_arms), hermitian=True)
     total = (weight * odds**2).sum(1)
-    pair = np.arange(len(first))
-    places = (np.concatenate([first, second]), np.concatenate([pair, pair]))
-    sign = np.repeat([1.0, -1.0], len(pair))
-    incidence = sparse.csr_array((sign, places), shape=(n_arms, len(pair)))
-    divergence = incidence @ (weight * odds).T
+    divergence = (grouped(first, n_arms) - grouped(second, n_arms)).T @ (weight * odds).T
     explained = (divergence * (inverse @ divergence)).sum(0)
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
@@ -165,15 +158,9 @@ def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> float:
     """Return the probability that some arm beats every other."""
-    met = np.zeros(n_arms, dtype=np.int64)
-    np.add.at(met, first, 1)
-    np.add.at(met, second, 1)
-    ahead, pair = (theta > 0.5).T.astype(float), np.arange(len(first))
-    of_first, of_second = (
-        sparse.csr_array((np.ones(len(pair)), (arm, pair)), shape=(n_arms, len(pair)))
-        for arm in (first, second)
-    )
-    lost = (of_first @ (1.0 - ahead) + of_second @ ahead).T > 0
+    met = np.bincount(np.concatenate([first, second]), minlength=n_arms)
+    ahead = (theta > 0.5).astype(float)
+    lost = (1.0 - ahead) @ grouped(first, n_arms) + ahead @ grouped(second, n_arms) > 0
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
     return float(np.where(lost, 0.0, 0.5 ** (n_arms - 1.0 - met)).sum(1).clip(max=1).mean())
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import levels_by, without_votes
-from bayesduel.criticism.posterior_predictive import grouped
+from bayesduel.criticism.levels import grouped, levels_by, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected

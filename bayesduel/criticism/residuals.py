@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
-from bayesduel.criticism.posterior_predictive import grouped, size_of
+from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.criticism.transitivity.null_models import FEW_ARMS, NullModels
 from bayesduel.data.duels import Duels
 from bayesduel.jit import compiled, interpreted

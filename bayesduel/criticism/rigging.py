@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.criticism.levels import without_votes
-from bayesduel.criticism.posterior_predictive import grouped
+from bayesduel.criticism.levels import grouped, without_votes
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import seen_in

@@ -19,6 +19,7 @@ __all__ = [
     "Gram",
     "PairDifferences",
     "centre",
+    "laplacian",
     "pair_differences",
     "reduce",
     "uncentre",
