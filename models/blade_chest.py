@@ -86,12 +86,10 @@ class BladeChest(Modifier):
 
     @property
     def dims(self) -> Dims:
-        """Sizes are by plane, blades and chests by plane and arm."""
         both = ("plane", "arm")
         return {"plane_scale": ("plane",), "blade": both, "chest": both}
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add ``plane_scale``, ``blade`` and ``chest`` to the PyMC model in context."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -107,14 +105,12 @@ class BladeChest(Modifier):
         return found
 
     def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
-        """Return the predictor plus the skew part."""
         first, second = cells["first"], cells["second"]
         blade, chest = parameters["blade"], parameters["chest"]
         turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
         return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
 
     def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
-        """Return that of the planes' sizes."""
         size = np.asarray(parameters["plane_scale"])
         first = -0.5 * (size[:, 0] / (self.prior * unit)) ** 2
         return {"plane_scale": first + np.log1p(-size[:, 1:] / size[:, :-1]).sum(axis=1)}

@@ -51,25 +51,14 @@ class Seen:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelCells:
-    """A log as one model's likelihood sees it; ``Model.cells`` makes it.
+    """A log as one model's likelihood sees it; ``Model.cells`` makes it."""
 
-    Attributes
-    ----------
-    log
-        The log itself.
-    seen
-        Its cells and their counts; None for a log that is not of duels.
-    data
-        What the model registers as ``pm.Data``, by name: first axis cells, but for tables of
-        the arms and single numbers.
-    coords
-        Coordinates of the model's dimensions.
-    """
-
-    log: Any
-    seen: Seen | None
+    log: Any  # the log itself
+    seen: Seen | None  # its cells and their counts; None for a log that is not of duels
+    # what the model registers as ``pm.Data``, by name: first axis cells, but for tables of the arms
+    # and single numbers
     data: Arrays
-    coords: Named = field(default_factory=dict)
+    coords: Named = field(default_factory=dict)  # coordinates of the model's dimensions
 
     def __len__(self) -> int:
         return len(self.data["n"])

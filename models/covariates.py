@@ -131,16 +131,12 @@ class ItemCovariates(ArmTerm):
         return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the names of the attributes."""
         return {"attribute": list(self.items.names)}
 
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return ``table``, the standardised attributes of the arms, (arm, attribute).
 
-        Raises
-        ------
-        ValueError
-            If an item of the log is not in the table.
+        Raises ValueError if an item of the log is not in the table.
         """
         return {"table": self.items.matrix(arms)}
 
@@ -284,7 +280,6 @@ class DuelCovariates(ByLevel, Term):
 
     @property
     def dims(self) -> Dims:
-        """Effects are by covariate, and by level."""
         by = () if self.by is None else (self.by,)
         return {"covariate_effect": (*by, "covariate")}
 
@@ -293,7 +288,6 @@ class DuelCovariates(ByLevel, Term):
         return tuple(f"{name!r} is 0" for name in self.of)
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the names of the covariates, and the levels."""
         return {"covariate": list(self.of), **super().coords(log)}
 
     def settled(self, log: Any) -> "DuelCovariates":
@@ -314,13 +308,7 @@ class DuelCovariates(ByLevel, Term):
         return (*self.of, *super().reads)
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return ``covariate_values``, (votes, covariates).
-
-        Raises
-        ------
-        ValueError
-            If the log has no such column.
-        """
+        """Return ``covariate_values``, (votes, covariates); raise ValueError if one is missing."""
         votes = log.votes
         known = () if votes is None else votes.covariate_names
         missing = [c for c in self.of if c not in known]
@@ -339,7 +327,6 @@ class DuelCovariates(ByLevel, Term):
         return dict(zip(self.of, np.stack([-most, most], axis=1), strict=True))
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return the covariates of the cells; nothing where they say none."""
         if "covariate_values" not in cells:
             return ()
         if self.by is None:

@@ -51,12 +51,10 @@ class CumulativeResponse(Response):
 
     @property
     def coords(self) -> Named:  # type: ignore[override]
-        """The grades, as categories of the counts."""
         return {"result": [] if self.levels is None else list(self.grades)}
 
     @property
     def result_points(self) -> np.ndarray:
-        """Points of the first arm, by grade."""
         return np.asarray((np.sign(self.grades) + 1) / 2)
 
     @property
@@ -67,7 +65,6 @@ class CumulativeResponse(Response):
 
     @property
     def own(self) -> dict[str, tuple[float, float]]:
-        """Priors of the logarithms of the steps."""
         return dict.fromkeys(self.steps, STEP_PRIOR)
 
     @property
@@ -96,7 +93,6 @@ class CumulativeResponse(Response):
         return np.array([2.0 if self._tied and k == 0 else 1.0 for k in range(len(self.steps))])
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise where the log has no grades, or ties that are no grade of their own."""
         sizes = levels_in(duels)
         if duels.tie_rule == "half" and 0 in sizes:
             raise ValueError(
@@ -133,7 +129,6 @@ class CumulativeResponse(Response):
         return np.asarray(self.density(data["counts"], eta, steps, data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the multinomial log likelihood."""
         counts, step, reach = data["counts"], np.exp(self._steps(parameters)), self._reach
         both, above = counts[:, 1:] + counts[:, :-1], expit(eta[..., None] - reach @ step)
         pull, stiff = counts[:, 1:] - both * above, both * above * (1 - above)
@@ -275,7 +270,6 @@ class CumulativeLogit(ScoreModel):
 
     @property
     def response(self) -> Response:
-        """Grades by thresholds about the predictor."""
         return CumulativeResponse(self.levels)
 
     def settled(self, log: Any) -> Self:

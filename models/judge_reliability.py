@@ -72,16 +72,13 @@ class JudgeReliability(ByLevel, Modifier):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The spread of the sensitivities."""
         return {"judge_spread": Scale("half-normal", self.prior, in_units=False)}
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the judges."""
         found = super().coords(log)
         return found | {"judge_free": np.arange(len(found["judge"]) - 1)}
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add ``sensitivity`` to the PyMC model in context."""
         import pymc as pm
 
         free = pm.Normal("sensitivity_free", 0.0, 1.0, dims="judge_free")

@@ -96,18 +96,14 @@ class LogisticAttributes(Model):
 
     @property
     def terms(self) -> Terms:
-        """The attributes of the items, and an intercept."""
         own = ItemCovariates(self.items, self.scale, sparsity=self.sparsity)
         return own + Intercept(np.inf if own.flat else 2.5)
 
     def check(self, log: Any) -> None:
-        """Raise unless the log determines what this model estimates.
+        """Raise ValueError unless the log determines what this model estimates.
 
-        Raises
-        ------
-        ValueError
-            If an item of the log is not in the table; under a flat prior also if the items of
-            the log do not distinguish the attributes, or separate what paid from what did not.
+        That is, if an item of the log is not in the table; under a flat prior also if the items of
+        the log do not distinguish the attributes, or separate what paid from what did not.
         """
         table = self.items.matrix(log.arms)
         if self.terms.flat:
@@ -116,7 +112,6 @@ class LogisticAttributes(Model):
             check_determined(table, design, log.successes, log.n, names)
 
     def cells(self, log: Any, **options: Any) -> ModelCells:
-        """Return one cell an item of the log."""
         if isinstance(log, ModelCells):
             return log
         n, paid = log.n, log.successes

@@ -57,7 +57,6 @@ class MarginResponse(Response):
     _tie_rule: ClassVar[str] = "a tie is a margin of 0"
 
     def scales(self, *, flat: bool) -> dict[str, Scale]:
-        """Return the positive numbers of the noise; one for each arm comes last."""
         found = {}
         if self.variances == "pair":
             found["shrinkage"] = Scale("log-normal", 5.0, 1.2, in_units=False)
@@ -84,7 +83,6 @@ class MarginResponse(Response):
 
     @property
     def dims(self) -> Dims:
-        """Dimensions of the parameters of the noise."""
         own: dict[str, dict[str, tuple[str, ...]]] = {
             "arm": {"noise": ("arm",)},
             "pair": {"pair_noise": ("pair",)},
@@ -92,11 +90,9 @@ class MarginResponse(Response):
         return own.get(self.variances, {})
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise unless the margins of the log leave noise to be estimated."""
         check_margins(duels, flat=flat, order=ordered)
 
     def unit(self, given: Named) -> Any:
-        """Return the size of a typical margin."""
         return given["unit"]
 
     def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
@@ -177,7 +173,6 @@ class MarginResponse(Response):
         return np.asarray(density(data["margins"], eta, *given, data["n"], data["n_left"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the log density of margins."""
         density, order, variance, shape = self._given(parameters, data)
         ordered = "left_first" not in data and "order" in parameters
         margins, n, n_left = data["margins"], data["n"], data["n_left"]

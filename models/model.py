@@ -129,15 +129,11 @@ class Model(ByValue, metaclass=_Named):
     # -- what follows for inference and winners --------------------------------------------
 
     def why_not(self, method: str) -> str:
-        """Return why `method` cannot find its posterior, or "" where it can.
+        """Return why `method` cannot find its posterior, or "" where it can; NUTS always can.
 
-        Parameters
-        ----------
-        method
-            "conjugate" (in closed form), "laplace" (normal distributions given the scales), or
+        method: "conjugate" (in closed form), "laplace" (normal distributions given the scales), or
             "sparse" (on the graph of pairs that met: one score an arm with a normal prior and a
-            logistic link, and beside them a few coefficients with known normal priors). NUTS
-            always can.
+            logistic link, and beside them a few coefficients with known normal priors).
         """
         if method == "conjugate":
             return "the prior is not conjugate"
@@ -195,25 +191,14 @@ class Model(ByValue, metaclass=_Named):
     ) -> ModelCells:
         """Return the log as the likelihood sees it, tallied once.
 
-        Parameters
-        ----------
-        log
-            Duels or pulls.
-        each
-            Whether every vote is a cell of its own.
-        by_vote
-            Whether the cell of each vote is known.
-        unit
-            "pair", "duel" or a column, where such units are left out: outcomes are in their order,
-            and no number of orders enters. But of whole pairs, what the duels of a pair share is
-            a parameter.
-        seen
-            The tallied log, where it is known.
-
-        Raises
-        ------
-        ValueError
-            If the log does not say what the model asks.
+        log: duels or pulls.
+        each: whether every vote is a cell of its own.
+        by_vote: whether the cell of each vote is known.
+        unit: "pair", "duel" or a column, where such units are left out: outcomes are in their
+            order, and no number of orders enters. But of whole pairs, what the duels of a pair
+            share is a parameter.
+        seen: the tallied log, where it is known.
+        Raises ValueError if the log does not say what the model asks.
         """
         if isinstance(log, ModelCells):
             return log
@@ -245,14 +230,8 @@ class Model(ByValue, metaclass=_Named):
     def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
         """Return the PyMC model of a log (or of its cells).
 
-        Its dims are arm, opponent, free (K - 1), pair, cell and the model's own.
-
-        Parameters
-        ----------
-        log
-            The log, or what :meth:`cells` returned of it.
-        centred
-            Parameterisation of a learned scale; the posterior does not depend on it.
+        Its dims are arm, opponent, free (K - 1), pair, cell and the model's own; `centred` is the
+        parameterisation of a learned scale, on which the posterior does not depend.
         """
         import pymc as pm
 
@@ -372,15 +351,11 @@ class Model(ByValue, metaclass=_Named):
     def outcomes(self, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
         """Return ``win``, ``loss`` and (some) ``tie`` of first under conditions, (draws, n).
 
-        Parameters
-        ----------
-        posterior
-            Draws by name.
-        conditions
-            ``first`` and ``second`` (indices of arms), and any of the columns of the model's cells:
-            ``left_first`` (1 where first is left), ``judge_of_cell``, ``covariate_values``, ...
-            What is missing is neutral. Beside them the tables of the terms
-            (:meth:`~bayesduel.models.term.Terms.tables`).
+        posterior: draws by name.
+        conditions: ``first`` and ``second`` (indices of arms), and any of the columns of the
+            model's cells: ``left_first`` (1 where first is left), ``judge_of_cell``,
+            ``covariate_values``, ... What is missing is neutral. Beside them the tables of the
+            terms (:meth:`~bayesduel.models.term.Terms.tables`).
         """
         return self._asked(self.response.outcome_probabilities, posterior, conditions)
 

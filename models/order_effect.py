@@ -84,12 +84,10 @@ class OrderEffect(ByLevel, Term):
 
     @property
     def splits(self) -> bool:  # type: ignore[override]
-        """Whether there are several advantages."""
         return self.by is not None
 
     @property
     def dims(self) -> Dims:
-        """Advantages are by level."""
         return {} if self.by is None else {self.parameter: (self.by,)}
 
     def columns(self, log: Any) -> dict[str, Any]:

@@ -48,11 +48,9 @@ class PairResiduals(MarginResponse):
 
     @property
     def dims(self) -> Dims:
-        """Dimensions of the residuals and the noise."""
         return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise unless the margins of the log distinguish residuals from noise."""
         super().check(duels, ordered=ordered, flat=flat)
         pairs = duels.pairs()
         n = pairs.first_wins + pairs.second_wins + pairs.ties

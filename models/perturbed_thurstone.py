@@ -70,7 +70,6 @@ class PerturbedThurstone(ScoreModel):
 
     @property
     def response(self) -> Response:
-        """Normal margins about the predictor and a residual of each pair."""
         return PairResiduals(variances=self.variances, unit_size=self.unit)
 
     def settled(self, log: Any) -> Self:

@@ -69,7 +69,6 @@ class ChoiceResponse(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss``: who of two is placed higher, shape (..., n)."""
         return {"win": expit(eta), "loss": expit(-np.asarray(eta))}
 
 
@@ -162,7 +161,6 @@ class PlackettLuce(ScoreModel):
         return replace(log, arm=found)
 
     def check(self, log: Any) -> None:
-        """Raise ValueError unless rankings of the log determine what this model estimates."""
         if not isinstance(log, Rankings):
             raise ValueError(
                 "log should be of rankings (bayesduel.read_rankings), got one of duels"

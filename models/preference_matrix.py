@@ -79,7 +79,6 @@ class PreferenceMatrix(Model):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The concentration, where it is learned."""
         learned = Scale("log-normal", 4.0, 1.0, in_units=False)
         return {"concentration": learned} if self.concentration is None else {}
 
@@ -90,7 +89,6 @@ class PreferenceMatrix(Model):
     def cells(
         self, log: Any, *, unit: str = "", seen: Seen | None = None, **options: Any
     ) -> ModelCells:
-        """Return the tallied cells, one an unordered pair that met, and each one's pair."""
         if isinstance(log, ModelCells):
             return log
         if seen is None:

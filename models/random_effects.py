@@ -89,16 +89,13 @@ class RandomEffects(ByLevel, Term):
 
     @property
     def dims(self) -> Dims:
-        """Deviations are by level and arm."""
         return {self.parameter: (self.by, "arm")}
 
     @property
     def explains(self) -> tuple[str, ...]:
-        """The votes of a judge, or of a group, where that is the column."""
         return (self.by,) if self.by in ("judge", "group") else ()
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's deviation and minus second's where the cell names a level."""
         level, known = self.level_of(cells)
         if level is None:
             return ()

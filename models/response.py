@@ -36,26 +36,18 @@ Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of the log likelihood of cells in the predictor and the response's own numbers.
+    """Derivatives of the log likelihood of cells in predictor and own numbers of the response."""
 
-    Attributes
-    ----------
-    slope, bend
-        First and second derivative in the predictor, shape of the predictor.
-    own, cross
-        First derivative in each own number, and how `slope` moves with it, (cells, numbers).
-    second
-        Second derivatives of the sum over cells in the own numbers, (..., numbers, numbers).
-    joint
-        Where cells share observations: the observation of each cell (cells,), and v of the shape of
-        the predictor, whose products v v' within an observation add to the second derivatives.
-    """
-
+    # first and second derivative in the predictor, shape of the predictor
     slope: np.ndarray
     bend: np.ndarray
+    # first derivative in each own number, and how `slope` moves with it, (cells, numbers)
     own: np.ndarray
     cross: np.ndarray
+    # second derivatives of the sum over cells in the own numbers, (..., numbers, numbers)
     second: np.ndarray
+    # where cells share observations: the observation of each cell (cells,), and v of the shape of
+    # the predictor, whose products v v' within an observation add to the second derivatives
     joint: tuple[np.ndarray, np.ndarray] | None = None
 
 
@@ -279,7 +271,6 @@ class Bernoulli(Response):
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood | None:
-        """The sum over cells by :mod:`bayesduel.models.log_normaliser`; None of the probit."""
         return _logit_sum if self.link == "logit" else None
 
     @property
@@ -303,7 +294,6 @@ class Bernoulli(Response):
         return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the binomial log likelihood."""
         points, n = data["points"], data["n"]
         if self.link == "logit":
             win = expit(eta)
@@ -319,7 +309,6 @@ class Bernoulli(Response):
         return observe("points", given, eta, *beside, logp=self._density, random=self._draw)
 
     def typical_score(self, eta: np.ndarray, parameters: Named) -> np.ndarray:
-        """Return the probability that a side whose predictor is `eta` wins, (draws, ...)."""
         return np.asarray(expit(eta) if self.link == "logit" else ndtr(eta))
 
     def outcome_probabilities(
@@ -331,7 +320,6 @@ class Bernoulli(Response):
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> np.ndarray:
-        """Return the probability that first wins, (..., n)."""
         return self.typical_score(eta, parameters)
 
 
@@ -347,7 +335,6 @@ class DavidsonResponse(Response):
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood:
-        """The sum over cells by :mod:`bayesduel.models.log_normaliser`."""
         return self._sum
 
     def _sum(self, eta: np.ndarray, parameters: Arrays, data: Arrays) -> np.ndarray:
@@ -360,7 +347,6 @@ class DavidsonResponse(Response):
         return np.asarray(linear - total + data["log_coefficient"].sum())
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise where the log has no third outcome, or a flat prior leaves it undetermined."""
         if duels.tie_rule != "keep":
             raise ValueError(
                 f"the Davidson model needs the ties: read the log with ties='keep', "
@@ -384,7 +370,6 @@ class DavidsonResponse(Response):
         )
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        """Return the derivatives of the multinomial log likelihood."""
         counts, n = data["counts"], data["n"]
         chance = self.outcome_probabilities(eta, parameters, None, None)
         ahead, tie = (chance["win"] - chance["loss"]) / 2, chance["tie"]

@@ -85,7 +85,6 @@ class ScoreModel(Model):
         object.__setattr__(self, "scale", own)
 
     def __add__(self, other: Any) -> Self:
-        """Return the same with a further term."""
         return replace(self, predictor=self.terms + other)
 
     @property
@@ -100,7 +99,6 @@ class ScoreModel(Model):
 
     @property
     def title(self) -> str:
-        """The label with its assumption, and the other terms."""
         beside = [p.title for p in self._beside]
         return " + ".join([getattr(self, "assumption", self.label), *beside])
 

@@ -47,7 +47,6 @@ class Scores(ArmTerm):
         return {"scale": Scale("half-normal", None)} if self.scale is None else {}
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return the scale: learned, or fixed in the numbers' own unit."""
         return scales["scale"] if self.scale is None else float(self.scale)
 
     @property

@@ -121,7 +121,6 @@ class Sources(ByLevel, ArmTerm):
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """Standard deviations, and odds for the correlations."""
         odds = Scale("log-normal", 1.0, UNIFORM, in_units=False)
         found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
         if not isinstance(self.target, str):
@@ -131,13 +130,11 @@ class Sources(ByLevel, ArmTerm):
 
     @property
     def dims(self) -> Dims:
-        """Scores are by source and arm, standard deviations by source."""
         own = {self.parameter: (self.by, "arm"), self.spread: (self.by,)}
         return own | ({"agreement": (f"{self.by}_other",)} if isinstance(self.target, str) else {})
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Votes of the target."""
         return (f"{self.by} is {self.words}",)
 
     @property
@@ -150,16 +147,12 @@ class Sources(ByLevel, ArmTerm):
         return join([f"{100 * weight:.3g} % {level}" for level, weight in self._weights.items()])
 
     def settled(self, log: Any) -> Self:
-        """Return the same with the levels written down."""
         return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])
 
     def levelled(self, log: Any) -> Any:
         """Return the log with the levels that are written down, in their order.
 
-        Raises
-        ------
-        ValueError
-            If a vote's source is none of them.
+        Raises ValueError if a vote's source is none of them.
         """
         codes, labels = levels_of(log, self.by)
         own = self.settled(log).levels or ()
@@ -172,7 +165,6 @@ class Sources(ByLevel, ArmTerm):
         return replace(log, votes=log.votes.with_level(self.by, place[codes], own))
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the sources, and those that are not the target."""
         whole = self.settled(log)
         return {self.by: list(whole.levels or ()), f"{self.by}_other": list(whole.others)}
 
@@ -192,11 +184,9 @@ class Sources(ByLevel, ArmTerm):
         return tuple(touches)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        """Return 1: the covariance has the standard deviations."""
         return 1.0
 
     def covariance(self, scales: Named, n: int) -> Any:
-        """Return the covariance of an arm's scores between sources, (n, n)."""
         deviation = scales[self.spread] * np.ones(n)
         return deviation[:, None] * deviation[None, :] * self.correlation(scales, n)
 
@@ -224,7 +214,6 @@ class Sources(ByLevel, ArmTerm):
         return tuple(self._weights.get(level, 0.0) for level in levels)
 
     def utility(self, parameters: Named, table: Any) -> Any:
-        """Return the target's scores, (..., K)."""
         scores = parameters[self.parameter]
         return sum(w * scores[..., s, :] for s, w in enumerate(self.weights) if w)
 
@@ -237,7 +226,6 @@ class Sources(ByLevel, ArmTerm):
     def complete(
         self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
     ) -> dict[str, np.ndarray]:
-        """Return the draws with centred scores by source, and with the target's."""
         found = super().complete(posterior, arms)
         return {"score": np.asarray(self.utility(found, None))} | found
 

@@ -99,16 +99,10 @@ class Part(ByValue, ABC):
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
         """Add its parameters to the PyMC model in context; return them by name.
 
-        Parameters
-        ----------
-        given
-            The model's data.
-        unit
-            Unit of the response.
-        scales
-            Learned scales of the model, by name.
-        centred
-            Parameterisation of scores under a learned scale; the posterior does not depend on it.
+        given, unit: the model's data, and the unit of the response.
+        scales: learned scales of the model, by name.
+        centred: parameterisation of scores under a learned scale; the posterior does not depend on
+            it.
         """
 
     @property
@@ -165,12 +159,8 @@ class Part(ByValue, ABC):
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
         """Return the least and the greatest that a log has of the numbers it reads, by name.
 
-        Parameters
-        ----------
-        seen
-            What the parts ask of the log's votes (`columns`), by cell.
-        coords
-            Coordinates of the fit.
+        seen: what the parts ask of the log's votes (`columns`), by cell.
+        coords: coordinates of the fit.
         """
         return {}
 
@@ -271,14 +261,12 @@ class Term(Part):
         return parameters[self.parameter]
 
     def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
-        """Return the predictor plus this term."""
         touches = self.design(cells)
         if not touches:
             return eta
         return eta + contribution(self.coefficients(parameters), touches)
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add its coefficients to the PyMC model in context; return them by name."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -302,7 +290,6 @@ class Term(Part):
         return {self.parameter: free}
 
     def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
-        """Return that of the coefficients where their deviation is fixed."""
         if self.scales or self.flat:
             return {}
         standard = np.asarray(self.coefficients(parameters)) / self.deviation({}, cells, unit)
@@ -338,11 +325,9 @@ class ByLevel(Part):
         return () if self.by is None else (self.by,)
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return each vote's level, -1 where it has none."""
         return {} if self.by is None else {f"{self.by}_of_cell": levels_of(log, self.by)[0]}
 
     def coords(self, log: Any) -> dict[str, Any]:
-        """Return the levels."""
         return {} if self.by is None else {self.by: list(levels_of(log, self.by)[1])}
 
     def level_of(self, cells: Named) -> tuple[Any, Any]:
@@ -370,7 +355,6 @@ class ArmTerm(Term):
         return parameters[self.parameter]
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's coefficient and minus second's."""
         one = np.ones(np.shape(cells["first"]))
         return Touch((cells["first"],), one), Touch((cells["second"],), -one)
 

@@ -109,7 +109,6 @@ class ThurstoneScore(ScoreModel):
 
     @property
     def response(self) -> Response:
-        """Normal or Student margins about the predictor."""
         return MarginResponse(variances=self.variances, degrees=self.degrees, unit_size=self.unit)
 
     def settled(self, log: Any) -> Self:

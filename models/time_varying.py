@@ -100,7 +100,6 @@ class TimeVarying(Term):
         return cls(periods=int(text)) if text.isdecimal() else cls(text)  # type: ignore[arg-type]
 
     def settled(self, log: Any) -> Self:
-        """Return the same with its periods' limits written down."""
         return replace(self, edges=self._limits(log))
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
@@ -118,14 +117,12 @@ class TimeVarying(Term):
         return {"period": middle, "earlier": middle[:-1]}
 
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:
-        """Return the first and the last time of the log."""
         ends = np.array(self.edges)[[0, -1]]
         dated = np.issubdtype(coords["period"].dtype, np.datetime64)
         return {"time": ends.astype("int64").astype("datetime64[us]") if dated else ends}
 
     @property
     def scales(self) -> dict[str, Scale]:
-        """The drift, and the length of a smooth process in periods."""
         drift = {"drift": Scale("half-normal", self.prior)}
         if self.process == "walk":
             return drift
@@ -133,7 +130,6 @@ class TimeVarying(Term):
         return drift | {"length": Scale("log-normal", n / 3.0, 0.5, in_units=False)}
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
-        """Return first's change and minus second's where the cell is of an earlier period."""
         if "period_of_cell" not in cells:
             return ()
         period = cells["period_of_cell"]
@@ -161,7 +157,6 @@ class TimeVarying(Term):
         return parameters["rating"][..., :-1, :] - parameters["score"][..., None, :]
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
-        """Add the changes and the ratings to the PyMC model in context."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -174,7 +169,6 @@ class TimeVarying(Term):
     def complete(
         self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
     ) -> dict[str, np.ndarray]:
-        """Return the draws with ``rating``, (..., periods, K), in place of changes."""
         found = super().complete(posterior, arms)
         change = found.pop("change", None)
         if change is not None and "rating" not in found:

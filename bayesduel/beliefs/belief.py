@@ -45,43 +45,22 @@ BOUNDS = {
 
 
 class Belief(NamedTuple):
-    """The belief about P after some duels.
+    """The belief about P after some duels."""
 
-    Attributes
-    ----------
-    kind
-        How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED,
-        BY_QUANTILE (of the Beta posterior), BY_GAUSSIAN (by `location` and `spread`) or
-        BY_RANKED (by `ranked`).
-    source
-        What samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS.
-    wins
-        Times i beat j, shape (K, K), float64 (a tie is half a win each), diagonal 0.
-    prior
-        Pseudo-wins of either arm of a pair in the Beta posterior.
-    draws
-        Posterior draws of P by a model, shape (n, K, K); n = 0 where there is none.
-    ranked
-        The same, each entry in increasing order.
-    location, spread
-        Mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0)
-        where there is none.
-    last
-        The pair recorded last, shape (2,), int64; (-1, -1) before the first.
-    n_duels
-        Duels recorded, self-duels included, shape (1,), int64.
-    """
-
+    # how bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE
+    # (of the Beta posterior), BY_GAUSSIAN (by `location` and `spread`) or BY_RANKED (by `ranked`)
     kind: int
-    source: int
-    wins: np.ndarray
-    prior: float
-    draws: np.ndarray
-    ranked: np.ndarray
+    source: int  # what samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS
+    wins: np.ndarray  # times i beat j, shape (K, K), float64 (a tie is half a win each), diagonal 0
+    prior: float  # pseudo-wins of either arm of a pair in the Beta posterior
+    draws: np.ndarray  # posterior draws of P by a model, shape (n, K, K); n = 0 where there is none
+    ranked: np.ndarray  # the same, each entry in increasing order
+    # mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0) where there
+    # is none
     location: np.ndarray
     spread: np.ndarray
-    last: np.ndarray
-    n_duels: np.ndarray
+    last: np.ndarray  # the pair recorded last, shape (2,), int64; (-1, -1) before the first
+    n_duels: np.ndarray  # duels recorded, self-duels included, shape (1,), int64
 
 
 class BeliefSpec(Settings):

@@ -60,6 +60,8 @@ def fit_margins(
     Raises ValueError if an argument breaks its rule, or the arms are not connected; RuntimeError if
     `max_rounds` do not suffice.
     """
+    from scipy.sparse.csgraph import connected_components
+
     require_margins(margins)
     n_arms = len(margins.n)
     check_one_of(variances, "variances", KINDS)
@@ -70,7 +72,7 @@ def fit_margins(
     if not finite(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance should be >= 0, got {tolerance}")
     max_rounds = whole(max_rounds, "max_rounds", 1)
-    if not _connected(margins.n > 0):
+    if connected_components(margins.n > 0, directed=False)[0] > 1:
         raise ValueError("margins should connect all arms, got some that never met the others")
     mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))
     pooled, least = pair_variances(margins, 0.0, mean, scatter, variance)
@@ -96,13 +98,3 @@ def fit_margins(
     squares = scatter[i, j] + n[i, j] * e**2 + shrinkage * pooled
     terms = (n[i, j] + shrinkage) * np.log(v) + squares / v + n[i, j] * np.log(2 * np.pi)
     return MarginFit(score, variance, float(-0.5 * terms.sum()), rounds)
-
-
-def _connected(met: np.ndarray) -> bool:
-    reached = np.zeros(len(met), dtype=bool)
-    reached[0] = True
-    while True:
-        more = reached | met[reached].any(axis=0)
-        if (more == reached).all():
-            return bool(reached.all())
-        reached = more

@@ -61,27 +61,17 @@ CONTROLLED_ARMS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class OrderShare:
-    """What the side listed first wins.
+    """What the side listed first wins."""
 
-    Attributes
-    ----------
-    share, interval
-        Share of the decisive duels, and its 95 % interval.
-    between_level, between_interval
-        Probability that it wins between arms of equal score, estimated together with the scores,
-        and its 95 % interval; None where the design does not identify it.
-    n_decisive
-        Number of decisive duels.
-    both_ways
-        Share of the pairs that met in both orders.
-    """
-
+    # share of the decisive duels, and its 95 % interval
     share: float
     interval: tuple[float, float]
+    # probability that it wins between arms of equal score, estimated together with the scores, and
+    # its 95 % interval; None where the design does not identify it
     between_level: float | None
     between_interval: tuple[float, float] | None
-    n_decisive: int
-    both_ways: float
+    n_decisive: int  # number of decisive duels
+    both_ways: float  # share of the pairs that met in both orders
 
     @property
     def clear(self) -> bool:
@@ -236,10 +226,7 @@ class Check:
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
 
-        Raises
-        ------
-        ValueError
-            If `model` is not one of them.
+        Raises ValueError if `model` is not one of them.
         """
         known = [] if self.comparison is None else list(self.comparison.fits)
         if model is not None and model not in known:
@@ -284,9 +271,9 @@ class Check:
     def answer_without_ranking(self, model: "Model") -> "tuple[xr.DataTree | None, str]":
         """Return a fit that allows cycles and controls for what `model` does, or None and why.
 
-        Where `model` has no order effect and no covariates of the duel: :attr:`without_ranking`.
-        Otherwise blade-chest planes around `model`, fitted to the log; winners of it are those of
-        neutral duels, as those of `model` are.
+        :attr:`without_ranking` where `model` has no order effect and no covariates of the duel.
+        Otherwise blade-chest planes around `model`, fitted to the log; winners are those of neutral
+        duels, too.
         """
         from bayesduel.inference.fit import fit
         from bayesduel.models import BladeChest, scored

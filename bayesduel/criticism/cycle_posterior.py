@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from math import lgamma
 
 import numpy as np
-from scipy import sparse
 from scipy.special import betaln
 
+from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.triads import AT_ONCE, Triads
 from bayesduel.data.votes import Pairs
+from bayesduel.inference.design import laplacian
 
 __all__ = ["Cycle", "CyclePosterior", "curl_share", "cycle_posterior", "draw_pairs"]
 
@@ -24,23 +25,13 @@ LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Nor
 
 @dataclass(frozen=True, kw_only=True)
 class Cycle:
-    """Three arms, each of which may beat the next, and the last the first.
+    """Three arms, each of which may beat the next, and the last the first."""
 
-    Attributes
-    ----------
-    arms
-        Three labels, in that order.
-    probability
-        Probability of all three majorities, pairs independent.
-    steps
-        Probability that each arm beats the next, and the last the first.
-    counts
-        Duels won and lost against the next arm, ties left out, one pair an arm.
-    """
-
-    arms: tuple[str, str, str]
-    probability: float
+    arms: tuple[str, str, str]  # three labels, in that order
+    probability: float  # probability of all three majorities, pairs independent
+    # probability that each arm beats the next, and the last the first
     steps: tuple[float, float, float]
+    # duels won and lost against the next arm, ties left out, one pair an arm
     counts: tuple[tuple[int, int], ...]
 
     @property
@@ -51,43 +42,26 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CyclePosterior:
-    """Posterior probabilities of transitivity and of cycles.
+    """Posterior probabilities of transitivity and of cycles."""
 
-    Attributes
-    ----------
-    weak, moderate, strong
-        That preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
-        smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive.
-    weak_prior
-        Prior probability of weak transitivity where all pairs met: K! / 2^(K (K - 1) / 2).
-    condorcet
-        That some arm beats every other (pairs that never met have probability one half).
-    cyclic
-        Cyclic triads: mean, and the ends of the 95 % interval.
-    cyclic_error
-        Standard error of that mean where triads were sampled, else 0.
-    cycles
-        The most probable cycles.
-    n_alike
-        Number of cycles, the most probable one included, that are not less probable than it
-        beyond two Monte Carlo standard errors. Where triads were sampled, an estimate.
-    curl
-        Share of the log odds that no scores explain: mean, and the ends of its interval.
-    n_draws
-        Number of posterior draws.
-    """
-
+    # that preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
+    # smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive
     weak: float
     moderate: float
     strong: float
+    # prior probability of weak transitivity where all pairs met: K! / 2^(K (K - 1) / 2)
     weak_prior: float
+    # that some arm beats every other (pairs that never met have probability one half)
     condorcet: float
-    cyclic: tuple[float, float, float]
-    cyclic_error: float
-    cycles: tuple[Cycle, ...]
+    cyclic: tuple[float, float, float]  # cyclic triads: mean, and the ends of the 95 % interval
+    cyclic_error: float  # standard error of that mean where triads were sampled, else 0
+    cycles: tuple[Cycle, ...]  # the most probable cycles
+    # number of cycles, the most probable one included, that are not less probable than it beyond
+    # two Monte Carlo standard errors. Where triads were sampled, an estimate.
     n_alike: int
+    # share of the log odds that no scores explain: mean, and the ends of its interval
     curl: tuple[float, float, float]
-    n_draws: int
+    n_draws: int  # number of posterior draws
 
 
 def cycle_posterior(
@@ -150,17 +124,9 @@ def curl_share(
     Programming 2011. What is no gradient is curl (around triads) and, where pairs did not
     meet, harmonic (around longer ways); both are counted.
     """
-    laplacian = np.zeros((n_arms, n_arms))
-    np.add.at(laplacian, (first, second), -weight)
-    np.add.at(laplacian, (second, first), -weight)
-    laplacian -= np.diag(laplacian.sum(1))
-    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    inverse = np.linalg.pinv(laplacian(weight, first, second, n_arms), hermitian=True)
     total = (weight * odds**2).sum(1)
-    pair = np.arange(len(first))
-    places = (np.concatenate([first, second]), np.concatenate([pair, pair]))
-    sign = np.repeat([1.0, -1.0], len(pair))
-    incidence = sparse.csr_array((sign, places), shape=(n_arms, len(pair)))
-    divergence = incidence @ (weight * odds).T
+    divergence = (grouped(first, n_arms) - grouped(second, n_arms)).T @ (weight * odds).T
     explained = (divergence * (inverse @ divergence)).sum(0)
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
@@ -192,15 +158,9 @@ def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> float:
     """Return the probability that some arm beats every other."""
-    met = np.zeros(n_arms, dtype=np.int64)
-    np.add.at(met, first, 1)
-    np.add.at(met, second, 1)
-    ahead, pair = (theta > 0.5).T.astype(float), np.arange(len(first))
-    of_first, of_second = (
-        sparse.csr_array((np.ones(len(pair)), (arm, pair)), shape=(n_arms, len(pair)))
-        for arm in (first, second)
-    )
-    lost = (of_first @ (1.0 - ahead) + of_second @ ahead).T > 0
+    met = np.bincount(np.concatenate([first, second]), minlength=n_arms)
+    ahead = (theta > 0.5).astype(float)
+    lost = (1.0 - ahead) @ grouped(first, n_arms) + ahead @ grouped(second, n_arms) > 0
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
     return float(np.where(lost, 0.0, 0.5 ** (n_arms - 1.0 - met)).sum(1).clip(max=1).mean())
 

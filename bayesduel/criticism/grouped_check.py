@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import sparse
 
-from bayesduel.criticism.levels import levels_by, without_votes
+from bayesduel.criticism.levels import grouped, levels_by, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
@@ -124,12 +123,9 @@ def _statistics(
     margins = model.response.outcome == "margin"
     outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
     n_groups, n_arms, n = int(group.max()) + 1, log.n_arms, len(group)
-    rows = np.arange(n)
-    total = sparse.csr_array((np.ones(n), (rows, group)), shape=(n, n_groups))
-    sides = [(group * n_arms + side) for side in (votes.left, votes.right)]
-    signs = np.concatenate([np.ones(n), -np.ones(n)])
-    place = (np.concatenate([rows, rows]), np.concatenate(sides))
-    by_arm = sparse.csr_array((signs, place), shape=(n, n_groups * n_arms))
+    total, every = grouped(group, n_groups), n_groups * n_arms
+    left, right = (group * n_arms + side for side in (votes.left, votes.right))
+    by_arm = grouped(left, every) - grouped(right, every)
     size = np.bincount(group, minlength=n_groups)
     level = 0.0 if margins else 0.5
     favourite = np.sign(_moments(model, posterior, given, margins)[0].mean(axis=0) - level)

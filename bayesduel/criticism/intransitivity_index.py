@@ -29,25 +29,15 @@ LEAST = 0.5  # prior degrees of freedom of a pair's variance, at least: fewer fi
 
 @dataclass(frozen=True, kw_only=True)
 class MarginIndex:
-    """The intransitivity index, its null distribution and p-value.
+    """The intransitivity index, its null distribution and p-value."""
 
-    Attributes
-    ----------
-    index
-        The intransitivity index, in [0, 1].
-    expected, upper
-        Mean and 95 % quantile of the index in logs replicated from the fitted scores.
-    p_value
-        Share of these logs, the log itself among them, whose index is at least as large.
-    n_logs
-        Number of replicated logs.
-    """
-
-    index: float
+    index: float  # the intransitivity index, in [0, 1]
+    # mean and 95 % quantile of the index in logs replicated from the fitted scores
     expected: float
     upper: float
+    # share of these logs, the log itself among them, whose index is at least as large
     p_value: float
-    n_logs: int
+    n_logs: int  # number of replicated logs
 
 
 def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = LOGS) -> MarginIndex | None:

@@ -4,13 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.models.cells import levels_of
 from bayesduel.system.arguments import check_type
 
-__all__ = ["PERIODS", "levels_by", "with_votes", "without_votes"]
+__all__ = ["PERIODS", "grouped", "levels_by", "size_of", "with_votes", "without_votes"]
 
 PERIODS = 10  # of time, of about as many votes each
 
@@ -54,6 +55,17 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
     votes = log.votes.take(~gone)
     cells: Cells = cells_of(votes, log.n_arms)
     return replace(log, votes=votes, cells=cells)
+
+
+def grouped(place: np.ndarray, n: int) -> sparse.csr_array:
+    """Return which of `n` groups each entry belongs to, number ``place[i]``: ones, (n, groups)."""
+    shape = (len(place), n)
+    return sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)), shape=shape)
+
+
+def size_of(member: sparse.csr_array) -> np.ndarray:
+    """Return how many entries each group has, shape (groups,)."""
+    return np.asarray(member.sum(axis=0)).ravel()
 
 
 def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -138,8 +138,7 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
                 "log_likelihood": {"outcome": log_likelihood[None, :, varies]},
             }
         )
-        with ONE_THREAD, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # high k-hats are shown and acted upon
+        with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
             result = az.loo(tree, pointwise=True, reff=reff)
         elpd[varies], khat[varies] = result.elpd_i.to_numpy(), result.pareto_k.to_numpy()
     return elpd, lppd, khat
@@ -174,6 +173,5 @@ def _compare(elpds: Mapping[str, Any]) -> Any:
     """Return ArviZ's comparison: differences from the best model and stacking weights."""
     if len(elpds) == 1:
         return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
-    with ONE_THREAD, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # k-hats stand in the table
+    with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats stand in the table
         return az.compare(dict(elpds), method="stacking", round_to="none")

@@ -27,6 +27,7 @@ import xarray as xr
 from scipy import sparse
 from scipy.special import ndtri, stdtr
 
+from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
@@ -342,17 +343,6 @@ def _log_likelihood(
     cells = ModelCells(log=None, seen=None, data=observed_conditions(fit, model) | data)
     values = model.log_likelihood(posterior, cells)
     return xr.Dataset({"margin": (("chain", "draw", "vote"), values[None])})
-
-
-def grouped(place: np.ndarray, n: int) -> sparse.csr_array:
-    """Return which of `n` groups each entry belongs to, number ``place[i]``: ones, (n, groups)."""
-    shape = (len(place), n)
-    return sparse.csr_array((np.ones(len(place)), (np.arange(len(place)), place)), shape=shape)
-
-
-def size_of(member: sparse.csr_array) -> np.ndarray:
-    """Return how many entries each group has, shape (groups,)."""
-    return np.asarray(member.sum(axis=0)).ravel()
 
 
 def per_root(member: sparse.csr_array) -> sparse.csr_array:

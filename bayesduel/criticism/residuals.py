@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
+from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.criticism.transitivity.null_models import FEW_ARMS, NullModels
 from bayesduel.data.duels import Duels
 from bayesduel.jit import compiled, interpreted
@@ -55,17 +55,12 @@ def arm_residuals(
     chance = null_models.expected()
     mean = design.by_pair(design.n * chance)
     variance = design.by_pair(design.n * chance * (1 - chance))
-    opponents = np.bincount(design.first, minlength=design.n_arms) + np.bincount(
-        design.second, minlength=design.n_arms
-    )
-
-    pair = np.arange(len(design.first))
-    places = (np.concatenate([design.first, design.second]), np.concatenate([pair, pair]))
-    member = sparse.csr_array((np.ones(2 * len(pair)), places), shape=(design.n_arms, len(pair)))
+    member = grouped(design.first, design.n_arms) + grouped(design.second, design.n_arms)
+    opponents = size_of(member).astype(int)
 
     def misfit(logs: np.ndarray) -> np.ndarray:
         square = (np.stack([design.by_pair(won) for won in logs]) - mean) ** 2 / variance
-        return np.asarray(square @ member.T) / np.maximum(opponents, 1)
+        return np.asarray(square @ member) / np.maximum(opponents, 1)
 
     observed = misfit(design.won[None])[0]
     as_far = np.ones(design.n_arms)

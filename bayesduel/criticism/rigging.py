@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import sparse
 
-from bayesduel.criticism.levels import without_votes
+from bayesduel.criticism.levels import grouped, without_votes
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import seen_in
@@ -167,8 +166,7 @@ def _predicted(
             (gained, np.hstack([points, times[here] - points]), of_side[:, here].ravel()),
         ):
             kinds, place = np.unique(group, return_inverse=True)
-            rows = (np.ones(len(group)), (np.arange(len(group)), place))
-            into[kinds] = (value @ sparse.csr_array(rows, (len(group), len(kinds)))).var(axis=0)
+            into[kinds] = (value @ grouped(place, len(kinds))).var(axis=0)
         start = stop
     return chance, likely, gained
 

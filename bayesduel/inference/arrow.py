@@ -28,7 +28,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
 from bayesduel.inference.crossed import Crossing
-from bayesduel.inference.design import DesignMatrix, Gram, ScoresBeside, centre, uncentre
+from bayesduel.inference.design import Gram, PairDifferences, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
@@ -362,7 +362,7 @@ def layout_of(density: LinearPredictor) -> Layout:
         same = all(t.at[0] is first or np.array_equal(t.at[0], first) for t in touches)
         if same and block.term.covariance(scales, block.lengths[0]) is None:
             found.append(every[start : start + block.size].reshape(block.lengths))
-    if not found or not isinstance(density.design, DesignMatrix):
+    if not found:
         return alone
     found.sort(key=lambda family: -family.size)
     groups, families = found[0], [slice(0, len(found[0]))]
@@ -370,13 +370,16 @@ def layout_of(density: LinearPredictor) -> Layout:
         if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
             families.append(slice(len(groups), len(groups) + len(family)))
             groups = np.concatenate([groups, family])
-    scored = density.design.n_arms if isinstance(density.design, ScoresBeside) else 0
+    if isinstance(density.design, PairDifferences):
+        scored, parts = density.design.n_arms, [density.design.scores, density.design.beside]
+    else:
+        scored, parts = 0, [density.design]
     shift = 1 if scored else 0  # the scores have a column more than free numbers
     border = np.setdiff1d(every, groups.ravel())
     columns = border[border < density.size - len(density.own)]
     raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
     raw = raw if scored else columns
-    matrix = sparse.csc_array(density.design.jacobian)
+    matrix = sparse.csc_array(sparse.hstack([part.jacobian for part in parts]))
     to_border = sparse.csr_array(matrix[:, raw])
     to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
     return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))

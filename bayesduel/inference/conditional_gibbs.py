@@ -47,8 +47,6 @@ def gibbs_of_conditional(
     top, root: the conditional at the best scales, and the coordinates of these, (q, q).
     n_draws: number of the draws of the approximation.
 
-    Notes
-    -----
     The exact slope of the log density of the scales is the mean of that of the prior over draws of
     the coefficients (Fisher's identity); its distance from the bound's says how far the scales are
     shifted.

@@ -1,11 +1,12 @@
 """Designs: how a linear predictor depends on its parameters.
 
-Two designs behind one interface: differences of centred scores (K numbers that sum to zero, in
-place of which K - 1 free numbers are estimated) with a few other columns, and any sparse matrix.
+Two designs behind one interface: any matrix, and differences of centred scores (K numbers that sum
+to zero, in place of which K - 1 free numbers are estimated) beside the columns of a matrix.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,13 +14,13 @@ from scipy import sparse
 from bayesduel.jit import compiled
 
 __all__ = [
+    "Columns",
     "Design",
-    "DesignMatrix",
     "Gram",
     "PairDifferences",
-    "ScoresBeside",
     "centre",
     "laplacian",
+    "pair_differences",
     "reduce",
     "uncentre",
 ]
@@ -86,125 +87,15 @@ def predictors(
 
 
 @dataclass(frozen=True, eq=False)
-class PairDifferences:
-    """Differences of two centred scores, plus a few other columns.
-
-    The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
-    of a Jacobian of K x cells, exact all the same.
-    """
-
-    first: np.ndarray  # arms of each cell, indices
-    second: np.ndarray
-    n_arms: int  # number of arms; the first K - 1 entries of u are the free numbers of the scores
-    reach: np.ndarray  # the other columns of J, (cells, p)
-
-    @cached_property
-    def _small(self) -> np.ndarray | None:
-        """The whole of J where it is small: then one product is quicker than its parts."""
-        size = self.n_arms - 1 + self.reach.shape[1]
-        if len(self.first) * size > SMALL:
-            return None
-        scores = centre(np.eye(self.n_arms - 1)).T
-        return np.column_stack([scores[self.first] - scores[self.second], self.reach])
-
-    def eta(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (..., cells)."""
-        if self._small is not None:
-            return u @ self._small.T
-        score = centre(u[..., : self.n_arms - 1])
-        eta = score[..., self.first] - score[..., self.second]
-        if self.reach.shape[1]:
-            eta = eta + u[..., self.n_arms - 1 :] @ self.reach.T
-        return eta
-
-    def etas(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
-        cut = self.n_arms - 1
-        columns = np.ascontiguousarray(self.reach.T)
-        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, columns)
-
-    def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return J' slope, (size,)."""
-        if self._small is not None:
-            return slope @ self._small
-        by_arm = np.bincount(self.first, slope, minlength=self.n_arms)
-        by_arm -= np.bincount(self.second, slope, minlength=self.n_arms)
-        return np.concatenate([uncentre(by_arm), slope @ self.reach])
-
-    def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        """Return J' slopes, (size, m), of slopes (cells, m)."""
-        if self._small is not None:
-            return self._small.T @ slopes
-        by_arm = uncentre((self._incidence @ slopes).T).T
-        return np.concatenate([by_arm, self.reach.T @ slopes])
-
-    @cached_property
-    def _incidence(self) -> "sparse.csr_array":
-        """The sum over cells of first less second, (K, cells)."""
-        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
-        place = np.concatenate([self.first, self.second]), np.concatenate([cell, cell])
-        shape = (self.n_arms, len(cell))
-        return sparse.csr_array((np.concatenate([one, -one]), place), shape=shape)
-
-    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
-        """Return J' slope over the cells of each group, (n, size)."""
-        shape = (n, self.n_arms)
-        by_arm = sparse.coo_array((slope, (groups, self.first)), shape=shape).toarray()
-        by_arm -= sparse.coo_array((slope, (groups, self.second)), shape=shape).toarray()
-        others = [np.bincount(groups, slope * c, minlength=n) for c in self.reach.T]
-        return np.column_stack([uncentre(by_arm), *others])
-
-    def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus J' diag(bend) J, (size, size)."""
-        if self._small is not None:
-            return -(self._small.T * bend) @ self._small
-        free = reduce(laplacian(-bend, self.first, self.second, self.n_arms))
-        p = self.reach.shape[1]
-        if not p:
-            return free
-        moved = -bend[:, None] * self.reach
-        by_arm = np.stack(
-            [
-                np.bincount(self.first, c, minlength=self.n_arms)
-                - np.bincount(self.second, c, minlength=self.n_arms)
-                for c in moved.T
-            ]
-        )
-        mixed = uncentre(by_arm).T
-        result = np.pad(free, (0, p))
-        result[:-p, -p:], result[-p:, :-p] = mixed, mixed.T
-        result[-p:, -p:] = self.reach.T @ moved
-        return result
-
-    def spread(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the standard deviation of eta, (cells,)."""
-        cut = self.n_arms - 1
-        score = centre(centre(covariance[:cut, :cut]).T)
-        own = score.diagonal()
-        variance = own[self.first] + own[self.second] - 2 * score[self.first, self.second]
-        if self.reach.shape[1]:
-            mixed = centre(covariance[cut:, :cut])  # (p, K)
-            apart = mixed[:, self.first] - mixed[:, self.second]
-            variance = variance + 2 * (self.reach.T * apart).sum(0)
-            variance = variance + ((self.reach @ covariance[cut:, cut:]) * self.reach).sum(1)
-        return np.sqrt(np.maximum(variance, 0.0))
-
-    def rows(self, cells: np.ndarray) -> "PairDifferences":
-        """Return the design of these cells."""
-        return PairDifferences(
-            self.first[cells], self.second[cells], self.n_arms, self.reach[cells]
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Gram:
-    """The products left' diag(weight) right of sparse matrices (rows, m) and (rows, n).
+    """The products left' diag(weight) right of matrices (rows, m) and (rows, n).
 
-    They are linear in the weights: their entries are products of two entries of a row, times these.
+    Of sparse matrices they are linear in the weights: their entries are products of two entries of
+    a row, times these.
     """
 
-    left: "sparse.csr_array"
-    right: "sparse.csr_array"
+    left: Any  # arrays, or sparse
+    right: Any
 
     @cached_property
     def _products(self) -> "tuple[np.ndarray, np.ndarray, sparse.csr_array] | None":
@@ -227,24 +118,22 @@ class Gram:
         entries = sparse.csr_array((values, (place, row[first])), (len(key), left.shape[0]))
         return key % n, np.searchsorted(key // n, np.arange(left.shape[1] + 1)), entries
 
-    def of(self, weight: np.ndarray) -> "sparse.csr_array":
-        """Return the product with these weights (rows,), (m, n)."""
-        shape = (self.left.shape[1], self.right.shape[1])
+    def of(self, weight: np.ndarray) -> Any:
+        """Return the product with these weights (rows,), (m, n), sparse if both matrices are."""
+        if isinstance(self.right, np.ndarray):
+            return (self.left.T * weight) @ self.right
         if self._products is None:
             return sparse.csr_array(self.left.T @ self.right.multiply(weight[:, None]))
         column, end, entries = self._products
+        shape = (self.left.shape[1], self.right.shape[1])
         return sparse.csr_array((entries @ weight, column, end), shape)
 
 
 @dataclass(frozen=True, eq=False)
-class DesignMatrix:
-    """Any linear predictor, as a sparse matrix J, (cells, size)."""
+class Columns:
+    """Any linear predictor, as a matrix J, (cells, size)."""
 
-    jacobian: "sparse.csr_array"
-
-    @cached_property
-    def _transposed(self) -> "sparse.csr_array":
-        return sparse.csr_array(self.jacobian.T)
+    jacobian: Any  # an array, or sparse
 
     @cached_property
     def _gram(self) -> Gram:
@@ -252,91 +141,133 @@ class DesignMatrix:
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
-        return self.jacobian @ u if u.ndim == 1 else np.asarray((self.jacobian @ u.T).T)
+        return np.asarray((self.jacobian @ u.T).T)
 
     def etas(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (n, cells), of many u (n, size)."""
         return np.ascontiguousarray(self.eta(u))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return J' slope, (size,)."""
-        return self._transposed @ slope
-
-    def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        """Return J' slopes, (size, m), of slopes (cells, m)."""
-        return np.asarray(self._transposed @ slopes)
+        """Return J' slope, (size, ...), of slopes (cells, ...)."""
+        return np.asarray((slope.T @ self.jacobian).T)
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
         place = (groups, np.arange(len(slope)))
-        member = sparse.csr_array((slope, place), shape=(n, len(slope)))
-        return np.asarray((member @ self.jacobian).todense())
+        members = sparse.csr_array((slope, place), shape=(n, len(slope)))
+        return whole(members @ self.jacobian)
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus J' diag(bend) J, (size, size)."""
-        return self._gram.of(-bend).toarray()
+        return whole(self._gram.of(-bend))
 
-    def spread(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the standard deviation of eta, (cells,)."""
-        moved = self.jacobian @ covariance
-        return np.sqrt(np.asarray(self.jacobian.multiply(moved).sum(axis=1)).ravel())
+    def variance(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the variance of eta, (cells,), where u has this covariance."""
+        return self.dots(self.jacobian @ covariance)
 
-    def rows(self, cells: np.ndarray) -> "DesignMatrix":
+    def dots(self, rows: np.ndarray) -> np.ndarray:
+        """Return the inner products of the rows of J and of an array (cells, size), (cells,)."""
+        if isinstance(self.jacobian, np.ndarray):
+            return np.asarray(np.einsum("ij,ij->i", self.jacobian, rows))
+        return np.asarray(self.jacobian.multiply(rows).sum(axis=1)).ravel()
+
+    def rows(self, cells: np.ndarray) -> "Columns":
         """Return the design of these cells."""
-        return DesignMatrix(sparse.csr_array(self.jacobian[cells]))
+        return Columns(self.jacobian[cells])
 
 
 @dataclass(frozen=True, eq=False)
-class ScoresBeside(DesignMatrix):
-    """Differences of two centred scores, beside many sparse columns.
+class PairDifferences:
+    """Differences of two centred scores, plus other columns.
 
-    jacobian: of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u
-        are the free numbers of the scores.
-    n_arms: K.
+    The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
+    of a Jacobian of K x cells, exact all the same.
     """
 
-    n_arms: int
+    first: np.ndarray  # arms of each cell, indices
+    second: np.ndarray
+    n_arms: int  # number of arms; the first K - 1 entries of u are the free numbers of the scores
+    beside: Columns  # the other columns
 
-    @classmethod
-    def of(
-        cls, first: np.ndarray, second: np.ndarray, n_arms: int, others: "sparse.csr_array"
-    ) -> "ScoresBeside":
-        """Return the design of pairs and of other columns (cells, p)."""
-        cell, one = np.arange(len(first)), np.ones(len(first))
-        place = (np.concatenate([cell, cell]), np.concatenate([first, second]))
-        pairs = sparse.csr_array((np.concatenate([one, -one]), place), shape=(len(first), n_arms))
-        return cls(sparse.csr_array(sparse.hstack([pairs, others])), n_arms)
+    @cached_property
+    def scores(self) -> Columns:
+        """First less second of each cell, of K scores."""
+        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
+        place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
+        shape = (len(cell), self.n_arms)
+        return Columns(sparse.csr_array((np.concatenate([one, -one]), place), shape=shape))
 
-    def _raw(self, u: np.ndarray) -> np.ndarray:
-        """Return scores and other coefficients, (..., K + p), of u."""
-        cut = self.n_arms - 1
-        return np.concatenate([centre(u[..., :cut]), u[..., cut:]], axis=-1)
-
-    def _free(self, raw: np.ndarray) -> np.ndarray:
-        """Return the gradient in u from that in scores and others, (..., K + p)."""
-        parts = [uncentre(raw[..., : self.n_arms]), raw[..., self.n_arms :]]
-        return np.concatenate(parts, axis=-1)
+    @cached_property
+    def _mixed(self) -> Gram:
+        return Gram(self.scores.jacobian, self.beside.jacobian)
 
     def eta(self, u: np.ndarray) -> np.ndarray:
-        return super().eta(self._raw(u))
+        """Return eta, shape (..., cells)."""
+        score = centre(u[..., : self.n_arms - 1])
+        beside = self.beside.eta(u[..., self.n_arms - 1 :])
+        return score[..., self.first] - score[..., self.second] + beside
+
+    def etas(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (n, cells), of many u (n, size); compiled where J is dense."""
+        columns, cut = self.beside.jacobian, self.n_arms - 1
+        if not isinstance(columns, np.ndarray):
+            return np.ascontiguousarray(self.eta(u))
+        others = np.ascontiguousarray(columns.T)
+        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, others)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        return self._free(super().pull(slope))
-
-    def pulls(self, slopes: np.ndarray) -> np.ndarray:
-        return self._free(super().pulls(slopes).T).T
+        """Return J' slope, (size, ...), of slopes (cells, ...)."""
+        return np.concatenate([uncentre(self.scores.pull(slope).T).T, self.beside.pull(slope)])
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
-        return self._free(super().pull_by(slope, groups, n))
+        """Return J' slope over the cells of each group, (n, size)."""
+        by_arm = uncentre(self.scores.pull_by(slope, groups, n))
+        return np.column_stack([by_arm, self.beside.pull_by(slope, groups, n)])
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
-        return self._free(self._free(super().curvature(bend)).T)
+        """Return minus J' diag(bend) J, (size, size)."""
+        free = reduce(laplacian(-bend, self.first, self.second, self.n_arms))
+        p = self.beside.jacobian.shape[1]
+        if not p:
+            return free
+        mixed = uncentre(whole(self._mixed.of(-bend)).T).T
+        result = np.pad(free, (0, p))
+        result[:-p, -p:], result[-p:, :-p] = mixed, mixed.T
+        result[-p:, -p:] = self.beside.curvature(bend)
+        return result
 
-    def spread(self, covariance: np.ndarray) -> np.ndarray:
-        return super().spread(self._raw(self._raw(covariance).T))
+    def variance(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the variance of eta, (cells,), where u has this covariance."""
+        cut = self.n_arms - 1
+        score = centre(centre(covariance[:cut, :cut]).T)
+        own = score.diagonal()
+        found = own[self.first] + own[self.second] - 2 * score[self.first, self.second]
+        if self.beside.jacobian.shape[1]:
+            mixed = centre(covariance[cut:, :cut]).T  # (K, p)
+            found = found + 2 * self.beside.dots(mixed[self.first] - mixed[self.second])
+            found = found + self.beside.variance(covariance[cut:, cut:])
+        return np.maximum(found, 0.0)
 
-    def rows(self, cells: np.ndarray) -> "ScoresBeside":
-        return ScoresBeside(sparse.csr_array(self.jacobian[cells]), self.n_arms)
+    def rows(self, cells: np.ndarray) -> "Design":
+        """Return the design of these cells."""
+        beside = self.beside.rows(cells)
+        return pair_differences(self.first[cells], self.second[cells], self.n_arms, beside)
 
 
-Design = PairDifferences | DesignMatrix  # how eta (cells,) depends on u (size,): eta = J u
+Design = PairDifferences | Columns  # how eta (cells,) depends on u (size,): eta = J u
+
+
+def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside: Columns) -> Design:
+    """Return the design of pairs and other columns; the whole of J where that is small.
+
+    Then one product is quicker than its parts.
+    """
+    if len(first) * (n_arms - 1 + beside.jacobian.shape[1]) > SMALL:
+        return PairDifferences(first, second, n_arms, beside)
+    scores = centre(np.eye(n_arms - 1)).T
+    return Columns(np.column_stack([scores[first] - scores[second], whole(beside.jacobian)]))
+
+
+def whole(matrix: Any) -> np.ndarray:
+    """Return an array, or a sparse matrix as one."""
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())

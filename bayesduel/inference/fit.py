@@ -283,15 +283,15 @@ def sampled(
     model.check(duels)
     cells = model.cells(duels)
     layout = (chains, -(-draws // chains))
-    keep = log_likelihood
-    if keep is None:
-        keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+    if log_likelihood is None:
+        log_likelihood = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+    options = {"log_likelihood": log_likelihood, "progress": progress}
     with one_thread_if_small(len(duels.arms)):
         if sparse:
-            drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, keep, progress)
+            drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, **options)
         else:
             _check_dense(model, len(duels.arms))
-            drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
+            drawn, used, reason = _sample(model, cells, method, layout, seed, near, **options)
     return Sampled(model, asked, reasons, cells, layout, drawn, used, reason)
 
 
@@ -366,9 +366,8 @@ def _sample(
     method: Method,
     layout: tuple[int, int],
     seed: int,
-    keep: bool,
-    progress: Progress,
     near: Arrays | None,
+    **options: Any,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason, near_by = layout, "asked for", None
@@ -384,9 +383,7 @@ def _sample(
     if method != "nuts":
         try:
             approximation = approximation_of(model, cells, near)
-            drawn = sample(
-                approximation, chains * per_chain, rng, log_likelihood=keep, progress=progress
-            )
+            drawn = sample(approximation, chains * per_chain, rng, **options)
         except FloatingPointError as error:
             if method == "laplace":
                 raise ValueError(f"the Laplace approximation does not exist: {error}") from error
@@ -402,7 +399,6 @@ def _sample(
                 short = _uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
             reason, near_by = f"Laplace's certificate does not hold: {certificate.shortfall}", drawn
-    options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
     try:
         drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
     except ValueError as error:
@@ -424,19 +420,12 @@ def _uncertified(draws: str, certificate: Quality, instead: str = "") -> str:
 
 
 def _sample_sparse(
-    model: Model,
-    cells: Any,
-    method: Method,
-    layout: tuple[int, int],
-    seed: int,
-    keep: bool,
-    progress: Progress,
+    model: Model, cells: Any, method: Method, layout: tuple[int, int], seed: int, **options: Any
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample on the sparse graph; return what was sampled, the method used and why."""
     from bayesduel.inference.sparse_sample import sample_gibbs, sample_variational
 
     (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
-    options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
     if method != "gibbs":
         if method == "auto":
             reason = f"{cells.log.n_arms:,} arms, from {SPARSE_ARMS:,} the sparse route costs less"

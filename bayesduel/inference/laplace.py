@@ -65,7 +65,6 @@ class LaplaceApproximation(DensityApproximation):
         return x, hyper[:, None], log_q
 
     def summary(self) -> dict[str, Any]:
-        """Return mode and covariance at the best node, and the grid."""
         return grid_variables(self.density, self.grid)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> SkewedLaplace:

@@ -151,7 +151,6 @@ class LatentGaussian(DensityApproximation):
         return x, phi, log_q
 
     def summary(self) -> dict[str, Any]:
-        """Return mean and covariance at the best node."""
         dims = self.model.dims | self.density.dims | {"score": ("arm",)}
         found = named_parameters(self.density, self.top.x, self.top.phi)
         group: dict[str, Any] = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesduel.inference.design import Design, DesignMatrix, PairDifferences, ScoresBeside
+from bayesduel.inference.design import Columns, Design, pair_differences
 from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import Derivatives, Response
@@ -386,7 +386,8 @@ class LinearPredictor:
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""
-        return self.design.spread(covariance[: self._cut, : self._cut])
+        variance = self.design.variance(covariance[: self._cut, : self._cut])
+        return np.sqrt(np.maximum(variance, 0.0))
 
     def reach(self, directions: np.ndarray) -> np.ndarray:
         """Return how each cell's eta moves along directions of x (n, size), shape (n, cells)."""
@@ -394,7 +395,7 @@ class LinearPredictor:
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
         """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
-        return np.vstack([self.design.pulls(slopes), np.zeros((len(self.own), slopes.shape[1]))])
+        return np.vstack([self.design.pull(slopes), np.zeros((len(self.own), slopes.shape[1]))])
 
     def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
@@ -475,15 +476,11 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     scored = "score_free" in blocks
     blocks = {n: b for n, b in blocks.items() if n == "score_free"} | blocks
     beside = [columns[name] for name in blocks if name != "score_free"]
-    design: Design
-    if scored and sum(one.shape[1] for one in beside) <= DENSE:
-        reach = np.hstack([np.zeros((len(cells), 0)), *(one.toarray() for one in beside)])
-        design = PairDifferences(data["first"], data["second"], lengths["arm"], reach)
-    else:
-        matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
-        design = DesignMatrix(matrix)
-        if scored:
-            design = ScoresBeside.of(data["first"], data["second"], lengths["arm"], matrix)
+    matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
+    others = Columns(matrix.toarray() if matrix.shape[1] <= DENSE else matrix)
+    design: Design = others
+    if scored:
+        design = pair_differences(data["first"], data["second"], lengths["arm"], others)
     return LinearPredictor(model, data, design, blocks, own, hypers)
 
 

@@ -133,8 +133,7 @@ def sample(model: Any, cells: Any, *, draws: int, chains: int, seed: int) -> "xr
     """
     import nutpie
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numba's notes on the random ops it never runs
+    with warnings.catch_warnings(action="ignore"):  # numba's notes on random ops it never runs
         return nutpie.sample(
             _compiled(model, cells),
             draws=draws,

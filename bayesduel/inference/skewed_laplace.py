@@ -115,7 +115,6 @@ class SkewedLaplace(DensityApproximation):
         return x, hyper[:, None], log_q
 
     def summary(self) -> dict[str, Any]:
-        """Return mode and covariance at the best node, and the grid."""
         return grid_variables(self.density, self.modes)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":

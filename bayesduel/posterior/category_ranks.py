@@ -59,15 +59,9 @@ class CategoryRanks(xr.Dataset):
     def changes(self, least: float | None = None) -> pd.DataFrame:
         """Return the pairs whose order in a category is the opposite of the overall order.
 
-        Parameters
-        ----------
-        least
-            Least posterior probability of the reversal; default: `confidence`.
-
-        Returns
-        -------
-        One row per category and pair, the most probable first: ``ahead`` has the larger score in
-        the category, ``behind`` overall.
+        `least` is the least posterior probability of the reversal; default: `confidence`. One row
+        per category and pair, the most probable first: ``ahead`` has the larger score in the
+        category, ``behind`` overall.
         """
         least = self.attrs["confidence"] if least is None else least
         chance = self["reversed_probability"].values

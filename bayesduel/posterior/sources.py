@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesduel.inference.design import laplacian
 from bayesduel.intervals import check_ci_prob, eti, with_interval
 from bayesduel.models import Model, Sources
 from bayesduel.posterior.conditions import observed_conditions
@@ -201,15 +202,9 @@ def _information(
     source, n, each = source[said], n[said], each[said]
     first, second = given["first"][said], given["second"][said]
     n_arms, size = fit["posterior"].sizes["arm"], len(term.levels or ())
-    found, votes = np.zeros((size, n_arms, n_arms)), np.bincount(source, n, size)
-    for a, b, sign in (
-        (first, first, 1),
-        (second, second, 1),
-        (first, second, -1),
-        (second, first, -1),
-    ):
-        np.add.at(found, (source, a, b), sign * each)
-    return votes.astype(int), found
+    parts = [source == s for s in range(size)]
+    found = [laplacian(each[one], first[one], second[one], n_arms) for one in parts]
+    return np.bincount(source, n, size).astype(int), np.stack(found)
 
 
 def vote_information(

@@ -131,5 +131,4 @@ class BinaryFamily(Problem):
         self.arms, self.n_arms = family.arms, family.n_arms
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a problem of the family."""
         return BinaryDuels(self.family.draw(rng))

@@ -63,7 +63,6 @@ class Matrix(ArmsProblem):
 
     @property
     def may_tie(self) -> bool:
-        """Whether a duel may end in a tie."""
         return self.ties is not None
 
     @cached_property

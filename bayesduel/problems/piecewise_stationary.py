@@ -83,7 +83,6 @@ class PiecewiseStationary(ArmsProblem):
 
     @property
     def n_segments(self) -> int:  # type: ignore[override]
-        """Number of segments."""
         return len(self.P)
 
     @property
@@ -148,11 +147,9 @@ class ChangingFamily(Settings, Problem):
 
     @property
     def n_segments(self) -> int:  # type: ignore[override]
-        """Number of segments."""
         return self.n_changes + 1
 
     def for_horizon(self, horizon: int) -> Self:
-        """Return the family with this horizon, if it has none."""
         return self if self.horizon is not None else replace(self, horizon=horizon)  # type: ignore[type-var]
 
     def known_horizon(self) -> int:

@@ -130,10 +130,8 @@ class RoshamboTable:
     def load(path: str | Path) -> "RoshamboTable":
         """Read a table that :meth:`save` wrote.
 
-        Raises
-        ------
-        ValueError
-            If the columns are others, a pair is missing, or its matches are of another length.
+        Raises ValueError if the columns are others, a pair is missing, or its matches are of
+        another length.
         """
         with Path(path).open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
@@ -252,10 +250,7 @@ class RoshamboDuels(ScoreDuels):
     def play(self, i: int, j: int, nth: int, key: Any) -> float:
         """Play the nth match of bots i and j, from 0; return i's margin.
 
-        Parameters
-        ----------
-        key
-            The replication's, uint64.
+        `key` is the replication's, uint64.
         """
         a, b = min(i, j), max(i, j)
         seed = int(lot(a, b, self.n_arms, nth, key)) >> 32

@@ -45,7 +45,6 @@ class ItemRun(Run):
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        """Return the sums at the recorded times and, if `pairs`, the pulls of every item."""
         pulls = {"pulls": ((*RUN, "item"), count_type(plan["horizon"]))}
         return {
             "worth": ((*RUN, "time"), np.float64),
@@ -59,7 +58,6 @@ class ItemRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the worth of the best item and of a random one, and the preference vector."""
         facts = [(one.best, one.typical, one.preference) for one in drawn]
         best, typical, preference = (np.array(part) for part in zip(*facts, strict=True))
         return {
@@ -74,7 +72,6 @@ class ItemRun(Run):
         self.done = last
 
     def record(self, place: int) -> None:
-        """Record the sums and the item that the policy recommends; -1 on a sphere."""
         for name, total in zip(("worth", "paid", "better_worth"), self.sums, strict=True):
             if name in self.arrays:
                 self.arrays[name][place] = total
@@ -87,7 +84,6 @@ class ItemRun(Run):
         self.arrays["recommended_worth"][place] = worth
 
     def finish(self) -> None:
-        """Record the pulls of every item, if they are kept."""
         if "pulls" in self.arrays:
             self.arrays["pulls"][self.order] = self.belief.pulls
 

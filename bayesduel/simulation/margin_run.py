@@ -34,7 +34,6 @@ class MarginRun(Run):
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        """Return the sets selected at the recorded times, and how often each pair met."""
         indices = ("predictive", "posterior") if plan["index"] else ()
         return {
             "selected": ((*RUN, "time", "arm"), np.bool_),
@@ -45,14 +44,12 @@ class MarginRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the true scores and the true set of each replication."""
         scores = np.stack([one.scores for one in drawn])
         best = np.stack([top_set(each, plan["k"]) for each in scores])
         return {"score": (("replication", "arm"), scores), "best": (("replication", "arm"), best)}
 
     @staticmethod
     def least(policy: Any, n_arms: int) -> int:
-        """Return the fewest duels from which the policy can select."""
         return int(policy.opening(n_arms))
 
     def prepare(self, time: int) -> None:
@@ -68,7 +65,6 @@ class MarginRun(Run):
         self.done = int(self.margins.n_duels[0])
 
     def record(self, place: int) -> None:
-        """Record the set that the policy would select."""
         scores = self.policy.scores(self.margins, self.memory)
         self.arrays["selected"][place, self.arms] = top_set(scores, self.k)
         self.arrays["spent"][place] = self.done
@@ -79,7 +75,6 @@ class MarginRun(Run):
                 self.arrays[name][place] = value
 
     def finish(self) -> None:
-        """Record how often each pair met."""
         self.arrays["pair_duels"][np.ix_(self.arms, self.arms)] = self.margins.n
 
 

@@ -41,7 +41,6 @@ class PairRun(Run):
 
     @staticmethod
     def layout(plan: Mapping[str, Any]) -> Layout:
-        """Return the tallies of arms and, if `pairs`, of pairs: at the times, before segments."""
         count = count_type(plan["horizon"])
         wins = np.float64 if plan.get("ties") else count
         before: Layout = {
@@ -113,7 +112,6 @@ class PairRun(Run):
         return min(self.done + self.batch, int(self.times[-1]))
 
     def record(self, place: int) -> None:
-        """Record the tallies and the arm that the policy recommends."""
         self._tally("", place)
         best = recommend(self.policy, self.belief, self.memory)
         self.arrays["recommended"][place] = self.arms[best]

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import bayesduel as bd
-from bayesduel.inference.design import DesignMatrix, PairDifferences, centre
+from bayesduel.inference.design import Columns, PairDifferences, centre, pair_differences
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
@@ -47,14 +47,15 @@ def log(n=60, seed=1):
     ],
     ids=lambda m: m.name,
 )
-def test_both_designs_give_one_density(model):
+def test_both_designs_give_one_density(model, monkeypatch):
+    monkeypatch.setattr("bayesduel.inference.design.SMALL", 0)
     duels = log()
     cells = model.cells(duels)
     one = linear_predictor(model, cells)
     assert isinstance(one.design, PairDifferences)
     cut = one.size - len(one.own)
     jacobian = np.stack([one.design.eta(u) for u in np.eye(cut)], axis=1)
-    two = replace(one, design=DesignMatrix(sparse.csr_array(jacobian)))
+    two = replace(one, design=Columns(sparse.csr_array(jacobian)))
     rng = np.random.default_rng(2)
     x = rng.normal(size=one.size)
     phi = rng.normal(size=max(1, sum(n or 1 for n in one.hypers.values())))
@@ -88,34 +89,36 @@ def prior_slope(density, x, phi, h=1e-6):
 
 
 @pytest.mark.parametrize("n_others", [0, 2])
-@pytest.mark.parametrize("form", ["small", "large", "matrix"])
+@pytest.mark.parametrize("form", ["small", "large", "sparse beside", "matrix"])
 def test_products_are_those_of_the_whole_matrix(form, n_others, monkeypatch):
-    monkeypatch.setattr("bayesduel.inference.design.SMALL", 0 if form == "large" else 4000)
+    monkeypatch.setattr("bayesduel.inference.design.SMALL", 4000 if form == "small" else 0)
     rng = np.random.default_rng(0)
     first = rng.integers(0, 5, 12)
     second = (first + rng.integers(1, 5, 12)) % 5
     reach, score = rng.normal(size=(12, n_others)), centre(np.eye(4)).T
     J = np.column_stack([score[first] - score[second], reach])
-    pairs = PairDifferences(first, second, 5, reach)
-    design = DesignMatrix(sparse.csr_array(J)) if form == "matrix" else pairs
+    beside = Columns(sparse.csr_array(reach) if form == "sparse beside" else reach)
+    design = pair_differences(first, second, 5, beside)
+    assert isinstance(design, Columns if form == "small" else PairDifferences)
+    design = Columns(sparse.csr_array(J)) if form == "matrix" else design
     u, slopes = rng.normal(size=(3, J.shape[1])), rng.normal(size=(12, 2))
     slope, groups, some = slopes[:, 0], np.arange(12) % 3, np.array([3, 3, 7])
     root = rng.normal(size=(J.shape[1], J.shape[1]))
     found = (design.eta(u[0]), design.eta(u), design.etas(u), design.pull(slope),
-             design.pulls(slopes), design.pull_by(slope, groups, 3), design.curvature(slope),
-             design.spread(root @ root.T), design.rows(some).eta(u))  # fmt: skip
+             design.pull(slopes), design.pull_by(slope, groups, 3), design.curvature(slope),
+             design.variance(root @ root.T), design.rows(some).eta(u))  # fmt: skip
     member = np.eye(3)[groups].T
     exact = (J @ u[0], u @ J.T, u @ J.T, slope @ J, J.T @ slopes, member * slope @ J,
-             -(J.T * slope) @ J, np.linalg.norm(J @ root, axis=1), u @ J[some].T)  # fmt: skip
+             -(J.T * slope) @ J, np.linalg.norm(J @ root, axis=1) ** 2, u @ J[some].T)  # fmt: skip
     for one, other in zip(found, exact, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
-def test_other_predictors_have_a_sparse_matrix_and_products_are_refused():
+def test_other_predictors_have_a_matrix_and_products_are_refused():
     frame = pd.DataFrame({"item": list("01234"), "u": [0.0, 1, 2, 0, 1], "v": [1.0, 0, 1, 2, 0]})
     duels, model = log(), BradleyTerry(Covariates(bd.read_items(frame)))
     density = linear_predictor(model, model.cells(duels))
-    assert isinstance(density.design, DesignMatrix)
+    assert isinstance(density.design, Columns)
     assert list(density.blocks) == ["coefficient", "effect"] and density.hyper == "effect_scale"
     bent = BradleyTerry() + JudgeReliability()
     with pytest.raises(ValueError, match="eta should be linear"):

@@ -211,7 +211,7 @@ def test_coefficients_border_the_precision(sided):
     cells = model.cells(sided)
     graph = ComparisonGraph.of(cells, fixed_effects(model, cells))
     density = linear_predictor(model, cells)
-    np.testing.assert_allclose(graph.columns, density.design.reach)
+    np.testing.assert_allclose(graph.columns, density.design.beside.jacobian)
     parts = density.parts(np.zeros(density.size), 0.0)
     np.testing.assert_allclose(graph.tightness, parts.prior.diagonal()[59:])
     weight, n = np.random.default_rng(0).uniform(0.1, 2, len(graph.n)), 60

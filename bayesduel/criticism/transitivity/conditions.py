@@ -9,8 +9,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
 
+from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.triads import Triads, measured
 from bayesduel.data.duels import Duels
@@ -68,8 +68,7 @@ def conditional_p_value(
     model = BradleyTerry()
     for term in (*([OrderEffect()] if design.has_order else []), *terms.values()):
         model = model + term
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:
             made = sampled(
                 duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed, log_likelihood=False
@@ -136,6 +135,4 @@ def _by_cell(
     code = (design.first * n_arms + design.second)[design.pair] * 3 + design.side.astype(np.int64)
     order = np.argsort(code)
     place = order[np.searchsorted(code[order], (low * n_arms + high) * 3 + side)]
-    ones = np.ones(len(place))
-    into = sparse.csr_array((ones, (place, np.arange(len(place)))), shape=(len(code), len(place)))
-    return np.ascontiguousarray((into @ won.T).T, dtype=float)
+    return np.ascontiguousarray(won @ grouped(place, len(code)), dtype=float)

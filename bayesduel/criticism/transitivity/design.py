@@ -17,6 +17,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import units_of
 from bayesduel.data.votes import distinct
+from bayesduel.inference.design import laplacian
 
 __all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
@@ -132,12 +133,9 @@ def _profile_information(
     scores is taken away.
     """
     weight = n / 4
-    laplacian = np.zeros((n_arms, n_arms))
-    np.add.at(laplacian, (low, high), -weight)
-    laplacian += laplacian.T
-    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    precision = laplacian(weight, low, high, n_arms)
     pull = weight * side
     flow = np.bincount(low, pull, n_arms) - np.bincount(high, pull, n_arms)
-    ridge = 1e-9 * max(laplacian.trace() / n_arms, 1.0)  # scores are known up to a constant
-    laplacian[np.diag_indices(n_arms)] += ridge
-    return float((pull * side).sum() - flow @ np.linalg.solve(laplacian, flow))
+    ridge = 1e-9 * max(precision.trace() / n_arms, 1.0)  # scores are known up to a constant
+    precision[np.diag_indices(n_arms)] += ridge
+    return float((pull * side).sum() - flow @ np.linalg.solve(precision, flow))

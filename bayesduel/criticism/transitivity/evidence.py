@@ -68,72 +68,47 @@ Strength = Literal["none", "weak", "strong", "undecided", "borderline", "conditi
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CycleEvidence:
-    """What `transitivity_test` found.
+    """What `transitivity_test` found."""
 
-    Attributes
-    ----------
-    p_value
-        The p-value of the test: the largest of all null models. NaN where no three arms have
-        all met.
-    p_strong
-        The largest p-value of the strongly transitive null models; NaN likewise.
-    p_by_model
-        The p-value by null model.
-    statistic, cyclic, decided
-        Of the log: its cyclicity, its cyclic triads, and its triads without a level pair
-        (the latter two scaled up where triads were sampled).
-    replicated
-        The same three of the replicated logs, by null model, shape (draws, 3).
-    n_closed, n_all
-        Triads whose pairs all met, and all triads. A triad that cannot close says nothing.
-    sampled
-        Share of the closed triads that was looked at.
-    unit
-        What counts as one observation: "duel", or "majority verdict of each pair and group"
-        (or judge).
-    naive
-        The test that takes every vote as independent, where `unit` is not "duel".
-    power
-        Chance to reject transitivity had there been cycles: by kind ("three arms": one
-        cycle, at a random triad; "throughout": every arm beats some that others cannot), by
-        the win probability around them.
-    order
-        Whether an effect of the order was "estimated" together with the scores, was "not
-        identified" by the design, or sides were "not recorded".
-    without_order
-        The strength of the evidence without an order effect, where one was estimated although
-        fewer than half of the pairs met in both orders; else None.
-    null_models
-        The null models fitted, None where there was nothing to fit.
-    settled
-        False where, after the most logs that are replicated, the p-values are still too close
-        to 0.05 for their Monte Carlo error. True where a number of logs was asked for.
-    conditions, p_conditions
-        Conditions that the votes name (time, category, covariates, ...), where transitive models
-        without them do not explain the log, and the p-value under a ranking that changes with
-        them; NaN where that was not tested.
-    unadjusted
-        The log's cyclic and decided triads by counting alone, not adjusted for an order effect.
-    """
-
+    # the p-value of the test: the largest of all null models. NaN where no three arms have all met.
     p_value: float
-    p_strong: float
-    p_by_model: dict[NullModel, float]
+    p_strong: float  # the largest p-value of the strongly transitive null models; NaN likewise
+    p_by_model: dict[NullModel, float]  # the p-value by null model
+    # of the log: its cyclicity, its cyclic triads, and its triads without a level pair (the latter
+    # two scaled up where triads were sampled)
     statistic: float
     cyclic: float
     decided: float
+    # the same three of the replicated logs, by null model, shape (draws, 3)
     replicated: dict[NullModel, np.ndarray]
+    # triads whose pairs all met, and all triads. A triad that cannot close says nothing.
     n_closed: int
     n_all: int
-    sampled: float
+    sampled: float  # share of the closed triads that was looked at
+    # what counts as one observation: "duel", or "majority verdict of each pair and group" (or
+    # judge)
     unit: str
+    # the test that takes every vote as independent, where `unit` is not "duel"
     naive: "CycleEvidence | None"
+    # chance to reject transitivity had there been cycles: by kind ("three arms": one cycle, at a
+    # random triad; "throughout": every arm beats some that others cannot), by the win probability
+    # around them
     power: dict[Planted, dict[float, float]]
+    # whether an effect of the order was "estimated" together with the scores, was "not identified"
+    # by the design, or sides were "not recorded"
     order: OrderStatus
+    # the strength of the evidence without an order effect, where one was estimated although fewer
+    # than half of the pairs met in both orders; else None
     without_order: "Strength | None"
-    null_models: NullModels | None
+    null_models: NullModels | None  # the null models fitted, None where there was nothing to fit
+    # false where, after the most logs that are replicated, the p-values are still too close to 0.05
+    # for their Monte Carlo error. True where a number of logs was asked for.
     settled: bool = True
+    # the log's cyclic and decided triads by counting alone, not adjusted for an order effect
     unadjusted: tuple[float, float] = (0.0, 0.0)
+    # conditions that the votes name (time, category, covariates, ...), where transitive models
+    # without them do not explain the log, and the p-value under a ranking that changes with them;
+    # NaN where that was not tested
     conditions: tuple[str, ...] = ()
     p_conditions: float = float("nan")
 

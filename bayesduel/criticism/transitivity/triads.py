@@ -24,21 +24,12 @@ MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
 @dataclass(frozen=True, eq=False)
 class Triads:
-    """Triads whose three pairs met.
+    """Triads whose three pairs met."""
 
-    Attributes
-    ----------
-    edges
-        Places of the pairs (i, j), (j, k), (i, k) of each, i < j < k, int64, shape (n, 3).
-    n_closed
-        Triads of the log whose pairs all met; `edges` holds all, or a sample.
-    n_all
-        Triads of the arms there are.
-    """
-
+    # places of the pairs (i, j), (j, k), (i, k) of each, i < j < k, int64, shape (n, 3)
     edges: np.ndarray
-    n_closed: int
-    n_all: int
+    n_closed: int  # triads of the log whose pairs all met; `edges` holds all, or a sample
+    n_all: int  # triads of the arms there are
 
     @property
     def share(self) -> float:
