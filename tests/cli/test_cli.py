@@ -83,6 +83,10 @@ JOBS = {
         "import bayesduel as bd; bd.fit(bd.datasets.load('springall'))",
         NOT_FITTING | {"rich.console", "jinja2", "click"},
     ),
+    "fit and winners": (
+        "import bayesduel as bd; bd.winners(bd.fit(bd.datasets.load('springall')))",
+        NOT_FITTING | {"rich.console", "jinja2", "click"},
+    ),
     "winners": (COMMAND.format("winners springall"), LATER | NOT_FITTING | {"jinja2"}),
     "health": (COMMAND.format("health springall"), LATER - {"scipy.sparse"} | NOT_HEALTH),
     "report": (
