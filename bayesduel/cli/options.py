@@ -373,14 +373,17 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
     Those are the options of these names, terms, and what a command has in ``kept_for``.
     """
-    from bayesduel.data.votes import ROLES
-    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
-
     found = {n: dict.fromkeys(names_of(options.get(n)), n) for n in ("covariates", "keep")}
     found["keep"] |= {
         c: o for c, o in options.get("kept_for", {}).items() if c not in found["keep"]
     }
-    for option, word in _terms_asked(options):
+    asked = _terms_asked(options)
+    if not asked:
+        return found
+    from bayesduel.data.votes import ROLES
+    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
+
+    for option, word in asked:
         term = _term_of(option, word)
         for column in term.of if isinstance(term, DuelCovariates) else ():
             found["covariates"].setdefault(column, option)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import arviz as az
+import arviz_stats as azs
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -132,14 +132,15 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
     elpd, khat = lppd.copy(), np.full(len(lppd), -np.inf)
     varies = np.ptp(log_likelihood, axis=0) > 1e-10  # else every draw predicts the same
     if varies.any():
-        tree = az.from_dict(
+        dims = ("chain", "draw", "unit")
+        tree = xr.DataTree.from_dict(
             {
-                "posterior": {"draw_number": np.arange(n)[None]},
-                "log_likelihood": {"outcome": log_likelihood[None, :, varies]},
+                "posterior": xr.Dataset({"draw_number": (dims[:2], np.arange(n)[None])}),
+                "log_likelihood": xr.Dataset({"outcome": (dims, log_likelihood[None, :, varies])}),
             }
         )
         with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
-            result = az.loo(tree, pointwise=True, reff=reff)
+            result = azs.loo(tree, pointwise=True, reff=reff)
         elpd[varies], khat[varies] = result.elpd_i.to_numpy(), result.pareto_k.to_numpy()
     return elpd, lppd, khat
 
@@ -174,4 +175,4 @@ def _compare(elpds: Mapping[str, Any]) -> Any:
     if len(elpds) == 1:
         return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
     with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats stand in the table
-        return az.compare(dict(elpds), method="stacking", round_to="none")
+        return azs.compare(dict(elpds), method="stacking", round_to="none")

@@ -11,11 +11,14 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from xarray.indexes import PandasIndex
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
+from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
 from bayesduel.models.model import Model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
@@ -219,7 +222,7 @@ def winners(
             "score_mean": (("arm",), value.mean(axis=0, dtype=float)),
             "score_sd": (("arm",), value.std(axis=0, dtype=float)),
         }
-    result = Winners(variables, coords=coords, attrs=attrs)
+    result = Winners(dataset(variables).data_vars, _coordinates(coords), attrs)
     if check is None or not rejects(check, tree):
         return checked(result, check, result)
     cyclic, why = check.answer_without_ranking(draws.model)
@@ -271,11 +274,21 @@ def _tie_share(fit: xr.DataTree) -> float:
         return 0.0
     data = fit["constant_data"].variables
     if "cell_ties" in data:
-        return float(data["cell_ties"].sum()) / max(float(data["n"].sum()), 1.0)
+        return float(data["cell_ties"].values.sum()) / max(float(data["n"].values.sum()), 1.0)
     if not {"wins", "ties"} <= set(data):
         return 0.0
-    wins, ties = (float(data[name].sum()) for name in ("wins", "ties"))
+    wins, ties = (float(data[name].values.sum()) for name in ("wins", "ties"))
     return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix
+
+
+def _coordinates(labels: dict[str, Any]) -> xr.Coordinates:
+    """Return coordinates by their indexes: of arrays xarray would ask Dask, and import it."""
+    indexes = {}
+    for name, values in labels.items():
+        array = np.asarray(values)
+        indexes[name] = PandasIndex(pd.Index(array), name, array.dtype)
+    variables = {name: index.create_variables()[name] for name, index in indexes.items()}
+    return xr.Coordinates(variables, indexes)
 
 
 def _in_parts(

@@ -77,12 +77,18 @@ UNUSED = {  # by small logs: Numba compiles, ArviZ diagnoses, SciPy tests, Dask 
 WATCH = "gc.callbacks.append(lambda *_: print('COLLECTED'))"
 COMMAND = f"from bayesduel.cli import main; sys.argv[1:] = {{!r}}.split(); {WATCH}; main()"
 NOT_FITTING = {"matplotlib", "scipy.interpolate", "scipy.optimize", "bayesduel.criticism.check"}
+NOT_HEALTH = NOT_FITTING | {"xarray", "jinja2", "bayesduel.models"}
 JOBS = {
     "fit": (
         "import bayesduel as bd; bd.fit(bd.datasets.load('springall'))",
         NOT_FITTING | {"rich.console", "jinja2", "click"},
     ),
+    "fit and winners": (
+        "import bayesduel as bd; bd.winners(bd.fit(bd.datasets.load('springall')))",
+        NOT_FITTING | {"rich.console", "jinja2", "click"},
+    ),
     "winners": (COMMAND.format("winners springall"), LATER | NOT_FITTING | {"jinja2"}),
+    "health": (COMMAND.format("health springall"), LATER - {"scipy.sparse"} | NOT_HEALTH),
     "report": (
         COMMAND.format("report springall -o r.html"),
         LATER - {"scipy.sparse"} | {"bayesduel.criticism.audit", "rich.console"},
@@ -99,8 +105,18 @@ def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
         **{"cwd": tmp_path, "capture_output": True, "text": True, "check": True},
     )
     assert not set(done.stdout.split("MODULES")[1].split()) & (UNUSED | unused)
-    assert job == "report" or "COLLECTED" not in done.stdout
+    assert job in {"health", "report"} or "COLLECTED" not in done.stdout
     assert (tmp_path / "r.html").exists() == (job == "report")
+
+
+def test_a_check_draws_nothing():
+    """Models are compared by ArviZ's statistics, without its plots."""
+    code = COMMAND.format("check springall")
+    command = [sys.executable, "-c", f"import gc, sys\ntry:\n    {code}{RAN}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ran = set(done.stdout.split("MODULES")[1].split())
+    assert "arviz_stats" in ran
+    assert not ran & {"arviz", "arviz_plots", "matplotlib.pyplot", "numba", "pymc", "dask"}
 
 
 ENDING = """
