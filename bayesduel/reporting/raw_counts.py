@@ -113,7 +113,7 @@ def _pairs(
         pairs = pairs.head(FILED)
     data = {name: pairs[name].to_numpy() for name in pairs}
     at = {str(arm): k for k, arm in enumerate(of_pairs["arm"].values)}
-    first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
+    first, second = ([at[arm] for arm in pairs[side].tolist()] for side in ("first", "second"))
     model = np.full(len(pairs), np.nan)
     if "preference_mean" in of_pairs:
         model = of_pairs["preference_mean"].values[first, second]
@@ -162,5 +162,6 @@ def _best_first(pairs: "pd.DataFrame", winners: "Winners") -> "pd.DataFrame":
     """Return the pairs that met most first; of these, those of the best ranked arms."""
     order = winners["arm"].values[winners["order"].values]
     place = {str(arm): rank for rank, arm in enumerate(order)}
-    ranks = np.sort([[place[str(arm)] for arm in pairs[side]] for side in ("first", "second")], 0)
+    sides = ([place[arm] for arm in pairs[side].tolist()] for side in ("first", "second"))
+    ranks = np.sort([*sides], axis=0)
     return pairs.iloc[np.lexsort((ranks[1], ranks[0], -pairs["duels"].to_numpy()))]
