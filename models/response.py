@@ -29,8 +29,10 @@ __all__ = [
     "expected_score",
 ]
 
-# Of eta (draws, cells), parameters by name (draws first) and data, to (draws,).
-SummedLogLikelihood = Callable[[np.ndarray, Arrays, Arrays], np.ndarray]
+FAR = 350.0  # logarithms of odds are kept within twice this, so that none overflows
+
+# Of data, to a function of eta (draws, cells) and parameters by name (draws first), to (draws,).
+SummedLogLikelihood = Callable[[Arrays], Callable[[np.ndarray, Arrays], np.ndarray]]
 
 Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
 
@@ -337,14 +339,20 @@ class DavidsonResponse(Response):
     def summed_log_likelihood(self) -> SummedLogLikelihood:
         return self._sum
 
-    def _sum(self, eta: np.ndarray, parameters: Arrays, data: Arrays) -> np.ndarray:
-        tie, counts = parameters["tie"], data["counts"].astype(float)
-        weight = np.exp(tie)
-        if weight.max(initial=0.0) > LARGEST_TIE:
-            return self.log_likelihood(eta, parameters, data).sum(axis=1)
-        linear = eta @ ((counts[:, 0] - counts[:, 1]) / 2) + tie * counts[:, 2].sum()
-        total = log_normalisers(eta, data["n"].astype(float), weight)
-        return np.asarray(linear - total + data["log_coefficient"].sum())
+    def _sum(self, data: Arrays) -> Callable[[np.ndarray, Arrays], np.ndarray]:
+        counts, n = data["counts"].astype(float), data["n"].astype(float)
+        slope, n_ties = (counts[:, 0] - counts[:, 1]) / 2, counts[:, 2].sum()
+        constant = data["log_coefficient"].sum()
+
+        def summed(eta: np.ndarray, parameters: Arrays) -> np.ndarray:
+            tie = parameters["tie"]
+            weight = np.exp(tie)
+            if weight.max(initial=0.0) > LARGEST_TIE:
+                return self.log_likelihood(eta, parameters, data).sum(axis=1)
+            total = log_normalisers(eta, n, weight)
+            return np.asarray(eta @ slope + tie * n_ties - total + constant)
+
+        return summed
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
         if duels.tie_rule != "keep":
@@ -387,11 +395,11 @@ class DavidsonResponse(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
-        top = np.maximum(np.abs(half), tie)  # the largest weight is 1: none overflows
-        win, loss, level = np.exp(half - top), np.exp(-half - top), np.exp(tie - top)
-        total = win + loss + level
-        return {"win": win / total, "tie": level / total, "loss": loss / total}
+        half, tie = (np.clip(x, -FAR, FAR) for x in (np.asarray(eta) / 2, parameters["tie"]))
+        win, level = np.exp(half), np.exp(tie)[..., None]
+        loss = 1 / win
+        share = 1 / (win + loss + level)
+        return {"win": win * share, "tie": level * share, "loss": loss * share}
 
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
@@ -418,11 +426,16 @@ def log_coefficient(counts: np.ndarray) -> np.ndarray:
     return gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1)
 
 
-def _logit_sum(eta: np.ndarray, parameters: Arrays, data: Arrays) -> np.ndarray:
-    """Return the binomial log likelihood of all cells, (draws,)."""
+def _logit_sum(data: Arrays) -> Callable[[np.ndarray, Arrays], np.ndarray]:
+    """Return the sum over all cells of the binomial log likelihood as a function."""
     n = data["n"].astype(float)
-    total = log_normalisers(eta, n, np.zeros(len(eta)))
-    return np.asarray(eta @ (data["points"] - n / 2) - total + data["log_coefficient"].sum())
+    slope, constant = data["points"] - n / 2, data["log_coefficient"].sum()
+
+    def summed(eta: np.ndarray, parameters: Arrays) -> np.ndarray:
+        total = log_normalisers(eta, n, np.zeros(len(eta)))
+        return np.asarray(eta @ slope - total + constant)
+
+    return summed
 
 
 # -- densities, and draws from them -------------------------------------------------------

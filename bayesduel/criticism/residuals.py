@@ -139,12 +139,24 @@ def _tails(
     log_factorial = gammaln(np.arange(EXACT + 2) + 1.0)
     order = np.argsort(design.pair, kind="stable")
     ends = np.cumsum(cells)
+    few = np.flatnonzero((cells > 1) & (number <= EXACT))
+    wins, law = won[few].astype(np.int64), (design.n[order].astype(np.int64), chance[order])
     with interpreted(design.n_arms <= FEW_ARMS):
-        for pair in np.flatnonzero((cells > 1) & (number <= EXACT)):
-            of = order[ends[pair] - cells[pair] : ends[pair]]
-            n, chances = design.n[of].astype(np.int64), chance[of]
-            p[pair] = _tails_of_sum(int(won[pair]), n, chances, log_factorial)
+        p[few] = _tails_of_sums(wins, ends[few] - cells[few], ends[few], *law, log_factorial)
     return np.minimum(p, 1.0)
+
+
+@compiled
+def _tails_of_sums(
+    won: np.ndarray, starts: np.ndarray, ends: np.ndarray,
+    n: np.ndarray, chance: np.ndarray, log_factorial: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the two-sided tail probabilities of sums of the binomials from starts to ends."""
+    found = np.empty(len(won))
+    for k in range(len(won)):
+        of = slice(starts[k], ends[k])
+        found[k] = _tails_of_sum(won[k], n[of], chance[of], log_factorial)
+    return found
 
 
 @compiled

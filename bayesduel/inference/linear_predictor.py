@@ -7,7 +7,7 @@ tie) border that matrix. Nothing is compiled; the ``pm.Model`` of the same decla
 samples.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -310,9 +310,14 @@ class LinearPredictor:
 
     def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
+        return self._summed(eta, self._known(x, phi))
+
+    @cached_property
+    def _summed(self) -> Callable[[np.ndarray, Mapping[str, np.ndarray]], np.ndarray]:
+        """The compiled sum over cells."""
         summed = self.response.summed_log_likelihood
         assert summed is not None
-        return summed(eta, self._known(x, phi), self.data)
+        return summed(self.data)
 
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""

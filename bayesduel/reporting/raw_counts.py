@@ -101,7 +101,7 @@ def _pairs(
     if "preference_mean" not in of_pairs:
         pairs = pairs.head(FILED)
     at = {str(arm): k for k, arm in enumerate(of_pairs["arm"].values)}
-    first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
+    first, second = ([at[arm] for arm in pairs[side].tolist()] for side in ("first", "second"))
     columns = [
         ("l", "first", "{first}"),
         ("l", "second", "{second}"),
@@ -145,5 +145,6 @@ def _best_first(pairs: "pd.DataFrame", winners: "Winners") -> "pd.DataFrame":
     """Return the pairs that met most first; of these, those of the best ranked arms."""
     order = winners["arm"].values[winners["order"].values]
     place = {str(arm): rank for rank, arm in enumerate(order)}
-    ranks = np.sort([[place[str(arm)] for arm in pairs[side]] for side in ("first", "second")], 0)
+    sides = ([place[arm] for arm in pairs[side].tolist()] for side in ("first", "second"))
+    ranks = np.sort([*sides], axis=0)
     return pairs.iloc[np.lexsort((ranks[1], ranks[0], -pairs["duels"].to_numpy()))]

@@ -420,7 +420,8 @@ def _by_value(values: list[Any]) -> list[Any]:
 
 def _rounded(values: list[Any], digits: int) -> list[Any]:
     """Return a column with its numbers that are not whole to so many significant digits."""
-    return [f"{v:.{digits}g}" if isinstance(v, float) else v for v in values]
+    shape = f"%.{digits}g"
+    return [shape % v if isinstance(v, float) else v for v in values]
 
 
 def _base64(content: bytes) -> str:

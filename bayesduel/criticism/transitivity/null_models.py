@@ -243,7 +243,7 @@ class NullModels:
         """Return chances by cell: of each pair, a draw from its posterior in the mixture."""
         level = rng.random(better.shape)
         place = np.zeros(better.shape, dtype=np.int8)
-        for up, down in zip(*(x.T[:-1] for x in mixture), strict=True):
+        for up, down in zip(*(x.T[:-1].copy() for x in mixture), strict=True):
             place += level > np.where(better, up, down)
         high = CHANCES[place]
         return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
@@ -286,7 +286,7 @@ def _binomials(n, chance, rng):
 
     By inversion: BINV of Kachitvichyanukul & Schmeiser, Communications of the ACM 1988.
     """
-    found = np.empty(chance.shape)
+    found, inverse = np.empty(chance.shape), 1.0 / np.arange(1, INVERTED + 1)
     for draw, cell in np.ndindex(chance.shape):
         number, p = n[cell], chance[draw, cell]
         if number > INVERTED:
@@ -294,10 +294,11 @@ def _binomials(n, chance, rng):
             continue
         rare = min(p, 1.0 - p)
         mass, odds, level, k = (1.0 - rare) ** number, rare / (1.0 - rare), rng.random(), 0
-        while level > mass and k < number:
-            level -= mass
+        below, scaled = mass, odds * (number + 1)
+        while level > below and k < number:
+            mass *= scaled * inverse[k] - odds  # odds (number - k) / (k + 1)
+            below += mass
             k += 1
-            mass *= odds * (number - k + 1) / k
         found[draw, cell] = k if p <= 0.5 else number - k
     return found
 
