@@ -63,7 +63,6 @@ STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
-SETTLED = 0.5  # likewise of those that leave the priors of groups alone, on the way
 NEAR = 10.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -309,29 +308,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         elif seen > FELT and exact == near:
             turn = step[slow] @ (here.slope - ahead.slope)[slow]
             share = float(np.clip(share * turn / seen, 0.2, 1.0))
-        here = _settled(layout, ahead, ~slow)
-        exact = near and here is ahead
-    return here
-
-
-def _settled(layout: Layout, here: Conditional, free: np.ndarray) -> Conditional:
-    """Return the conditional after steps in the hyperparameters that are `free`, (q,).
-
-    They leave the priors of crossed groups alone, so that what is factored serves.
-    """
-    for _ in range(STEPS):
-        bend = curvature(layout, here)[np.ix_(free, free)]
-        values, vectors = np.linalg.eigh(bend)
-        along = vectors.T @ here.slope[free]
-        size = np.maximum(np.abs(values), FLATTEST)
-        if values[0] < 0 or (along**2 / size).sum() < SETTLED**2:
-            return here
-        step = np.zeros(len(here.phi))
-        step[free] = np.clip(vectors @ (along / size), -1, 1)
-        ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=True)
-        if ahead.bound < here.bound:
-            return here
-        here = ahead
+        here, exact = ahead, near
     return here
 
 
