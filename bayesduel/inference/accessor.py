@@ -68,7 +68,7 @@ class DuelAccessor:
     @cached_property
     def arms(self) -> tuple[str, ...]:
         """Labels of the arms."""
-        return tuple(str(a) for a in self._fit["posterior"]["arm"].values)
+        return tuple(str(a) for a in self._fit["posterior"].dataset["arm"].values)
 
     @property
     def n_draws(self) -> int:
