@@ -229,7 +229,7 @@ def test_commands_of_the_readme(tmp_path):
     assert {"report.html", "fit.nc"} <= {path.name for path in tmp_path.iterdir()}
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_simulations_of_the_readme(tmp_path):
     """The same seed gives the numbers that the README shows."""
     of_pairs, of_top_k = (args[1:] for args in commands() if args[:2] == ["bayesduel", "simulate"])

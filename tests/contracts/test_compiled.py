@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("beliefs", "policies", "preference")
 
 
+@pytest.mark.slow
 def test_a_cached_policy_starts_in_a_new_process_without_compiling():
     P = np.array([[0.5, 0.8], [0.2, 0.5]])
     wins = play(DTS(), P, 50)[0].wins
