@@ -197,7 +197,7 @@ def test_scores_by_item_are_fitted_where_a_study_has_items(model, items, tmp_pat
     """And refused where it has none; a fit then says how much is of arms and of items."""
     path, wanted = tmp_path / "s", model() + RandomEffects("item")
     if items is None:
-        with pytest.raises(ValueError, match=r"model should need no more .* name the item of each vote"):
+        with pytest.raises(ValueError, match=r"model should need no more .* name the item of each"):
             bd.Study(path, arms=list("abc"), model=wanted)
         assert not path.exists()
         return
