@@ -29,7 +29,7 @@ __all__ = [
     "expected_score",
 ]
 
-FAR = 350.0  # logarithms of odds are kept within twice this, so that none overflows
+FAR = 350.0  # logarithms of weights up to which no sum of weights or odds overflows
 
 # Of data, to a function of eta (draws, cells) and parameters by name (draws first), to (draws,).
 SummedLogLikelihood = Callable[[Arrays], Callable[[np.ndarray, Arrays], np.ndarray]]
@@ -395,9 +395,11 @@ class DavidsonResponse(Response):
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        half, tie = (np.clip(x, -FAR, FAR) for x in (np.asarray(eta) / 2, parameters["tie"]))
-        win, level = np.exp(half), np.exp(tie)[..., None]
-        loss = 1 / win
+        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
+        far = max(np.abs(half).max(initial=0.0), np.abs(tie).max(initial=0.0)) > FAR
+        top = np.maximum(np.abs(half), tie) if far else 0.0  # the largest weight is 1 then
+        win, level = np.exp(half - top), np.exp(tie - top)
+        loss = np.exp(-half - top) if far else 1 / win
         share = 1 / (win + loss + level)
         return {"win": win * share, "tie": level * share, "loss": loss * share}
 

@@ -481,8 +481,10 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     scored = "score_free" in blocks
     blocks = {n: b for n, b in blocks.items() if n == "score_free"} | blocks
     beside = [columns[name] for name in blocks if name != "score_free"]
-    matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
-    others = Columns(matrix.toarray() if matrix.shape[1] <= DENSE else matrix)
+    others = Columns(np.zeros((len(cells), 0)))
+    if beside:
+        matrix = sparse.csr_array(sparse.hstack(beside))
+        others = Columns(matrix.toarray() if matrix.shape[1] <= DENSE else matrix)
     design: Design = others
     if scored:
         design = pair_differences(data["first"], data["second"], lengths["arm"], others)

@@ -226,7 +226,7 @@ def check_fit(fit: Any) -> None:
 
 def check_met(fit: xr.DataTree) -> None:
     """Raise ValueError if a fit is of items that were shown one at a time."""
-    if fit.duel.model.log_type == "pulls":
+    if "model" in fit.attrs and fit.duel.model.log_type == "pulls":
         raise ValueError(
             f"fit should be of a log in which arms met, got one of {fit.attrs['model']}, whose "
             "items were shown one at a time"

@@ -209,7 +209,11 @@ def test_progress_ends_at_one():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"unit": "judge"}, ValueError, "unit cannot be 'judge': duels should name a judge"),
+        (
+            {"unit": "judge"},
+            ValueError,
+            "unit cannot be 'judge': duels should name the judge of each",
+        ),
         ({"unit": 3}, ValueError, "unit should be 'pair', 'duel' or a column"),
         ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
         ({"models": []}, ValueError, "at least one model"),
