@@ -287,16 +287,15 @@ class Layout:
         along = dtrtrs(arrow.border, normal[:, self.border].T, lower=1, trans=1)[0].T
         found = np.empty_like(normal)
         found[:, self.border] = along
-        kind, width = np.float32 if self.crossed else float, arrow.width
-        along, roots = (
-            along.astype(kind),
-            (arrow.roots * np.reshape(width, (-1, 1, 1))).astype(kind),
-        )
+        kind = np.float32 if self.crossed else np.float64
+        along = along.astype(kind, copy=False)
+        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(kind, copy=False)
         for family in self.families:
             place = self.groups[family]
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
-            own = normal[:, here].astype(kind).reshape(-1, *place.shape).swapaxes(0, 1)
-            pull = arrow.pull[family].reshape(place.size, -1).astype(kind)
+            own = normal[:, here].astype(kind, copy=False)
+            own = own.reshape(-1, *place.shape).swapaxes(0, 1)
+            pull = arrow.pull[family].reshape(place.size, -1).astype(kind, copy=False)
             moved = (along @ pull.T).reshape(-1, *place.shape)
             moved += (own @ roots[family]).swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)

@@ -62,8 +62,9 @@ def gibbs_of_conditional(
     kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS)) // CHAINS
     skipped = kept // 3
 
-    def chain(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-        seen = []
+    def chain(which: int) -> list[tuple[Any, ...]]:
+        seen, rng = [], streams[which]
+        tell = progress if which == 0 else None
         x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
         for k in range(skipped + kept):
             weight = polya_gamma(n, density.eta(x), rng)
@@ -71,8 +72,8 @@ def gibbs_of_conditional(
             noise += prior.noise(rng)
             found = without_own(0.0 * weight, -weight)
             x, _ = layout.step(found, prior, pull + noise, top.arrow, RESIDUAL)
-            if progress is not None:
-                progress((k + 1) / (skipped + kept))
+            if tell is not None:
+                tell((k + 1) / (skipped + kept))
             if k < skipped:
                 continue
             away = (x - top.x) / error
@@ -83,9 +84,10 @@ def gibbs_of_conditional(
             seen.append((moved, spread, scale, [away[a] for a in single] or [0.0]))
         return seen
 
-    chains = side_by_side(chain, rng.spawn(CHAINS))
-    told = zip(*(row for seen in chains for row in seen), strict=True)
-    return GibbsCertificate.of(*map(list, told), n_draws=n_draws, allowed=ALLOWED)
+    streams = rng.spawn(CHAINS)
+    rows = [row for seen in side_by_side(chain, range(CHAINS)) for row in seen]
+    told = map(list, zip(*rows, strict=True))
+    return GibbsCertificate.of(*told, n_draws=n_draws, allowed=ALLOWED)
 
 
 def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:

@@ -676,8 +676,6 @@ STEPS = 200
 for key in (*POLICY_NAMES, *PAIR_VARIANTS):
     if getattr(policy_called(key), "reads", "") == "scores":
         continue  # choices between nearly equal gains; tests/contracts holds their traces
-    if key == "CoLSTIM":
-        continue  # its pairs turn on the last bits of sums, which processors add up differently
     if shows(policy_called(key)):
         shown = shows(policy_called(key))
         for seed in (4, 5):

@@ -35,7 +35,8 @@ RELAXED: dict[tuple[str, str], tuple[float, float]] = {
     # differ between two compilations of the same graph, are magnified.
     ("", "khat"): (1e-6, 1e-7),
     ("fit/", "ess"): (1e-6, 1e-7),
-    ("fit/thurstone", "shrinkage"): (1e-6, 1e-9),  # ends of integrals, by other processors
+    # 1.2e-7 apart on two processors: the search for the best scale ends elsewhere
+    ("fit/thurstone score pair order/icehockey", "shrinkage"): (2e-7, 1e-9),
 }
 
 

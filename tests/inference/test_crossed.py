@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import sparse
 
 import bayesduel as bd
-from bayesduel.inference import arrow
+from bayesduel.inference import arrow, crossed
 from bayesduel.inference.crossed import Crossing
 from bayesduel.inference.latent_gaussian import _coordinates, _highest, _slow
 from bayesduel.inference.linear_predictor import linear_predictor
@@ -26,6 +27,7 @@ from bayesduel.models import (
     Sources,
     ThurstoneScore,
 )
+from bayesduel.system import threads
 
 SCALES = 0.4
 
@@ -216,3 +218,15 @@ def test_few_eigenvalues_end_the_method_early(coupling):
     np.testing.assert_allclose(
         crossing.solve(right), np.linalg.solve(np.eye(8) + between, right), rtol=1e-5
     )
+
+
+def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(crossed, "MANY", 8)  # columns from which a factor is made by halves
+    model, found = model_of(BradleyTerry, "sources", ("prompt", "judge")), []
+    for workers in (1, 4):
+        monkeypatch.setattr(threads.os, "cpu_count", lambda n=workers: n)
+        found.append(bd.fit(log(), model, draws=200, seed=1))
+    assert found[0].attrs["method_reason"] == found[1].attrs["method_reason"]
+    xr.testing.assert_identical(*(fit["posterior"].to_dataset() for fit in found))
+    with pytest.raises(ZeroDivisionError):
+        threads.side_by_side(lambda k: 1 / k, (1, 0))

@@ -23,6 +23,8 @@ from bayesduel.policies.contextual.design_matrix import DesignPolicy, add_differ
 
 __all__ = ["CoLSTIM"]
 
+TIED = 1e-12  # of utilities: noise beyond the threshold is cut, to the same of items as uncertain
+
 
 @compiled
 def select(belief, memory, t, rng):
@@ -37,7 +39,7 @@ def select(belief, memory, t, rng):
         x = belief.attributes[i].copy()
         share = min(max(noise, -threshold), threshold)
         utility = x @ belief.mode + share * width(memory.inverse, x)
-        if utility > most:
+        if utility > most + TIED:
             first, most = i, utility
     second, most = first, 0.0
     for j in range(m):
