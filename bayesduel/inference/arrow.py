@@ -287,7 +287,7 @@ class Layout:
         along = dtrtrs(arrow.border, normal[:, self.border].T, lower=1, trans=1)[0].T
         found = np.empty_like(normal)
         found[:, self.border] = along
-        kind = np.float32 if self.crossed else np.float64
+        kind: Any = np.float32 if self.crossed else np.float64
         along = along.astype(kind, copy=False)
         roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(kind, copy=False)
         for family in self.families:
