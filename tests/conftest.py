@@ -1,6 +1,7 @@
 """The order of the tests, and what each leaves behind."""
 
 import sys
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -10,9 +11,17 @@ KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled"
 PAGES = ("tests/reporting", "tests/cli")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out the slow ones
 def pytest_collection_modifyitems(items):
-    """Let those begin that play the same compiled policies."""
+    """Let those begin that play the same compiled policies; of sampled cases leave some."""
     items.sort(key=lambda item: not item.nodeid.startswith(KERNELS))
+    met: Counter[str] = Counter()
+    for item in items:
+        if (mark := item.get_closest_marker("sampled")) is not None:
+            name = item.nodeid.partition("[")[0]
+            if met[name] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            met[name] += 1
 
 
 @pytest.fixture(autouse=True)

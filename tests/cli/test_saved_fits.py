@@ -128,6 +128,7 @@ def test_what_fit_wrote_is_read_whatever_the_case_of_its_name(
 
 
 @pytest.mark.parametrize("command", OPENING)
+@pytest.mark.sampled(3)
 def test_a_flipped_bit_of_what_fit_wrote(command, written, tmp_path, monkeypatch):
     """At some 60 places: the answer is the same, or a line says that the file is damaged."""
     whole, path = (written / "F.NC").read_bytes(), tmp_path / "bad.nc"
@@ -158,13 +159,8 @@ def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     assert 2 in statuses
 
 
-@pytest.mark.parametrize(
-    ("command", "other"),
-    [
-        pytest.param(command, other, marks=[] if (i + j) % 3 == 0 else pytest.mark.slow)
-        for (i, command), (j, other) in product(enumerate(OPENING), enumerate(OTHERS))
-    ],
-)
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize(("command", "other"), product(OPENING, OTHERS))
 def test_settings_of_another_model(other, command, written, tmp_path, monkeypatch):
     path = tmp_path / "other.nc"
     shutil.copy(written / "F.NC", path)
@@ -203,6 +199,7 @@ def test_an_update_waits_for_the_one_before(written, tmp_path):
 
 
 @pytest.mark.parametrize("options", [["--order-effect"], []])
+@pytest.mark.sampled(2)
 def test_an_update_that_needs_the_log_names_its_option(options, tmp_path):
     rows = [f"{row},{'xyz'[k // 5 % 3]}" for k, row in enumerate(LOG.splitlines()[1:])]
     log, path = tmp_path / "a.csv", tmp_path / "fit.nc"

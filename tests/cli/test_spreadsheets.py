@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -43,13 +44,19 @@ def cells(text):
     return [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    path = tmp_path_factory.mktemp("judged") / "s.study"
+    with bd.Study(path, arms=ARMS, policy=bd.Uniform()) as study:
+        for judge in ["=J()", "b", "c", "d"] * 15:
+            study.tell(study.ask(judge=judge), "left")
+    return path
+
+
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(judged, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    study = bd.Study("s.study", arms=ARMS, policy=bd.Uniform())
-    for judge in ["=J()", "b", "c", "d"] * 15:
-        study.tell(study.ask(judge=judge), "left")
-    study.close()
+    shutil.copy(judged, tmp_path)
     return tmp_path
 
 

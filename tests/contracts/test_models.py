@@ -247,11 +247,9 @@ LINEAR = [
     *((response, terms, None) for response, terms in COVERING[::2]),
     *((response, (), worth) for response in RESPONSES for worth in [*list(WORTH)[:4], "mix"]),
     *(
-        pytest.param(
-            *(response, ("order", "x"), worth), marks=[pytest.mark.slow] if (n + k) % 3 else []
-        )
-        for n, response in enumerate(RESPONSES)
-        for k, worth in enumerate(reversed(list(WORTH)[1:4]))
+        (response, ("order", "x"), worth)
+        for response in RESPONSES
+        for worth in reversed(list(WORTH)[1:4])
     ),
     *((response, ("sides",), "sources") for response in RESPONSES),
     ("bradley-terry", ("judge",), "two sources"),
@@ -300,6 +298,7 @@ def derivatives_are_exact(here, seed):
 
 
 @pytest.mark.parametrize(("response", "terms", "worth"), LINEAR, ids=lambda v: ids(v or "default"))
+@pytest.mark.sampled(4)
 def test_the_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms, worth):
     here = linear(response, terms, log, worth)
     if here is None:
@@ -322,6 +321,7 @@ def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, 
 
 @pytest.mark.parametrize("response", [r for r in RESPONSES if r not in COUPLED])
 @pytest.mark.parametrize("order", [None, 1.0, np.inf])
+@pytest.mark.sampled(4)
 def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
     predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
     model = RESPONSES[response](predictor + OrderEffect(order) if order else predictor)
@@ -427,6 +427,7 @@ def ask_for_replicates(tree, model, log):
         for n, case in enumerate(COVERING[1::2])
     ]
 )
+@pytest.mark.sampled(3)
 def test_one_likelihood(log, response, terms):
     """NumPy's likelihood is the pm.Model's, and outcomes have probabilities."""
     model = make(response, terms).settled(log)
@@ -446,6 +447,7 @@ def test_one_likelihood(log, response, terms):
 
 @each(FEW)
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
+@pytest.mark.sampled(2)
 def test_every_question(log, quick, response, terms):
     model = make(response, terms).settled(log)
     ask(fit(log, model, clusters=False), model, log, ["pair"])
@@ -462,7 +464,7 @@ def test_every_question(log, quick, response, terms):
         pytest.param("margin", ("sides",), "mix", marks=pytest.mark.slow),
         pytest.param("student", (), "two sources", marks=pytest.mark.slow),  # three minutes
         pytest.param("thurstone", ("reliability",), "two sources", marks=pytest.mark.slow),
-        ("residuals", ("walk",), "mix"),
+        pytest.param("residuals", ("walk",), "mix", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
@@ -544,6 +546,7 @@ AUDITED = [
     ("response", "terms", "worth"), AUDITED, ids=lambda v: "default" if v is None else ids(v)
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
+@pytest.mark.sampled(3)
 def test_every_model_is_audited_or_says_why_not(log, quick, response, terms, worth):
     audited(log, make(response, terms, worth).settled(log))
 
@@ -681,6 +684,7 @@ def run(*args):
         ("perturbed-thurstone", ["--order-effect", "--covariates", "x"]),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_command_line_fits_terms(quick, file, tmp_path, model, options):
     path = tmp_path / "fit.nc"
     result = run("fit", file, "--model", model, "--draws", 100, "-o", path, *options)

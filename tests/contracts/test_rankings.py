@@ -54,6 +54,7 @@ def fits():
 
 
 @pytest.mark.parametrize(("kind", "worth"), CASES)
+@pytest.mark.sampled(3)
 def test_every_question_of_a_fit(fits, tmp_path, kind, worth):
     log, fit = fits(kind, worth)
     assert fit.attrs["method"] == "laplace" and "certificate holds" in fit.attrs["method_reason"]

@@ -86,6 +86,7 @@ def test_no_fewer_votes_change_the_leader(few):
         ("judge", {"k": 2}, "a1"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_is_named_changes_the_goal_when_it_is_left_out(by, goal, back):
     log = voted()
     fit = bd.fit(log, BradleyTerry())

@@ -104,6 +104,7 @@ OTHER_FORMS = (
 LONG = (
     *("by-model", "/drawn", "/replay"),  # a problem is played once for all of its policies
     *("POCBAm/uneven", "POCBAm/perturbed", "calibrated/uneven"),
+    *("posterior/uneven", "contextual-duels", "item-duels"),
 )
 
 

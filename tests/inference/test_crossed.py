@@ -188,6 +188,7 @@ def test_traces_are_those_of_the_whole_covariance(conditional):
     np.testing.assert_allclose(found, exact, rtol=0.1, atol=0.01 * exact.diagonal().max())
 
 
+@pytest.mark.sampled(3)
 def test_the_top_is_that_of_groups_in_the_border(conditional, monkeypatch):
     layout, here = conditional
     top = _highest(layout, here)
@@ -223,9 +224,10 @@ def test_few_eigenvalues_end_the_method_early(coupling):
 def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(crossed, "MANY", 8)  # columns from which a factor is made by halves
     model, found = model_of(BradleyTerry, "sources", ("prompt", "judge")), []
+    votes = log(300, 5, (4, 8, 9))
     for workers in (1, 4):
         monkeypatch.setattr(threads.os, "cpu_count", lambda n=workers: n)
-        found.append(bd.fit(log(), model, draws=200, seed=1))
+        found.append(bd.fit(votes, model, draws=200, seed=1))
     assert found[0].attrs["method_reason"] == found[1].attrs["method_reason"]
     xr.testing.assert_identical(*(fit["posterior"].to_dataset() for fit in found))
     with pytest.raises(ZeroDivisionError):

@@ -61,6 +61,7 @@ def test_weights_of_wide_draws_give_the_same_posterior(approximation):
     assert (np.abs(mean - other) < 5 * np.sqrt(error + more)).all()
 
 
+@pytest.mark.slow
 def test_an_arm_that_always_wins_is_not_certified_by_hope():
     """Normal draws are 0.8 standard deviations off here; a short Gibbs chain once passed them."""
     log = judged([(20, 0), (20, 0), (20, 0)], seed=0)

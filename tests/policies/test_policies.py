@@ -117,6 +117,7 @@ def test_regret_agrees_with_the_prototype(figure):
 
 
 @pytest.mark.plain
+@pytest.mark.slow
 def test_the_table_of_references_is_run_by_one_command(tmp_path, capsys):
     command = ["--problems", "cyclic-4", "--policies", "Uniform", "SCB", "--replications", "3"]
     command += ["--workers", "1", "--out", str(tmp_path)]

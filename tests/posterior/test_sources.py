@@ -237,6 +237,7 @@ def halves(model):
         (Covariates(["length"], by="source"), "covariate_effect"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_source_is_the_same_to_all_that_read_it(term, name, levels):
     """In whatever order the levels are given, and whether or not the log has them all."""
     log = liking(people=60, machine=60)

@@ -83,6 +83,7 @@ def gap(P, a, b):
 
 
 @each
+@pytest.mark.sampled(3)
 def test_two_workers_and_a_resumed_trace_are_the_same(name, traces, tmp_path, monkeypatch):
     settings = SETTINGS | {"detail": "duels", "out": tmp_path / "trace.zarr"}
     write, written = StoredTrace.write, []

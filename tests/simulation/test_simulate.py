@@ -318,6 +318,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.sampled(3)
 def test_a_trace_that_lost_a_file_is_not_read_as_zeros(kept, tmp_path, damage):
     """Every kind of file in turn: the right regret, or a refusal that names the file."""
     whole = bd.regret(bd.open_trace(kept)).load()

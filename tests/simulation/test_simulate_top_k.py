@@ -81,6 +81,7 @@ def test_results_do_not_depend_on_company_or_workers(trace):
 
 
 @pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
+@pytest.mark.sampled(2)
 def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
     policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
     settings = {"replications": 3, "seed": 3, "index": True}
@@ -109,6 +110,7 @@ def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeyp
         bd.simulate(bd.Uniform(), BY_SD, 200, k=3, out=tmp_path / name, **settings)
 
 
+@pytest.mark.slow  # arms' own test of a cluster is a fast one
 def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
     from distributed import LocalCluster
 

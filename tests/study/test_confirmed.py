@@ -116,6 +116,7 @@ def test_retired_arms_are_left_out_of_confirmation():
         ("full-ranking", {("a", "b", *rest) for rest in permutations("cd")}),
     ],
 )
+@pytest.mark.sampled(3)
 def test_every_goal_is_confirmed_where_the_scores_mislead(goal, answers):
     """a beats b, which thrashes c and d; a beats these by less; c and d are equal."""
     P = world([(0, k, 0.65) for k in (1, 2, 3)] + [(1, k, 0.97) for k in (2, 3)])

@@ -103,6 +103,7 @@ def test_the_hybrid_is_the_one_or_the_other_by_its_index():
         assert pair == expected.select(margins, expected.init(6), 1000, rng(0))
 
 
+@pytest.mark.slow
 def test_the_calibrated_hybrid_leaves_a_false_model_at_its_own_threshold():
     counts, thresholds = null_thresholds(6, False, 0.0)
     assert (np.diff(thresholds) < 0).all()
