@@ -34,13 +34,13 @@ def same(a, b):
 
 @pytest.fixture(scope="module")
 def reference():
-    return bd.simulate([bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11)
+    return bd.simulate([bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11)
 
 
 def test_a_trace_says_what_happened(reference):
     counts = reference["trace"]
     assert counts["wins"].dims == ("policy", "replication", "time", "arm", "opponent")
-    assert list(reference["policy"].values) == ["RUCB", "DTS"]
+    assert list(reference["policy"].values) == ["Uniform", "DTS"]
     alone = counts["self_duels"].sum("arm")
     total = counts["wins"].sum(("arm", "opponent")) + alone
     np.testing.assert_array_equal(total, np.broadcast_to(reference["time"], total.shape))
@@ -54,7 +54,9 @@ def test_a_trace_says_what_happened(reference):
 
 
 def test_results_do_not_depend_on_the_workers(reference):
-    again = bd.simulate([bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, workers=2)
+    again = bd.simulate(
+        [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, workers=2
+    )
     assert same(again, reference)
 
 
@@ -68,7 +70,7 @@ def test_results_do_not_depend_on_the_other_policies_or_replications(reference):
 
 def test_results_do_not_depend_on_when_they_are_recorded(reference):
     often = bd.simulate(
-        [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record_at=range(1, 301)
+        [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record_at=range(1, 301)
     )
     times = reference["time"].values
     np.testing.assert_array_equal(
@@ -95,7 +97,7 @@ def test_the_log_is_in_the_problems_own_labels():
 
 def test_each_replication_may_draw_its_own_truth():
     family = RandomProblem(n_arms=3, generator=uniform)
-    trace = bd.simulate([bd.DTS(), bd.RUCB()], family, 200, replications=3, seed=4)
+    trace = bd.simulate([bd.DTS(), bd.Uniform()], family, 200, replications=3, seed=4)
     P = trace["problem"]["P"]
     assert P.dims == ("replication", "arm", "opponent")
     assert len(np.unique(P.values[:, 0, 1])) == 3
@@ -113,7 +115,7 @@ def test_a_log_can_be_replayed():
 def test_zarr_and_netcdf_keep_the_same_trace(reference, tmp_path):
     for name in ("trace.zarr", "trace.nc"):
         kept = bd.simulate(
-            [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, out=tmp_path / name
+            [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, out=tmp_path / name
         )
         assert same(reference, kept)
         assert same(reference, bd.open_trace(tmp_path / name))
@@ -123,14 +125,14 @@ def test_zarr_and_netcdf_keep_the_same_trace(reference, tmp_path):
 KILLED = """
 import sys, bayesduel as bd
 if __name__ == "__main__":
-    bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7,
+    bd.simulate([bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7,
                 out=sys.argv[1], workers=1)
 """
 
 
 def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     out = tmp_path / "trace.zarr"
-    whole = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7)
+    whole = bd.simulate([bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(out)])
     marks = out / "finished" / "checksum" / "c"
     deadline = time.monotonic() + 120
@@ -146,7 +148,9 @@ def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     assert 0 < n < 12
     np.testing.assert_array_equal(bd.regret(partial), bd.regret(whole)[:, :n])
     stamps = {p: os.stat(p).st_mtime_ns for p in (out / "trace").rglob("c/0/0/*")}
-    resumed = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7, out=out)
+    resumed = bd.simulate(
+        [bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7, out=out
+    )
     assert same(whole, resumed)
     assert stamps == {p: os.stat(p).st_mtime_ns for p in stamps}  # finished runs: untouched
 
@@ -189,7 +193,7 @@ def test_a_dask_cluster_gives_the_same_trace(reference):
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
         there = bd.simulate(
-            [bd.RUCB(), bd.DTS()],
+            [bd.Uniform(), bd.DTS()],
             "cyclic-4",
             300,
             replications=4,
