@@ -21,6 +21,8 @@ from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import streams
 from bayesduel.simulation.trace import plan_of
 
+BOTH = [bd.Uniform(), bd.DTS()]
+
 
 def same(a, b):
     """Bit for bit, whatever the order of variables and whether they lie on disk."""
@@ -34,7 +36,7 @@ def same(a, b):
 
 @pytest.fixture(scope="module")
 def reference():
-    return bd.simulate([bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11)
+    return bd.simulate(BOTH, "cyclic-4", 300, replications=4, seed=11)
 
 
 def test_a_trace_says_what_happened(reference):
@@ -54,9 +56,7 @@ def test_a_trace_says_what_happened(reference):
 
 
 def test_results_do_not_depend_on_the_workers(reference):
-    again = bd.simulate(
-        [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, workers=2
-    )
+    again = bd.simulate(BOTH, "cyclic-4", 300, replications=4, seed=11, workers=2)
     assert same(again, reference)
 
 
@@ -69,9 +69,7 @@ def test_results_do_not_depend_on_the_other_policies_or_replications(reference):
 
 
 def test_results_do_not_depend_on_when_they_are_recorded(reference):
-    often = bd.simulate(
-        [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record_at=range(1, 301)
-    )
+    often = bd.simulate(BOTH, "cyclic-4", 300, replications=4, seed=11, record_at=range(1, 301))
     times = reference["time"].values
     np.testing.assert_array_equal(
         often["trace"]["wins"].sel(time=times), reference["trace"]["wins"]
@@ -114,9 +112,7 @@ def test_a_log_can_be_replayed():
 
 def test_zarr_and_netcdf_keep_the_same_trace(reference, tmp_path):
     for name in ("trace.zarr", "trace.nc"):
-        kept = bd.simulate(
-            [bd.Uniform(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, out=tmp_path / name
-        )
+        kept = bd.simulate(BOTH, "cyclic-4", 300, replications=4, seed=11, out=tmp_path / name)
         assert same(reference, kept)
         assert same(reference, bd.open_trace(tmp_path / name))
         np.testing.assert_array_equal(bd.regret(kept), bd.regret(reference))
@@ -132,7 +128,7 @@ if __name__ == "__main__":
 
 def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     out = tmp_path / "trace.zarr"
-    whole = bd.simulate([bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7)
+    whole = bd.simulate(BOTH, "mslr-5", 20_000, replications=12, seed=7)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(out)])
     marks = out / "finished" / "checksum" / "c"
     deadline = time.monotonic() + 120
@@ -148,9 +144,7 @@ def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     assert 0 < n < 12
     np.testing.assert_array_equal(bd.regret(partial), bd.regret(whole)[:, :n])
     stamps = {p: os.stat(p).st_mtime_ns for p in (out / "trace").rglob("c/0/0/*")}
-    resumed = bd.simulate(
-        [bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7, out=out
-    )
+    resumed = bd.simulate(BOTH, "mslr-5", 20_000, replications=12, seed=7, out=out)
     assert same(whole, resumed)
     assert stamps == {p: os.stat(p).st_mtime_ns for p in stamps}  # finished runs: untouched
 
@@ -193,7 +187,7 @@ def test_a_dask_cluster_gives_the_same_trace(reference):
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
         there = bd.simulate(
-            [bd.Uniform(), bd.DTS()],
+            BOTH,
             "cyclic-4",
             300,
             replications=4,
@@ -298,13 +292,10 @@ def test_a_second_writer_of_a_trace_is_told_so(tmp_path, monkeypatch, name):
     assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1))
 
 
-POLICIES = [bd.Uniform(), bd.DTS()]
-
-
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     out = tmp_path_factory.mktemp("whole") / "trace.zarr"
-    bd.simulate(POLICIES, "cyclic-4", 40, replications=2, seed=3, out=out)
+    bd.simulate(BOTH, "cyclic-4", 40, replications=2, seed=3, out=out)
     return out
 
 
@@ -364,7 +355,7 @@ def test_a_trace_that_lost_a_file_is_not_read_as_zeros(kept, tmp_path, damage):
 
 
 def again(out):
-    return bd.simulate(POLICIES, "cyclic-4", 40, replications=2, seed=3, out=out)
+    return bd.simulate(BOTH, "cyclic-4", 40, replications=2, seed=3, out=out)
 
 
 def test_a_trace_without_checksums_or_without_runs_is_refused(kept, tmp_path):
