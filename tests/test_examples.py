@@ -64,9 +64,10 @@ def reproduce(monkeypatch):
     [
         ("topk_of_hundred.py", "--arms 10 --budget 280"),
         ("topk_separated.py", "--arms 10"),
-        pytest.param("topk_perturbed.py", "--budget 140", marks=pytest.mark.slow),
+        ("topk_perturbed.py", "--budget 140"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_top_k_experiments(name, options, tmp_path, capsys, reproduce):
     arguments = [*options.split(), "--replications", "3", "--out", "figure.png"]
     reproduce(name)(arguments)

@@ -97,6 +97,7 @@ JOBS = {
 
 
 @pytest.mark.parametrize("job", JOBS)
+@pytest.mark.sampled(2)
 def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
     """Nor is garbage looked for among what is imported."""
     code, unused = JOBS[job]

@@ -184,6 +184,7 @@ def test_settings_of_the_wrong_kind_are_refused_when_the_policy_is_made(policy):
 
 
 @every_pair_policy
+@pytest.mark.sampled(2)
 def test_select_reads_the_belief_and_writes_only_its_memory(policy):
     P = named("cyclic-4").P
     policy = policy.for_horizon(300)
@@ -325,6 +326,7 @@ def test_compiled_in_a_new_process_and_plain_python_agree():
 
 
 @every_policy
+@pytest.mark.sampled(3)
 def test_fixed_seed_trace(policy):
     """Any change here is a changed number, and belongs in the change log.
 

@@ -135,6 +135,7 @@ CONSUMERS = {
 
 @pytest.mark.parametrize("kind", ["soft", "weighted"])
 @pytest.mark.parametrize("consumer", CONSUMERS)
+@pytest.mark.sampled(3)
 def test_every_consumer_takes_them(kind, consumer):
     log = log_of(kind)
     found = CONSUMERS[consumer](log)

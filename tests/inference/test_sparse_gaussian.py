@@ -138,6 +138,7 @@ def test_certificate_sees_a_wrong_approximation(small):
     assert "squared errors" in gibbs_certificate(narrow, 1000, rng).shortfall
 
 
+@pytest.mark.slow
 def test_gibbs_is_the_posterior_of_three_arms_by_quadrature():
     duels = bd.Duels.from_votes(
         ["a", "a", "b", "b", "c"], ["b", "b", "c", "c", "a"], [1, 0, 1, 1, 0.5]

@@ -51,6 +51,7 @@ def test_fits_in_threads_are_those_of_one_thread(quick_switches):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_pages_in_threads_are_those_of_one_thread(quick_switches, tmp_path):
     def page(number):
         path = tmp_path / f"{number}.html"

@@ -204,6 +204,7 @@ def test_what_judges_cannot_be_told_from_is_refused():
 
 
 @pytest.mark.parametrize("last", [OrderEffect(), DuelCovariates(("length",))])
+@pytest.mark.sampled(2)
 def test_spreads_stand_beside_their_attributes(last):
     """Whatever the order of the terms: other effects have none."""
     items = planted()[1]

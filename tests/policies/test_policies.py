@@ -35,9 +35,7 @@ COMPILED = (bd.DTS,)
 
 def marks(policy):
     """Return the marks of the tests of a policy."""
-    if isinstance(policy, COMPILED):
-        return ()
-    return pytest.mark.plain if isinstance(policy, bd.PivotIndex) else pytest.mark.slow
+    return () if isinstance(policy, COMPILED) else pytest.mark.slow
 
 
 every_learner = pytest.mark.parametrize(

@@ -134,6 +134,7 @@ def test_a_matrix_of_many_arms_is_printed_small_and_with_its_dots(tmp_path):
     assert 10_000 < printed.stat().st_size < 2_000_000
 
 
+@pytest.mark.sampled(2)
 def test_every_head_sorts_its_column(path, tmp_path):
     """Names as text, numbers as numbers; the board of a later edition has changes, too."""
     script = """
@@ -154,6 +155,7 @@ def test_every_head_sorts_its_column(path, tmp_path):
         assert [k for k, head in enumerate(heads) if head == "ascending"] == [at]
 
 
+@pytest.mark.sampled(2)
 def test_copies_are_those_of_the_files(path, tmp_path):
     dom = seen(path, tmp_path, COPIED)
     assert re.search(r"<output[^>]*>Copied\.</output>", dom)
@@ -194,6 +196,7 @@ def test_the_matrix_says_of_each_pair_what_the_comparison_does(path, tmp_path):
     assert by_keys == compared[1] and stop == 0
 
 
+@pytest.mark.sampled(2)
 def test_two_arms_are_compared_in_either_order(path, tmp_path):
     script = """
     const [one, two] = document.querySelectorAll("form.compare select");
@@ -294,6 +297,7 @@ def test_links_lead_to_the_arm_and_back(folder, tmp_path):
     assert len(anchors) > 2 and {*anchors} <= {*report.anchors}
 
 
+@pytest.mark.sampled(2)
 def test_everything_that_is_clicked_takes_the_keyboard(path, tmp_path):
     script = """
     const all = [...document.querySelectorAll("button, input, select, summary, a[href]")];
