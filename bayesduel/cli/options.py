@@ -172,16 +172,37 @@ ci_prob_option = click.option(
 )
 
 
-def term_option(besides: str = "") -> Callable[..., Any]:
-    """Return the option of terms; `besides` names those that not every command has."""
+def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
+    """Return the option of terms; `besides` names those that not every command has.
+
+    own: whether it takes terms of a file of the user's, which no study can store.
+    """
+    of_files = ", or FILE.py:NAME for one of a file of yours" if own else ""
     return click.option(
         "--term",
         metavar="TERM",
         multiple=True,
+        callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
         help="Term of the model beside the scores, again for each: order, time (or time:12, in "
         "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN. The columns are kept with the votes.",
+        f"reliability, {besides}cycles, covariate:COLUMN{of_files}. The columns are kept with the "
+        "votes.",
     )
+
+
+def _known_term(word: str) -> str:
+    """Return the word of a term; one of a file of the user's is registered under its name."""
+    from bayesduel.cli.parse import FILE_NAME, of_file
+
+    if not (found := FILE_NAME.fullmatch(word)):
+        return word
+    from bayesduel.models import register
+
+    kind: Any = of_file(*found.groups(), "--term")
+    try:
+        return str(register(kind).name)
+    except (TypeError, ValueError) as error:
+        raise click.UsageError(f"--term {word}: {error}") from error
 
 
 def _group(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
