@@ -498,12 +498,18 @@ def is_saved(log: Any) -> bool:
 def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
     """Return a path that can be written, or None, before any work is done; `option` named it.
 
-    Raises ValueError if its folder does not exist, it is a folder itself, or it is a file that the
-    command reads by a parameter of `READ` (but `besides`).
+    Raises ValueError if its folder does not exist, it is a folder itself, it is a file that the
+    command reads by a parameter of `READ` (but `besides`), or -o would replace a log by a page or a
+    fit.
     """
     if path is None:
         return path
     check_not_input(path, option, besides)
+    if option == "-o" and path.is_file():
+        from bayesduel.data.read.formats import names_log
+
+        if names_log(str(path)):
+            raise ValueError(f"{option} should not be a log that is there already, got {path}")
     if path.is_dir():
         raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():

@@ -32,6 +32,7 @@ __all__ = [
     "expand",
     "json_object",
     "json_objects",
+    "names_log",
     "open_bytes",
     "open_csv",
     "recognise",
@@ -181,6 +182,11 @@ def check_file(name: str) -> None:
     if kind != stat.S_IFREG:
         what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")
         raise ValueError(f"{name}: should be a file that can be read again, got {what}; save it")
+
+
+def names_log(name: str) -> bool:
+    """Return whether a file is a log by its name."""
+    return _named(name)[1] is not None
 
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:
