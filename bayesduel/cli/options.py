@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
+from bayesduel.cli.imports import FILE_NAME, of_file
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -192,13 +193,11 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
 
 def _known_term(word: str) -> str:
     """Return the word of a term; one of a file of the user's is registered under its name."""
-    from bayesduel.cli.parse import FILE_NAME, of_file
-
     if not (found := FILE_NAME.fullmatch(word)):
         return word
     from bayesduel.models import register
 
-    kind: Any = of_file(*found.groups(), "--term")
+    kind = of_file(found[1], found[2], "--term")
     try:
         return str(register(kind).name)
     except (TypeError, ValueError) as error:

@@ -1,7 +1,6 @@
 """Objects from a command line: the policies that ``CCB,DTS(alpha=0.6)`` names, a problem."""
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from inspect import signature
@@ -11,11 +10,11 @@ from typing import Any
 
 import click
 
+from bayesduel.cli.imports import FILE_NAME, of_file
+
 __all__ = [
-    "FILE_NAME",
     "constructed",
     "known_policies",
-    "of_file",
     "policies_of",
     "problems_of",
     "regret_of",
@@ -26,7 +25,6 @@ FAMILIES = (
     *("uniform", "fixed_gap"),
 )
 CHANGING = ("PiecewiseStationary", "RandomChanges", "ScoreWalk")
-FILE_NAME = re.compile(r"""([^(),='"]+\.py):\s*(\w+)""")
 ITEM_FAMILIES = ("ContextualDuels", "LogisticDuels", "LogisticItems", "UnitSphere")
 
 
@@ -90,9 +88,9 @@ def policies_of(text: str, setting: str | None, option: str = "--policies") -> l
     kinds = _named(policies) if setting is None else known_policies(setting)
     inner = (beliefs, models, policies)
     text, own = _with_files(text, option)
-    for name in own:
-        if any(name in known for known in (kinds, *map(_named, inner))):
-            raise click.UsageError(f"{option} should have names of their own, got {name}, of ours")
+    ours = {name for known in (kinds, *map(_named, inner)) for name in known}
+    if both := sorted(ours & own.keys()):
+        raise click.UsageError(f"{option} should have names of their own, got {both[0]}, of ours")
     kinds |= own
     if setting is None:
         selecting = known_policies("margins").keys() - kinds.keys()
@@ -131,26 +129,6 @@ def _with_files(text: str, option: str) -> tuple[str, dict[str, Any]]:
         if own.setdefault(name, found) is not found:
             raise click.UsageError(f"{option} should have each name once, got {name} of two files")
     return FILE_NAME.sub(r"\2", text), own
-
-
-def of_file(file: str, name: str, option: str) -> Any:
-    """Return what a file of the user's calls `name`; its module is one that processes find."""
-    import sys
-    from importlib import import_module
-
-    path = Path(file).resolve()
-    if not path.is_file():
-        raise click.UsageError(f"{option} should name a file, got {file!r}, which is none")
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))  # behind what is installed
-    module = import_module(path.stem)
-    if Path(str(module.__file__)).resolve() != path:
-        raise click.UsageError(
-            f"{option} should name a file that no module is called like, got {file!r}"
-        )
-    if not hasattr(module, name):
-        raise click.UsageError(f"{option} should name what {file} has, got {name!r}")
-    return getattr(module, name)
 
 
 def problems_of(text: str) -> dict[str, Any]:
@@ -258,9 +236,9 @@ def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -
 
 def _value(node: ast.AST, inner: Mapping[str, Any]) -> Any:
     """Return a setting: a literal, or an object of the names that may stand for one."""
-    if (name := _name(node)) in inner:
-        if isinstance(node, ast.Name) and not callable(inner[name]):
-            return inner[name]  # what a file of the user's has made already
+    if _name(node) in inner:
+        if isinstance(node, ast.Name) and not callable(inner[node.id]):
+            return inner[node.id]  # what a file of the user's has made already
         return _object(node, inner, inner)
     try:
         return ast.literal_eval(node)
