@@ -214,8 +214,8 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/cli/parse.py", "_problem_of", "getattr(problems, name)"),
     ),
     "a Python file that the user names on the command line, as with `python FILE`": (
-        ("bayesduel/cli/parse.py", "_of_file", "import_module(path.stem)"),
-        ("bayesduel/cli/parse.py", "_of_file", "getattr(module, name)"),
+        ("bayesduel/cli/imports.py", "of_file", "import_module(path.stem)"),
+        ("bayesduel/cli/imports.py", "of_file", "getattr(module, name)"),
     ),
     "the names that a module of the package lists in __all__": (
         ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),
@@ -287,6 +287,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
             "Later.find_spec",
             "PathFinder.find_spec(name, path, target)",
         ),
+        ("bayesduel/system/imports.py", "Later.find_spec", "sys.modules"),
     ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
     "Dask, by its name, which is kept out": (

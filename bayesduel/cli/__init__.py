@@ -124,7 +124,7 @@ class Commands(click.Group):
                 status = _say(f"{error.format_message()} (see {where} --help)", BAD_INPUT)
             except click.ClickException as error:
                 status = _say(error.format_message(), BAD_INPUT)
-            except BrokenPipeError:
+            except (BrokenPipeError, SystemExit):  # which Rich makes of it
                 sys.stderr.close()  # the reader of our output has gone: say nothing more
                 status = FAULT
             except Exception as error:
@@ -178,10 +178,11 @@ def _terminable() -> Iterator[None]:
 
 def _leave(ended: list[int]) -> None:
     """End the process with the status in `ended`, if any, without freeing object by object."""
-    with suppress(AttributeError, OSError, ValueError):  # no stream, or its reader has gone
+    with suppress(AttributeError, OSError):  # no stream, or no room for what it says
         if ended:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            with suppress(BrokenPipeError, ValueError):  # its reader has gone, or it is closed
+                sys.stdout.flush()
+                sys.stderr.flush()
             os._exit(ended[0])
 
 

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
+from bayesduel.cli.imports import FILE_NAME, of_file
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -172,16 +173,35 @@ ci_prob_option = click.option(
 )
 
 
-def term_option(besides: str = "") -> Callable[..., Any]:
-    """Return the option of terms; `besides` names those that not every command has."""
+def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
+    """Return the option of terms; `besides` names those that not every command has.
+
+    own: whether it takes terms of a file of the user's, which no study can store.
+    """
+    of_files = ", or FILE.py:NAME for one of a file of yours" if own else ""
     return click.option(
         "--term",
         metavar="TERM",
         multiple=True,
+        callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
         help="Term of the model beside the scores, again for each: order, time (or time:12, in "
         "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN. The columns are kept with the votes.",
+        f"reliability, {besides}cycles, covariate:COLUMN{of_files}. The columns are kept with the "
+        "votes.",
     )
+
+
+def _known_term(word: str) -> str:
+    """Return the word of a term; one of a file of the user's is registered under its name."""
+    if not (found := FILE_NAME.fullmatch(word)):
+        return word
+    from bayesduel.models import register
+
+    kind = of_file(found[1], found[2], "--term")
+    try:
+        return str(register(kind).name)
+    except (TypeError, ValueError) as error:
+        raise click.UsageError(f"--term {word}: {error}") from error
 
 
 def _group(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -477,12 +497,18 @@ def is_saved(log: Any) -> bool:
 def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
     """Return a path that can be written, or None, before any work is done; `option` named it.
 
-    Raises ValueError if its folder does not exist, it is a folder itself, or it is a file that the
-    command reads by a parameter of `READ` (but `besides`).
+    Raises ValueError if its folder does not exist, it is a folder itself, it is a file that the
+    command reads by a parameter of `READ` (but `besides`), or -o would replace a log by a page or a
+    fit.
     """
     if path is None:
         return path
     check_not_input(path, option, besides)
+    if option == "-o" and path.is_file():
+        from bayesduel.data.read.formats import names_log
+
+        if names_log(str(path)):
+            raise ValueError(f"{option} should not be a log that is there already, got {path}")
     if path.is_dir():
         raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():

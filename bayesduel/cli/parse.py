@@ -10,7 +10,15 @@ from typing import Any
 
 import click
 
-__all__ = ["constructed", "known_policies", "policies_of", "problems_of", "regret_of"]
+from bayesduel.cli.imports import FILE_NAME, of_file
+
+__all__ = [
+    "constructed",
+    "known_policies",
+    "policies_of",
+    "problems_of",
+    "regret_of",
+]
 
 FAMILIES = (
     *("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone"),
@@ -72,14 +80,16 @@ def known_policies(setting: str) -> dict[str, Any]:
 def policies_of(text: str, setting: str | None, option: str = "--policies") -> list[Any]:
     """Return the policies of a list such as ``CCB,DTS(alpha=0.6)`` that play a setting.
 
-    None stands for pairs and items; ``FILE.py:NAME`` is a policy of the user's file. Raises
-    click.UsageError as :func:`constructed` does.
+    None stands for pairs and items; ``FILE.py:NAME`` is a policy of the user's file, or within
+    brackets a belief or a model of it. Raises click.UsageError as :func:`constructed` does.
     """
     from bayesduel import beliefs, models, policies
 
     kinds = _named(policies) if setting is None else known_policies(setting)
+    inner = (beliefs, models, policies)
     text, own = _with_files(text, option)
-    if both := [name for name in own if name in kinds]:
+    ours = {name for known in (kinds, *map(_named, inner)) for name in known}
+    if both := sorted(ours & own.keys()):
         raise click.UsageError(f"{option} should have names of their own, got {both[0]}, of ours")
     kinds |= own
     if setting is None:
@@ -87,7 +97,7 @@ def policies_of(text: str, setting: str | None, option: str = "--policies") -> l
         for name in (_name(part) for part in _parts(text, option)):
             if name in selecting:
                 raise click.UsageError(f"{option}: {name} selects the k best and needs --k")
-    return constructed(text, option, kinds, (beliefs, models, policies))
+    return constructed(text, option, kinds, (*inner, own))
 
 
 def regret_of(text: str | None) -> Any:
@@ -105,42 +115,20 @@ def regret_of(text: str | None) -> Any:
             f"--regret should be one of {', '.join(FORMULAS)}, or FILE.py:NAME for a function "
             f"NAME(P, a, b), got {text!r}"
         )
-    cost = _of_file(file, name, "--regret")
+    cost = of_file(file, name, "--regret")
     if not callable(cost):
         raise click.UsageError(f"--regret should name a function of {file}, got {name!r}")
     return cost
 
 
 def _with_files(text: str, option: str) -> tuple[str, dict[str, Any]]:
-    """Return a list without the files of its entries, and what these name of them."""
-    parts, own = [], {}
-    for part in _split(text):
-        file, found, rest = part.strip().partition(".py:")
-        if found and "(" not in file:
-            part, name = rest, rest.partition("(")[0].strip()
-            own[name] = _of_file(f"{file}.py", name, option)
-        parts.append(part)
-    return ",".join(parts), own
-
-
-def _of_file(file: str, name: str, option: str) -> Any:
-    """Return what a file of the user's calls `name`; its module is one that processes find."""
-    import sys
-    from importlib import import_module
-
-    path = Path(file).resolve()
-    if not path.is_file():
-        raise click.UsageError(f"{option} should name a file, got {file!r}, which is none")
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))  # behind what is installed
-    module = import_module(path.stem)
-    if Path(str(module.__file__)).resolve() != path:
-        raise click.UsageError(
-            f"{option} should name a file that no module is called like, got {file!r}"
-        )
-    if not hasattr(module, name):
-        raise click.UsageError(f"{option} should name what {file} has, got {name!r}")
-    return getattr(module, name)
+    """Return a text without the files in front of its names, and what these name of them."""
+    own: dict[str, Any] = {}
+    for file, name in FILE_NAME.findall(text):
+        found = of_file(file.strip(), name, option)
+        if own.setdefault(name, found) is not found:
+            raise click.UsageError(f"{option} should have each name once, got {name} of two files")
+    return FILE_NAME.sub(r"\2", text), own
 
 
 def problems_of(text: str) -> dict[str, Any]:
@@ -151,7 +139,7 @@ def problems_of(text: str) -> dict[str, Any]:
     parts = [text] if Path(text).exists() else _split(text)
     made: dict[str, Any] = {}
     for part in (part.strip() for part in parts):
-        label = Path(part).stem if Path(part).exists() else part.partition(".py:")[2] or part
+        label = Path(part).stem if Path(part).exists() else FILE_NAME.sub(r"\2", part)
         if label in made:
             raise click.UsageError(
                 f"--problem should be of different problems, got {label!r} twice"
@@ -185,20 +173,20 @@ def _problem_of(text: str) -> Any:
         return read_log(text, {})[None]
     text, own = _with_files(text, "--problem")
     name = text.partition("(")[0].strip()
-    if name not in FAMILIES + ITEM_FAMILIES + CHANGING and not own:
+    if name not in (*FAMILIES, *ITEM_FAMILIES, *CHANGING, *own):
         raise click.UsageError(
             "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
             f"{', '.join(problems.NAMES)}, FILE.py:NAME, or a family of "
             f"{', '.join(FAMILIES + ITEM_FAMILIES + CHANGING)} with its settings, got {text!r}"
         )
     families = {family: _drawn(getattr(problems, family)) for family in FAMILIES}
-    if own and not callable(own[name]):
+    if name in own and not callable(own[name]):
         return own[name]
     own = {
         n: _drawn(kind) if "rng" in signature(kind).parameters else kind for n, kind in own.items()
     }
     kind = own.get(name) or families.get(name) or getattr(problems, name)
-    made = constructed(text, "--problem", {name: kind}, (families,))
+    made = constructed(text, "--problem", {name: kind}, (families, own))
     if len(made) != 1:
         raise click.UsageError(f"--problem should be one family, got {text!r}")
     return made[0]
@@ -249,6 +237,8 @@ def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -
 def _value(node: ast.AST, inner: Mapping[str, Any]) -> Any:
     """Return a setting: a literal, or an object of the names that may stand for one."""
     if _name(node) in inner:
+        if isinstance(node, ast.Name) and not callable(inner[node.id]):
+            return inner[node.id]  # what a file of the user's has made already
         return _object(node, inner, inner)
     try:
         return ast.literal_eval(node)

@@ -35,7 +35,8 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
     required=True,
     metavar="A,B,...",
     help="Names of `bayesduel policies`, or FILE.py:NAME for one of a file of yours, with settings "
-    "where wanted: CCB,DTS(alpha=0.6),mine.py:EpsilonGreedy(epsilon=0.2).",
+    "where wanted: CCB,DTS(alpha=0.6),mine.py:EpsilonGreedy(epsilon=0.2). In brackets, a belief or "
+    "a model of a file of yours: DTS(belief=Laplace(mine.py:Lapse)).",
 )
 @click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
 @click.option("--k", type=int, help="Select the k best arms, in place of minimising regret.")

@@ -49,7 +49,7 @@ def command() -> None:
     help="File with one item (prompt) a line: a ticket names one.",
 )
 @click.option("--model", default="bradley-terry", help="Name of a model.")
-@shared.term_option()
+@shared.term_option(own=False)
 @click.option("--policy", default="auto", help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(

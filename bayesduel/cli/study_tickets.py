@@ -187,8 +187,13 @@ def judges(study: Any) -> tuple[Any, str]:
 @click.option("--add", multiple=True, metavar="ARM", help="Add arms, separated by commas.")
 @click.option("--retire", multiple=True, metavar="ARM", help="Ask for an arm no more.")
 @click.option("--restore", multiple=True, metavar="ARM", help="Take a retired arm back.")
+@by_option
 def arms(
-    study: Any, add: tuple[str, ...], retire: tuple[str, ...], restore: tuple[str, ...]
+    study: Any,
+    add: tuple[str, ...],
+    retire: tuple[str, ...],
+    restore: tuple[str, ...],
+    by: str | None,
 ) -> tuple[Any, str]:
     """List the arms; add, retire or restore some."""
     new = [label.strip() for part in add for label in part.split(",")]
@@ -199,7 +204,7 @@ def arms(
     }
     for change, labels in changes.items():
         if labels:
-            change(labels)
+            change(labels, by=by)
     retired = {study.arms[k] for k in study.retired}
     rows = [{"arm": arm, "retired": arm in retired} for arm in study.arms]
     return rows, "\n".join(f"{r['arm']}{' (retired)' * r['retired']}" for r in rows)

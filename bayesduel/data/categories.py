@@ -58,7 +58,8 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
     for name, parts in known.items():
         without = [label for label, c in zip(logs, parts, strict=True) if c is None]
         if without:
-            raise ValueError(f"logs should all have a {name} or none, got {without[0]!r} without")
+            words = name if name == "covariates" else f"a {name.replace('_', ' ')}"
+            raise ValueError(f"logs should all have {words} or none, got {without[0]!r} without")
     names = {v.covariate_names for v in of_logs}
     if len(names) > 1:
         raise ValueError(f"logs should have the same covariates, got {sorted(names)}")

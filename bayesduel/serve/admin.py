@@ -72,7 +72,7 @@ def admin_pause(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
 def admin_retire(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Retire an arm, which is then asked for no more, or restore it."""
     change = pages.study.retire_arms if body["retired"] else pages.study.restore_arms
-    change([body["arm"]])
+    change([body["arm"]], by=visitor.judge)
     return {"done": True}
 
 

@@ -18,7 +18,7 @@ from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, UNTOLD_OF,
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
-__all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
+__all__ = ["Desk", "NoQuestion", "StudyStopped", "check_name", "locked"]
 
 MOST_TICKETS = 100_000  # of one call of ask
 
@@ -145,7 +145,7 @@ class Desk:
         check_whole(count, "n", 1)
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]
         return found[0] if n is None else found
@@ -245,7 +245,7 @@ class Desk:
         ValueError
             If there is none, or someone else corrected it since.
         """
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         with self.together():
             _, number, who = self.store.done_by(judge)
             if number is None:
@@ -325,7 +325,7 @@ class Desk:
         ValueError
             If it is told.
         """
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         states = ("open", "skipped", "cancelled")
         changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
         rule = "no outcome to be reissued"
@@ -360,7 +360,7 @@ class Desk:
             If an argument is not as described.
         """
         self._ledger.catch_up()
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two arms, got {left!r} twice")
@@ -390,7 +390,7 @@ class Desk:
     @locked
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         late = self._current.late
         found = self.store.rows(PENDING, late=late) if judge is None else self._of(judge)[1]
         return [self._shown(row) for row in found]
@@ -555,7 +555,7 @@ class Desk:
         **values: Any,
     ) -> Ticket:
         """Store that something happened to a ticket; raise ValueError where its state forbids."""
-        _check_name(by, "by")
+        check_name(by, "by")
         with self.together():
             row = self._row(ticket)
             if row.state not in states:
@@ -572,7 +572,7 @@ class Desk:
         if found is None:
             name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
             raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
-        _check_name(judge, "judge")
+        check_name(judge, "judge")
         if judge is not None and found.judge not in (None, judge):
             raise KeyError(f"ticket should be one of {judge!r}, got {self._id(number)}")
         return found
@@ -614,7 +614,8 @@ def _added(row: Row, cost: float | None) -> float | None:
     return (row.cost or 0.0) + float(cost)
 
 
-def _check_name(given: Any, name: str) -> None:
+def check_name(given: Any, name: str) -> None:
+    """Raise ValueError unless `given` is a name or None."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise ValueError(f"{name} should be a name, got {shown_value(given)}")
     check_utf8(given or "", f"{name} should be UTF-8 text")

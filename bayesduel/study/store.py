@@ -407,7 +407,7 @@ class Store(Database):
             self._held.counts = n_tickets + len(made), n_events + len(made)
         return made
 
-    def add_arms(self, labels: Sequence[str]) -> None:
+    def add_arms(self, labels: Sequence[str], by: str | None) -> None:
         """Store arms behind those that are there."""
         with self.writing() as connection:
             known = [label for label, _ in self.found(ARMS)]
@@ -419,16 +419,17 @@ class Store(Database):
                 for k, a in enumerate(labels)
             ]
             connection.execute(insert(arms), rows)
-            self._add_event(kind="arms", reason=f"added: {', '.join(labels)}", at=time.time())
+            reason = f"added: {', '.join(labels)}"
+            self._add_event(kind="arms", reason=reason, who=by, at=time.time())
 
-    def retire_arms(self, numbers: Sequence[int], retired: bool) -> None:
+    def retire_arms(self, numbers: Sequence[int], retired: bool, by: str | None) -> None:
         """Mark arms as retired, or as no longer so."""
         mine = (arms.c.study == self.study) & arms.c.number.in_(numbers)
         with self.writing() as connection:
             connection.execute(update(arms).where(mine).values(retired=int(retired)))
             labels = connection.execute(select(arms.c.label).where(mine)).scalars()
             reason = f"{'retired' if retired else 'restored'}: {', '.join(labels)}"
-            self._add_event(kind="arms", reason=reason, at=time.time())
+            self._add_event(kind="arms", reason=reason, who=by, at=time.time())
 
     def _add_event(self, **values: Any) -> None:
         with self.writing() as connection:

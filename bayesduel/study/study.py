@@ -13,7 +13,7 @@ from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.database import Database
-from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
+from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, check_name, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
 from bayesduel.study.judging import Judging, judge_table
@@ -178,32 +178,48 @@ class Study(Desk):
             self.store.set(reading=dict(duels.read_summary.reading))
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
-    def add_arms(self, arms: Sequence[str]) -> None:
+    def add_arms(self, arms: Sequence[str], *, by: str | None = None) -> None:
         """Add arms, which start from the prior; warn if the allowed pairs do not connect them.
+
+        Parameters
+        ----------
+        arms
+            Labels.
+        by
+            Who does it, kept in the audit trail.
 
         Raises
         ------
         ValueError
             If a label is there already, or there are more arms than a study takes.
         """
+        check_name(by, "by")
         with self.together():
             new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
             check_room(len(self.arms) + len(new))
             self._warn_of_parts([*self.arms, *new], self._ledger.retired)
             if new:
-                self.store.add_arms(new)
+                self.store.add_arms(new, by)
 
-    def retire_arms(self, arms: Sequence[str]) -> None:
+    def retire_arms(self, arms: Sequence[str], *, by: str | None = None) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
 
         Their open tickets expire: they wait for nothing and take nothing off a budget or a quota,
         and can still be told.
+
+        Parameters
+        ----------
+        arms
+            Labels.
+        by
+            Who does it, kept in the audit trail.
 
         Raises
         ------
         KeyError, ValueError
             If a label is unknown, or fewer than two arms, or too few for the goal, would be left.
         """
+        check_name(by, "by")
         with self.together():
             numbers = self._numbers(arms)
             retired = self._ledger.retired | set(numbers)
@@ -213,22 +229,30 @@ class Study(Desk):
             self.goal.check(left)
             parts_of(self._settings, self.arms, retired)  # refuses what cannot be
             self._warn_of_parts(self.arms, retired)
-            self.store.retire_arms(numbers, retired=True)
+            self.store.retire_arms(numbers, True, by)
 
     @locked
-    def restore_arms(self, arms: Sequence[str]) -> None:
+    def restore_arms(self, arms: Sequence[str], *, by: str | None = None) -> None:
         """Take retired arms back into the study, with all their duels.
+
+        Parameters
+        ----------
+        arms
+            Labels.
+        by
+            Who does it, kept in the audit trail.
 
         Raises
         ------
         KeyError, ValueError
             If a label is unknown, or of an arm that is not retired.
         """
+        check_name(by, "by")
         numbers = self._numbers(arms)
         for k in numbers:
             if k not in self._ledger.retired:
                 raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
-        self.store.retire_arms(numbers, retired=False)
+        self.store.retire_arms(numbers, False, by)
 
     # -- what is known ---------------------------------------------------------------------
 

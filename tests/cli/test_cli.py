@@ -146,6 +146,15 @@ def test_a_command_ends_without_freeing_its_objects(words, status, freed):
     assert ("no such file" in done.stderr) == (status == 2)
 
 
+def test_a_command_whose_reader_has_gone_says_nothing():
+    code = f"import gc, sys; {COMMAND.format('winners springall')}"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as command:
+        command.stdout.close()
+        assert command.stderr.read() == ""
+
+
 def test_garbage_is_looked_for_once_a_log_is_read():
     gc.disable()
     try:

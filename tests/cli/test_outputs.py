@@ -80,6 +80,18 @@ def test_an_output_that_is_an_input_is_refused(here, name, way):
     assert file.read_text() == LOG
 
 
+@pytest.mark.parametrize("name", [n for n, c in COMMANDS.items() if "-o OUT" in c])
+def test_a_log_is_not_replaced_by_a_page_or_a_fit(here, name):
+    file = here / "another.tsv.gz"
+    file.write_text("votes of a year")
+    (here / "log.csv").write_text(LOG)
+    given = {"IN": "log.csv", "OUT": file.name, "OTHER": "other.csv", "FIT": "fit.nc"}
+    result = CliRunner().invoke(main, [given.get(w, w) for w in COMMANDS[name].split()])
+    assert result.exit_code == 2, result.output
+    assert len(result.stderr.splitlines()) == 1
+    assert file.read_text() == "votes of a year"
+
+
 def test_every_command_that_writes_is_among_these():
     def walk(command, name):
         if isinstance(command, click.Group):

@@ -229,6 +229,13 @@ class Mine(bd.DTS):
 
 class DTS(bd.DTS):
     pass
+
+
+class Model(bd.models.BradleyTerry):
+    pass
+
+
+ordered = bd.models.BradleyTerry() + bd.models.OrderEffect()
 """
 
 
@@ -238,6 +245,18 @@ def mine(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
     sys.modules.pop("mine_for_simulate", None)
+
+
+@pytest.mark.plain
+def test_a_policy_with_a_model_of_ones_own(mine):
+    file = mine / "mine_for_simulate.py"
+    file.write_text(MINE)
+    given = ("simulate", "--problem", "mslr-5", "--horizon", "30", "--replications", "1", "--json")
+    told = run(
+        *given, "--workers", "1", "--policies", f"DTS(belief=Laplace({file}:Model(scale=1)))"
+    )
+    (policy,) = json.loads(told)["policies"]
+    assert policy["policy"].startswith("DTS(belief=Laplace(model=Model(")
 
 
 def test_policies_and_problems_of_ones_own(mine):
@@ -259,6 +278,9 @@ def test_policies_and_problems_of_ones_own(mine):
         ("--policies", "{}:None_such", "--policies should name what .*, got 'None_such'"),
         ("--policies", "{}:DTS", "--policies should have names of their own, got DTS, of ours"),
         ("--policies", "{}:fixed", "fixed: 'Matrix' object is not callable"),
+        ("--policies", "{0}:Mine,{0}/../again.py:Mine", "each name once, got Mine of two files"),
+        ("--policies", "{0}:Model", "policies such as DTS.*, got Model"),
+        ("--policies", "DTS(belief=Laplace({0}:ordered))", "got bradley-terry . order"),
         ("--policies", "{}:Mine(alpha=0.1)", "Mine: alpha should be .*, got 0.1"),
         ("--problem", "nowhere.py:fixed", "--problem should name a file, got 'nowhere.py'"),
         ("--problem", "{}:steps(wide=1)", "steps: settings should be of n_arms, step"),
@@ -270,7 +292,8 @@ def test_what_a_file_does_not_have_is_refused_by_option(option, text, words, min
     file = mine / "mine_for_simulate.py"
     file.write_text(MINE)
     (mine / "json.py").write_text("x = 1")
-    text = text.replace("{}/..", str(mine)).format(file)
+    (mine / "again.py").write_text(MINE)
+    text = text.replace("{}/..", str(mine)).replace("{0}/..", str(mine)).format(file)
     given = {"--policies": "Uniform", "--problem": "mslr-5", "--horizon": "20", option: text}
     args = [part for pair in given.items() for part in pair]
     answer = CliRunner().invoke(main, ["simulate", *args])

@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import sys
 from itertools import product
 
 import click
@@ -244,3 +245,65 @@ def test_predict_refuses_in_one_line(args, words, fit):
     answer = run("predict", fit, *args)
     assert answer.exit_code == 2 and answer.stderr.count("\n") == 1
     assert words in answer.stderr, answer.stderr
+
+
+OWN = """
+from dataclasses import dataclass
+
+from bayesduel.models import OrderEffect, Touch
+
+
+@dataclass(frozen=True)
+class Lead(OrderEffect):
+    name = "lead"
+    parameter = "lead"
+
+
+@dataclass(frozen=True)
+class Order(OrderEffect):
+    pass
+
+
+Nothing = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    (tmp_path / "own_terms.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    sys.modules.pop("own_terms", None)
+    TERMS.pop("lead", None)
+
+
+def test_a_term_of_a_file_of_ones_own(own, log):
+    """It fits as the term of the package that it is but for its name."""
+    mine, ours = (
+        json.loads(run("winners", log, "--json", "--term", word).stdout)
+        for word in ("own_terms.py:Lead", "order")
+    )
+    assert mine["scores"] == ours["scores"]
+    assert (mine["model"], ours["model"]) == ("bradley-terry + lead", "bradley-terry + order")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("own_terms.py:Order", "name of Order should not be that of another: 'order'"),
+        ("own_terms.py:Nothing", "classes should be of models or terms, got 3"),
+        ("own_terms.py:Lost", "--term should name what own_terms.py has, got 'Lost'"),
+        ("lost.py:Lead", "--term should name a file, got 'lost.py'"),
+    ],
+)
+def test_what_is_no_term_of_a_file_is_refused(word, said, own, log):
+    answer = run("winners", log, "--term", word)
+    assert answer.exit_code == 2 and said in answer.stderr
+
+
+def test_a_study_takes_no_term_of_a_file(own):
+    """As what it stores is read in other processes, which run no code of a file."""
+    answer = run("study", "new", "s.study", "--arms", "a,b", "--term", "own_terms.py:Lead")
+    assert answer.exit_code == 2 and "term should be one of" in answer.stderr
+    assert "own_terms" not in sys.modules

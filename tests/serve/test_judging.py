@@ -228,6 +228,7 @@ def test_the_admin_invites_retires_corrects_exports(site):
         assert root.post(path, data=body, headers=origin).headers["location"] == "/admin"
     assert made.study.ticket(ticket).outcome == "right"
     assert [made.study.arms[i] for i in made.study.retired] == ["secret-c"]
+    assert made.study.audit()[-1]["by"] == "root"
     last = next(e for e in made.study.audit() if e["event"] == "corrected")
     assert (last["by"], last["reason"]) == ("root", "=1+1")
     assert "'=1+1" in root.get("/admin/audit.csv").text  # no formula of a spreadsheet

@@ -309,6 +309,20 @@ def test_arms_that_the_allowed_pairs_do_not_connect_are_warned_of():
         study.add_arms(["e"])
 
 
+def test_the_audit_trail_says_who_changed_the_arms():
+    study = made()
+    study.retire_arms(["a"], by="eve")
+    study.restore_arms(["a"], by="ann")
+    study.add_arms(["e"], by="eve")
+    study.add_arms(["f"])
+    told = [(event["reason"], event["by"]) for event in study.audit()]
+    assert told == [
+        *(("retired: a", "eve"), ("restored: a", "ann"), ("added: e", "eve"), ("added: f", None)),
+    ]
+    with pytest.raises(ValueError, match="by should be a name, got ''"):
+        study.add_arms(["g"], by="")
+
+
 def test_no_arm_added_is_no_change():
     study = made()
     study.add_arms([])

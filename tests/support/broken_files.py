@@ -1,5 +1,7 @@
 """Ways to break a file as a whole."""
 
+import bz2
+
 import numpy as np
 
 from tests.support.breaking import Broken, case, rows, text
@@ -99,6 +101,18 @@ def utf16_without_a_mark(rng):
 def binary_file(rng):
     data = b"\x93NUMPY\x01\x00" + bytes(rng.integers(0, 256, size=5_000, dtype=np.uint8))
     return Broken("log.csv", data, ": should be (text|UTF-8), got .* in line 1 at byte")
+
+
+@case
+def bzip2_file(rng):
+    data = bz2.compress(text(rows(rng)))
+    return Broken("log.csv.bz2", data, r": should be a table, got a bzip2 file \(byte 0")
+
+
+@case
+def database_file(rng):
+    data = bytes(8) + b"DUCK" + bytes(100)
+    return Broken("log.db", data, ": should be a table, .*read one of it by duckdb:///.*::TABLE")
 
 
 @case

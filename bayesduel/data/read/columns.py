@@ -374,8 +374,8 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
                 finder.guessed.append(role)
             return side
     raise ValueError(
-        f"{finder.source}: no column for {' and '.join(default)} (set left= and right=; is the "
-        f"header line missing?); {finder.there}"
+        f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
+        f"or --left and --right; is the header line missing?); {finder.there}"
     )
 
 

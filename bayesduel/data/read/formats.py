@@ -32,6 +32,7 @@ __all__ = [
     "expand",
     "json_object",
     "json_objects",
+    "names_log",
     "open_bytes",
     "open_csv",
     "recognise",
@@ -48,7 +49,10 @@ NAMES = {"csv": "text in columns", "jsonl": "JSON lines", "array": "a list of JS
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF file",
-            b"\x89PNG": "a PNG picture", b"SQLite": "an SQLite database"}  # fmt: skip
+            b"\xd0\xcf\x11\xe0": "an old Excel file", b"\x89PNG": "a PNG picture",
+            b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
+DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
+SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
 HEAD = 65_536  # bytes read to recognise the format
 KEYED = 1_000  # JSON lines whose keys are the first columns, in their order
@@ -170,10 +174,19 @@ def check_file(name: str) -> None:
     except PermissionError:
         raise PermissionError(f"{name}: permission denied") from None
     except (OSError, ValueError):  # too long; a NUL or half of a surrogate pair
+        if name == "-":
+            raise ValueError(
+                "-: should be a file that can be read again, got standard input; save it"
+            ) from None
         raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file") from None
     if kind != stat.S_IFREG:
         what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")
         raise ValueError(f"{name}: should be a file that can be read again, got {what}; save it")
+
+
+def names_log(name: str) -> bool:
+    """Return whether a file is a log by its name."""
+    return _named(name)[1] is not None
 
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:
@@ -359,7 +372,15 @@ def _format_of(name: str, head: bytes, expected: str | None) -> str:
         return "parquet"
     for magic, what in ARCHIVES.items():
         if head.startswith(magic):
-            raise ValueError(f"{name}: should be a table, got {what} (byte 0 is {head[:4]!r})")
+            raise ValueError(
+                f"{name}: should be a table, got {what} (byte 0 is {head[:4]!r}): CSV, TSV, JSON "
+                "and Parquet are read, plain, .gz or .zst"
+            )
+    for kind, (place, magic) in DATABASES.items():
+        if head.startswith(magic, place):
+            raise ValueError(
+                f"{name}: should be a table, got a database; read one of it by {kind}:///{name}::TABLE"
+            )
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if expected == "jsonl" and text.startswith(b"["):
         return "array"
@@ -373,7 +394,9 @@ def _format_of(name: str, head: bytes, expected: str | None) -> str:
 def _check_text(name: str, head: bytes) -> None:
     for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         if head.startswith(bom):
-            raise ValueError(f"{name}: should be UTF-8, got UTF-16 (byte 0 is {head[:2]!r})")
+            raise ValueError(
+                f"{name}: should be UTF-8, got UTF-16 (byte 0 is {head[:2]!r}); {SAVED}"
+            )
     first = head.split(b"\n", 1)[0]
     if b"\0" in first:
         raise ValueError(f"{name}: should be text, got a NUL in line 1 at byte {first.index(0)}")
@@ -382,7 +405,7 @@ def _check_text(name: str, head: bytes) -> None:
     except UnicodeDecodeError as error:
         byte = first[error.start : error.start + 1]
         raise ValueError(
-            f"{name}: should be UTF-8, got {byte!r} in line 1 at byte {error.start}"
+            f"{name}: should be UTF-8, got {byte!r} in line 1 at byte {error.start}; {SAVED}"
         ) from None
 
 

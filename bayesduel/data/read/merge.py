@@ -55,6 +55,8 @@ def merge(parts: Any, **options: Any) -> Duels:
     if (by := options.get("by")) is not None:
         raise ValueError(f"by should be None, as parts are of one log, got {shown_value(by)}")
     given = parts if isinstance(parts, list | tuple) else [parts]
+    if not given:
+        raise ValueError("parts should have at least one, got none")
     for part in given:
         if not isinstance(part, Duels | str | os.PathLike) or not part:
             raise TypeError(f"parts should be logs, paths and addresses, got {shown_value(part)}")
@@ -63,7 +65,8 @@ def merge(parts: Any, **options: Any) -> Duels:
     whole = [isinstance(p, Duels) or is_address(p) or os.path.isdir(p) for p in given]
     each = [[p] if one else expand(p) for p, one in zip(given, whole, strict=True)]
     logs = [_counted(part, options) for part in chain.from_iterable(each)]
-    fields = parts_of_logs({f"part {k}": log for k, log in enumerate(logs, 1)})
+    sources = [log.read_summary.source for log in logs]
+    fields = parts_of_logs({f"part {k}, {sources[k - 1]}": log for k, log in enumerate(logs, 1)})
     votes = fields["votes"]
     first, _ = distinct(*columns(votes), votes.weight)
     code, shards = votes.kept[SHARD]
@@ -73,9 +76,10 @@ def merge(parts: Any, **options: Any) -> Duels:
     differs = (n_rows > 0) & (n_rows != np.bincount(code[first], minlength=len(shards)))
     if differs.any():
         place, shard = np.argwhere(differs)[0]
+        other = next(k for k in np.flatnonzero(n_rows[:, shard]) if k != place)
         raise ValueError(
-            f"{logs[place].read_summary.source}: shard {shards[shard]!r} should have the same "
-            "counts wherever it is, got others in another part"
+            f"{sources[place]}: shard {shards[shard]!r} should have the same counts wherever it "
+            f"is, got others in another part, {sources[other]}"
         )
     votes = votes.take(first)
     new = [logs[k] for k in np.unique((n_rows > 0).argmax(axis=0))]  # each shard from its first
@@ -92,8 +96,12 @@ def _counted(part: Any, options: dict[str, Any]) -> Duels:
         log = read_duels(part, shard=name, **options)
     code, _ = ((log.votes and log.votes.kept) or {}).get(SHARD, (np.array([-1]), ()))
     if code.min() < 0:
+        pair = ""
+        if len(code) == len(log.rows):
+            k = code.argmin()
+            pair = f": {log.arms[log.rows.left[k]]} against {log.arms[log.rows.right[k]]}"
         raise ValueError(
             f"{log.read_summary.source}: a log to merge should have a shard in every row "
-            "(Duels.counted), got one without"
+            f"(Duels.counted), got one without{pair}"
         )
     return log

@@ -21,6 +21,7 @@ __all__ = [
     "TEXTS",
     "WHITE_SPACE",
     "Coded",
+    "KindError",
     "Rows",
     "TimeKind",
     "coded",
@@ -36,6 +37,10 @@ WHITE_SPACE = (  # what str.strip removes
 )
 TEXTS = ("left", "right", "outcome", "judge", "group", "by")
 TimeKind = str  # "number" or "date"
+
+
+class KindError(ValueError):
+    """A column holds neither text nor numbers, or no times; who reads it names its file."""
 
 
 @dataclass
@@ -178,7 +183,7 @@ class _Encoder:
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
         if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
-            raise ValueError(f"column {name!r} should contain text or numbers, got {column.type}")
+            raise KindError(f"column {name!r} should contain text or numbers, got {column.type}")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         self._batches.append(column)
@@ -211,7 +216,7 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
         readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
         column = pc.if_else(readable, text, pa.scalar(None, kind))
     elif not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
-        raise ValueError(f"column {name!r} should contain numbers, got {kind}")
+        raise KindError(f"column {name!r} should contain numbers, got {kind}")
     values = pc.cast(column, pa.float64(), safe=False)
     return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
 
@@ -246,7 +251,7 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         days, present = _dates(pc.if_else(known, text, None)), known.to_numpy(zero_copy_only=False)
         return days, present & np.isnat(days)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        raise ValueError(f"column {name!r} should contain times, got {column.type}")
+        raise KindError(f"column {name!r} should contain times, got {column.type}")
     days = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
     return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
 

@@ -16,6 +16,7 @@ from bayesduel.data.read.duckdb_source import ENTRY, FileSource, connected
 from bayesduel.data.read.faults import refusal
 from bayesduel.data.read.formats import called, check_once, expand
 from bayesduel.data.read.judgement_formats import recognisable
+from bayesduel.data.read.rows import KindError
 from bayesduel.system.arguments import shown_value, text_of
 
 __all__ = ["Fault", "bad_row", "open_log", "open_source"]
@@ -88,7 +89,11 @@ def open_log(
             found = _judgements(con, sources, scores, called(path_or_frame, names), most)
         if found is not None:
             check_once(names)
-        yield found or (first if len(names) == 1 else opened(path_or_frame))
+        source = found or (first if len(names) == 1 else opened(path_or_frame))
+        try:
+            yield source
+        except KindError as error:
+            raise ValueError(f"{source.name}: {error}") from None
 
 
 def bad_row(source: Any, columns: Columns, fault: Fault) -> ValueError:

@@ -129,7 +129,7 @@ def test_parquet_with_other_types(tmp_path):
     assert duels.votes.judge.tolist() == [0, -1, 1]
     assert duels.votes.time[2] == np.datetime64(10**15, "us")
     pq.write_table(pa.table({**columns, "left": pa.array([["a"], ["b"], ["c"]])}), path)
-    with pytest.raises(ValueError, match="column 'left' should contain text or numbers"):
+    with pytest.raises(ValueError, match=r"parquet: column 'left' should contain text or"):
         bd.read_duels(path)
 
 

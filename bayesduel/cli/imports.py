@@ -1,0 +1,31 @@
+"""Imports of ``FILE.py:NAME`` on a command line: a class, a function or an object of a file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["FILE_NAME", "of_file"]
+
+FILE_NAME = re.compile(r"""([^(),='"]+\.py):\s*(\w+)""")
+
+
+def of_file(file: str, name: str, option: str) -> Any:
+    """Return what a file of the user's calls `name`; its module is one that processes find."""
+    import sys
+    from importlib import import_module
+
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise click.UsageError(f"{option} should name a file, got {file!r}, which is none")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # behind what is installed
+    module = import_module(path.stem)
+    if Path(str(module.__file__)).resolve() != path:
+        raise click.UsageError(
+            f"{option} should name a file that no module is called like, got {file!r}"
+        )
+    if not hasattr(module, name):
+        raise click.UsageError(f"{option} should name what {file} has, got {name!r}")
+    return getattr(module, name)
