@@ -8,7 +8,17 @@ import pytest
 
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
+PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
 PAGES = ("tests/reporting", "tests/cli")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import no file without tests of the half that ``make test`` runs: half of what it takes."""
+    half = {"plain and not slow": True, "not plain and not slow": False}.get(config.option.markexpr)
+    if half is None or collection_path.suffix != ".py" or collection_path.name == "conftest.py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return ("mark.plain" not in text if half else PLAIN in text) or None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out the slow ones
