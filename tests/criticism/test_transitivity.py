@@ -42,7 +42,7 @@ def test_statistic_by_hand():
     assert not design.has_order
     triads = closed_triads(4, design.first, design.second, np.random.default_rng(0))
     assert (len(triads.edges), triads.n_closed, triads.n_all, triads.share) == (4, 4, 4, 1.0)
-    z = majority_z(design, design.won, 0.5)
+    z = majority_z(design, design.by_pair(design.won), 0.5)
     found = cyclicity(z[None], triads.edges)[0]
     weakest = min((3 - 1) ** 2 / 4, (5 - 2) ** 2 / 7, (4 - 1) ** 2 / 5)
     assert found[0] == pytest.approx(np.log(1 + np.exp(weakest / 2)))
@@ -54,7 +54,7 @@ def test_statistic_agrees_with_counts_and_survives_large_sureties():
     log = simulate(np.full((9, 9), 0.5), 5, rng)
     design = design_of(log)
     triads = closed_triads(9, design.first, design.second, rng)
-    found = cyclicity(majority_z(design, design.won, 0.5)[None], triads.edges)[0]
+    found = cyclicity(majority_z(design, design.by_pair(design.won), 0.5)[None], triads.edges)[0]
     majority = (1 + np.sign(log.tally().wins - log.tally().wins.T)) / 2
     assert found[1] == cyclic_triads(majority)
     assert found[2] == decided_triads(majority)
@@ -429,8 +429,10 @@ def test_the_z_score_of_a_majority_allows_for_who_was_listed_first():
 
     # Level arms, 70 % for the side listed first: 21 of 30, 3 of 10 and 2 of 4 are expected.
     level = design([21, 3, 2])
-    assert majority_z(level, level.won, 0.7)[0] == pytest.approx(0)
+    assert majority_z(level, level.by_pair(level.won), 0.7)[0] == pytest.approx(0)
     spread = np.sqrt(40 * 0.7 * 0.3 + 4 * 0.25)
     more = design([24, 3, 2])
-    assert majority_z(more, more.won, 0.7)[0] == pytest.approx(3 / spread)
-    assert majority_z(more, more.won, 0.3)[0] == pytest.approx((29 - (9 + 7 + 2)) / spread)
+    assert majority_z(more, more.by_pair(more.won), 0.7)[0] == pytest.approx(3 / spread)
+    assert majority_z(more, more.by_pair(more.won), 0.3)[0] == pytest.approx(
+        (29 - (9 + 7 + 2)) / spread
+    )

@@ -67,19 +67,21 @@ def closed_triads(
 
 
 def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:
-    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs)."""
+    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs).
+
+    Of the duels that `first` of each pair `won`, of the same shape.
+    """
     even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
-    spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))
-    starts = np.searchsorted(design.pair, np.arange(len(spread)))
-    z = np.add.reduceat(won - design.n * even, starts, axis=-1) / spread
+    z = won - design.by_pair(design.n * even)
+    z /= np.sqrt(design.by_pair(design.n * even * (1 - even)))
     z[np.abs(z) < LEVEL] = 0.0
-    return z
+    return np.asarray(z)
 
 
 def measured(
     design: DecidedDuels, triads: Triads, won: np.ndarray, first_wins: float
 ) -> np.ndarray:
-    """Return statistic, cyclic and decided triads of logs, (n, 3), given what they `won` by cell.
+    """Return statistic, cyclic and decided triads of logs, (n, 3), given what they `won` by pair.
 
     `first_wins`: the probability that the side listed first wins between level arms.
     """
