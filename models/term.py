@@ -361,7 +361,7 @@ class ArmTerm(Term):
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]
-        return score[..., cells["first"]] - score[..., cells["second"]]
+        return score.take(cells["first"], axis=-1) - score.take(cells["second"], axis=-1)
 
     @property
     def arms_have_own(self) -> bool:

@@ -360,7 +360,7 @@ def _power(
     logs = POWER_LOGS // 2 if many else POWER_LOGS
     base = null_models.chances(null_models.best, top.mode[None], np.array([top.lapse]))[0]
     turns = rng.uniform(0, 2 * np.pi, (logs, design.n_arms))
-    around = np.sin(turns[:, design.first] - turns[:, design.second])
+    around = np.sin(turns.take(design.first, axis=1) - turns.take(design.second, axis=1))
     at = rng.integers(len(triads.edges), size=logs)
     turned = np.zeros((logs, len(design.first)))
     np.put_along_axis(turned, triads.edges[at], np.array([1.0, 1.0, -1.0]), axis=1)
@@ -371,16 +371,16 @@ def _power(
         return np.tile(base, (len(worlds), 1))
 
     def at_a_triad(worlds: np.ndarray) -> np.ndarray:
-        at_cells = turned[worlds][:, design.pair]
+        at_cells = turned[worlds].take(design.pair, axis=1)
         return np.where(at_cells == 0, base, 1 / (1 + np.exp(-pull * at_cells)))
 
     def throughout(worlds: np.ndarray) -> np.ndarray:
-        found = against * np.exp(-pull * around[worlds])[:, design.pair]
+        found = against * np.exp(-pull * around[worlds]).take(design.pair, axis=1)
         found += 1
         return np.divide(1, found, out=found)
 
     others = null_models.drawn(without, each, rng) if many else None  # without a planted cycle
-    log, cell = np.nonzero(turned[:, design.pair])
+    log, cell = np.nonzero(turned.take(design.pair, axis=1))
     planted = log, design.pair[cell]
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))

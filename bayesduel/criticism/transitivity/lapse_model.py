@@ -63,7 +63,10 @@ class LapseModel:
 
     def chance(self, distance: np.ndarray, lapse: np.ndarray | float) -> np.ndarray:
         """Return the win probability at a distance."""
-        straight = expit(distance) if self.link == LOGISTIC else ndtr(distance)
+        return self.lapsed(expit(distance) if self.link == LOGISTIC else ndtr(distance), lapse)
+
+    def lapsed(self, straight: np.ndarray, lapse: np.ndarray | float) -> np.ndarray:
+        """Return the win probability, in place of one without lapses."""
         straight *= 1 - np.asarray(lapse)
         straight += np.asarray(lapse) / 2
         return straight

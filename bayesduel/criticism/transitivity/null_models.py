@@ -54,6 +54,7 @@ TRIES = 6
 MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
 TINY = 1e-9
+FAR = 500.0  # logits whose odds are finite
 QUANTILES = 400  # of each order effect's posterior, for an interval
 
 
@@ -131,9 +132,17 @@ class NullModels:
 
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
-        design = self.design
-        distance = drawn[:, design.first[design.pair]] - drawn[:, design.second[design.pair]]
-        return _inside(lapse_model.chance(distance + design.side * drawn[:, -1:], lapse[:, None]))
+        first, second = self._of_pairs(drawn)
+        distance = first - second
+        if lapse_model.link == LOGISTIC:
+            straight = self._of_odds(np.exp(np.minimum(distance, FAR)), drawn[:, -1])
+        else:
+            straight = self._of_probits(distance, drawn[:, -1])
+        return _inside(lapse_model.lapsed(straight, lapse[:, None]))
+
+    def _of_pairs(self, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of the arms of pairs in draws, (draws, n_pairs) each."""
+        return drawn.take(self.design.first, axis=1), drawn.take(self.design.second, axis=1)
 
     @property
     def _part(self) -> int:
@@ -152,7 +161,6 @@ class NullModels:
             yield self._shifted(np.stack(smooth), drawn[:, -1]), copies
             return
         lapse_model = self.lapse_models.get(model, self.best)
-        design = self.design
         mixture = self._mixture(rng) if model == "mixture" else None
         for start in range(0, n, self._part):
             drawn, lapse = lapse_model.draw(min(self._part, n - start), rng)
@@ -160,7 +168,7 @@ class NullModels:
             if model in ("logistic", "normal"):
                 yield partial(self._of_lapse_model, lapse_model, drawn, lapse), worlds
                 continue
-            better = drawn[:, design.first] > drawn[:, design.second]
+            better = np.greater(*self._of_pairs(drawn))
             if mixture is not None:
                 by_pair = self._mixed(better, mixture, rng)
             else:
@@ -266,7 +274,7 @@ class NullModels:
         """
         up, down, kind, place = self._kinds
         drawn, _ = self.best.draw(MIXTURE_ORDERS, rng)
-        first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
+        first_better = np.greater(*self._of_pairs(drawn)).mean(axis=0)
         times = np.bincount(place, np.concatenate([first_better, 1 - first_better]))
         seen = times > 0
         weight = mixing_weights(np.concatenate([up, down])[kind[seen]], times[seen])
@@ -317,20 +325,31 @@ class NullModels:
 
     def _shifted(self, by_pair: np.ndarray, order: np.ndarray) -> Chances:
         """Return chances by cell of chances by pair, (worlds, n_pairs), and order effects."""
-        design, normal = self.design, self.best.link == NORMAL
 
         def by_cell(worlds: np.ndarray) -> np.ndarray:
             chances = _inside(by_pair[worlds])
-            if not design.has_order:
-                return chances[:, design.pair]
-            shift = design.side * order[worlds, None]
-            if normal:
-                return _inside(ndtr(ndtri(chances)[:, design.pair] + shift))
-            odds = (chances / (1 - chances))[:, design.pair]
-            odds *= np.exp(shift)
-            return _inside(np.divide(odds, 1 + odds, out=odds))
+            if not self.design.has_order:
+                return chances.take(self.design.pair, axis=1)
+            if self.best.link == NORMAL:
+                return _inside(self._of_probits(ndtri(chances), order[worlds]))
+            return _inside(self._of_odds(chances / (1 - chances), order[worlds]))
 
         return by_cell
+
+    def _of_odds(self, odds: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return chances by cell of odds by pair, (n, n_pairs), and order effects in logits."""
+        design = self.design
+        found = odds.take(design.pair, axis=1)
+        if design.has_order:
+            by_side = np.exp(np.outer(order, (-1, 0, 1)))
+            found *= by_side.take(design.side.astype(np.int64) + 1, axis=1)
+        return np.divide(found, 1 + found, out=found)
+
+    def _of_probits(self, distance: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return chances by cell of distances by pair, (n, n_pairs), and order effects."""
+        found = distance.take(self.design.pair, axis=1)
+        found += self.design.side * order[:, None]
+        return np.asarray(ndtr(found, out=found))
 
 
 @compiled(error_model="numpy")

@@ -94,24 +94,31 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
     n = len(z_scores)
-    z = np.ascontiguousarray(z_scores.T)
+    n_bits = -(-n // 64) * 64
+    z = np.zeros((z_scores.shape[1], n_bits))
+    z[:, :n] = z_scores.T
     above, level = _words(z > 0), _words(z == 0)
-    even = level.any()  # pairs that met an even number of times, without an order effect
+    used = _words(np.arange(n_bits)[None] < n)[0]
+    even = (level & used).any()  # pairs that met an even number of times, without an order effect
     weight = (z**2 / 2).ravel()
     number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE].T
         ij, jk, ik = above[part]
-        around = ~(ij ^ jk) & (ij ^ ik)
+        around = ~(ij ^ jk) & (ij ^ ik) & used
         if even:
             undecided = np.bitwise_or.reduce(level[part])
             around &= ~undecided
-            number -= _bits(undecided[undecided.any(axis=1)], n).sum(axis=0, dtype=np.int64)
+            number -= _bits(undecided[undecided.any(axis=1)])[:, :n].sum(axis=0, dtype=np.int64)
         some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
-        triad, row = np.divmod(np.flatnonzero(_bits(around[some], n).view(bool)), n)
+        place = np.flatnonzero(_bits(around[some]).view(bool))
+        triad, row = place // n_bits, place % n_bits
         rows.append(row)
-        edge = part[:, some] * n
-        weakest.append(np.minimum.reduce([weight[pair[triad] + row] for pair in edge]))
+        ij, jk, ik = part[:, some] * n_bits
+        least = weight[ij[triad] + row]
+        for pair in (jk, ik):
+            np.minimum(least, weight[pair[triad] + row], out=least)
+        weakest.append(least)
     row, half = np.concatenate(rows), np.concatenate(weakest)
     top = np.zeros(n)
     np.maximum.at(top, row, half)
@@ -120,13 +127,10 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _words(rows: np.ndarray) -> np.ndarray:
-    """Return rows of truth values as bits, 64 in a word."""
-    packed = np.packbits(rows, axis=1)
-    words = np.zeros((len(packed), -(-packed.shape[1] // 8)), dtype=np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
+    """Return rows of truth values, a multiple of 64 of them, as bits, 64 in a word."""
+    return np.packbits(rows, axis=1).view(np.uint64)
 
 
-def _bits(words: np.ndarray, n: int) -> np.ndarray:
-    """Return the first `n` bits of rows of words, each as 0 or 1."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n)
+def _bits(words: np.ndarray) -> np.ndarray:
+    """Return the bits of rows of words, each as 0 or 1."""
+    return np.unpackbits(words.view(np.uint8), axis=1)
