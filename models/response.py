@@ -398,23 +398,37 @@ class DavidsonResponse(Response):
         how = {"random": _draw_davidson, "signature": "(),(),(),()->(3)"}
         return observe("counts", given, eta, *beside, logp=_davidson_density, **how)
 
-    def outcome_probabilities(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
-    ) -> dict[str, np.ndarray]:
+    def _weights(
+        self, eta: np.ndarray, parameters: Named
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what the probabilities of a win, a tie and a loss are proportional to."""
         half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
         most = max(half.max(initial=0.0), -half.min(initial=0.0), np.abs(tie).max(initial=0.0))
         if most > FAR:
             top = np.maximum(np.abs(half), tie)  # the largest weight is 1 then
-            win, level, loss = np.exp(half - top), np.exp(tie - top), np.exp(-half - top)
-        else:
-            win, level = np.exp(half, out=half), np.exp(tie)
-            loss = 1 / win
+            return np.exp(half - top), np.exp(tie - top), np.exp(-half - top)
+        win = np.exp(half, out=half)
+        return win, np.exp(tie), 1 / win
+
+    def outcome_probabilities(
+        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+    ) -> dict[str, np.ndarray]:
+        win, level, loss = self._weights(eta, parameters)
         share = win + loss
         share += level
         np.divide(1, share, out=share)
         win *= share
         loss *= share
         return {"win": win, "tie": level * share, "loss": loss}
+
+    def expected_score(
+        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+    ) -> np.ndarray:
+        win, level, loss = self._weights(eta, parameters)
+        share = win + loss
+        share += level
+        win += level / 2
+        return np.divide(win, share, out=win)
 
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
