@@ -16,7 +16,7 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", "measured"]
 
 
-AT_ONCE = 255  # triads looked at together, whose number fits in a byte
+AT_ONCE = 255  # rows that are counted together, whose number fits in a byte
 WORDS_AT_ONCE = 16_384  # triads whose bits are looked at together
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
@@ -109,7 +109,7 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
         if even:
             undecided = np.bitwise_or.reduce(level[part])
             around &= ~undecided
-            number -= _bits(undecided[undecided.any(axis=1)])[:, :n].sum(axis=0, dtype=np.int64)
+            number -= _column_sums(_bits(undecided[undecided.any(axis=1)]))[:n]
         some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
         place = np.flatnonzero(_bits(around[some]).view(bool))
         triad, row = place // n_bits, place % n_bits
@@ -129,6 +129,12 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def _words(rows: np.ndarray) -> np.ndarray:
     """Return rows of truth values, a multiple of 64 of them, as bits, 64 in a word."""
     return np.packbits(rows, axis=1).view(np.uint64)
+
+
+def _column_sums(bits: np.ndarray) -> np.ndarray:
+    """Return how many rows of 0 and 1 have 1 in each column, int64; in bytes first."""
+    parts = np.add.reduceat(bits, np.arange(0, len(bits), AT_ONCE), axis=0, dtype=np.uint8)
+    return parts.sum(axis=0, dtype=np.int64)
 
 
 def _bits(words: np.ndarray) -> np.ndarray:
