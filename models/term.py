@@ -551,7 +551,10 @@ def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
         elif value.ndim == 2:
             total = total + coefficient @ value.T
         else:
-            part = coefficient[(..., *index)] if index else coefficient[..., None]
+            if len(index) == 1:
+                part = coefficient.take(index[0], axis=-1)
+            else:
+                part = coefficient[(..., *index)] if index else coefficient[..., None]
             total = total + part * value
     return total
 

@@ -16,7 +16,7 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", "measured"]
 
 
-AT_ONCE = 255  # rows that are counted together, whose number fits in a byte
+AT_ONCE = 255  # triads looked at together, whose number fits in a byte
 WORDS_AT_ONCE = 16_384  # triads whose bits are looked at together
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
@@ -93,14 +93,11 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
-    n = len(z_scores)
-    n_bits = -(-n // 64) * 64
-    z = np.zeros((z_scores.shape[1], n_bits))
-    z[:, :n] = z_scores.T
-    above, level = _words(z > 0), _words(z == 0)
-    used = _words(np.arange(n_bits)[None] < n)[0]
-    even = (level & used).any()  # pairs that met an even number of times, without an order effect
-    weight = (z**2 / 2).ravel()
+    n, n_pairs = z_scores.shape
+    used = _words(np.ones((n, 1), dtype=bool))[0]
+    above, level = _words(z_scores > 0), _words(z_scores == 0)
+    even = level.any()  # pairs that met an even number of times, without an order effect
+    sure = np.abs(z_scores).ravel()
     number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE].T
@@ -109,17 +106,18 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
         if even:
             undecided = np.bitwise_or.reduce(level[part])
             around &= ~undecided
-            number -= _column_sums(_bits(undecided[undecided.any(axis=1)]))[:n]
+            bits = _bits(undecided[undecided.any(axis=1)])
+            number -= bits.sum(axis=0, dtype=np.uint32)[:n]
         some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
         place = np.flatnonzero(_bits(around[some]).view(bool))
-        triad, row = place // n_bits, place % n_bits
+        triad, row = np.divmod(place, 64 * used.size)
         rows.append(row)
-        ij, jk, ik = part[:, some] * n_bits
-        least = weight[ij[triad] + row]
-        for pair in (jk, ik):
-            np.minimum(least, weight[pair[triad] + row], out=least)
+        triad, start_of_row = some[triad], row * n_pairs
+        least = sure[part[0].take(triad) + start_of_row]
+        for pair in part[1:]:
+            np.minimum(least, sure[pair.take(triad) + start_of_row], out=least)
         weakest.append(least)
-    row, half = np.concatenate(rows), np.concatenate(weakest)
+    row, half = np.concatenate(rows), np.concatenate(weakest) ** 2 / 2
     top = np.zeros(n)
     np.maximum.at(top, row, half)
     total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
@@ -127,14 +125,10 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _words(rows: np.ndarray) -> np.ndarray:
-    """Return rows of truth values, a multiple of 64 of them, as bits, 64 in a word."""
-    return np.packbits(rows, axis=1).view(np.uint64)
-
-
-def _column_sums(bits: np.ndarray) -> np.ndarray:
-    """Return how many rows of 0 and 1 have 1 in each column, int64; in bytes first."""
-    parts = np.add.reduceat(bits, np.arange(0, len(bits), AT_ONCE), axis=0, dtype=np.uint8)
-    return parts.sum(axis=0, dtype=np.int64)
+    """Return truth values (n, columns) as bits, 64 in a word, (columns, words); the rest are 0."""
+    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), dtype=bool)
+    padded[:, : len(rows)] = rows.T
+    return np.packbits(padded, axis=1).view(np.uint64)
 
 
 def _bits(words: np.ndarray) -> np.ndarray:
