@@ -409,10 +409,11 @@ class Model(ByValue, metaclass=_Named):
         n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
         score = self.expected_score(posterior, {"first": first, "second": second})
-        result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
-        result[..., first, second] = score
-        result[..., second, first] = 1.0 - score
-        return result
+        place = np.full((n_arms, n_arms), 2 * len(first))
+        place[first, second] = np.arange(len(first))
+        place[second, first] = np.arange(len(first)) + len(first)
+        half = np.full((*score.shape[:-1], 1), 0.5)
+        return np.concatenate([score, 1.0 - score, half], axis=-1).take(place, axis=-1)
 
     def _n_arms(self, posterior: Named) -> int:
         """Return the number of arms of a posterior."""

@@ -123,7 +123,7 @@ class PreferenceMatrix(Model):
         data, draws = cells.data, len(posterior["theta"])
         points, n = data["points"], data["n"]
         if unit != "pair":
-            theta = np.asarray(posterior["theta"], dtype=float)[:, data["pair_of_cell"]]
+            theta = np.asarray(posterior["theta"], dtype=float).take(data["pair_of_cell"], axis=1)
             win, loss = np.log(np.maximum(theta, 1e-300)), np.log1p(-np.minimum(theta, 1 - 1e-16))
             return _log_likelihood(points, win, loss, n, data["log_coefficient"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
@@ -177,7 +177,7 @@ class PreferenceMatrix(Model):
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
-        stronger = theta[..., np.where(first == second, 0, place)]
+        stronger = theta.take(np.where(first == second, 0, place), axis=-1)
         win = np.where(first < second, stronger, 1.0 - stronger)
         return np.where(first == second, 0.5, win)
 

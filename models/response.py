@@ -51,6 +51,8 @@ class Derivatives(NamedTuple):
     # where cells share observations: the observation of each cell (cells,), and v of the shape of
     # the predictor, whose products v v' within an observation add to the second derivatives
     joint: tuple[np.ndarray, np.ndarray] | None = None
+    # log likelihood of each cell, shape of the predictor, where it takes little to find it too
+    value: np.ndarray | None = None
 
 
 class Response(ByValue, ABC):
@@ -381,27 +383,52 @@ class DavidsonResponse(Response):
         counts, n = data["counts"], data["n"]
         chance = self.outcome_probabilities(eta, parameters, None, None)
         ahead, tie = (chance["win"] - chance["loss"]) / 2, chance["tie"]
-        slope = (counts[:, 0] - counts[:, 1]) / 2 - n * ahead
-        bend = -n * ((1 - tie) / 4 - ahead**2)
-        own = (counts[:, 2] - n * tie)[..., None]
-        second = -(n * tie * (1 - tie)).sum(axis=-1)
-        return Derivatives(slope, bend, own, (n * ahead * tie)[..., None], second[..., None, None])
+        won, tied, n_ties = (counts[:, 0] - counts[:, 1]) / 2, n * tie, counts[:, 2]
+        bend = n * (ahead * ahead - (1 - tie) / 4)
+        second = -(tied * (1 - tie)).sum(axis=-1)
+        level = np.asarray(parameters["tie"])[..., None]
+        value = won * eta + n_ties * level + n * (np.log(tie) - level) + data["log_coefficient"]
+        return Derivatives(
+            won - n * ahead, bend, (n_ties - tied)[..., None], (ahead * tied)[..., None],
+            second[..., None, None], value=value,
+        )  # fmt: skip
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (parameters["tie"], given["n"], given["log_coefficient"])
         how = {"random": _draw_davidson, "signature": "(),(),(),()->(3)"}
         return observe("counts", given, eta, *beside, logp=_davidson_density, **how)
 
+    def _weights(
+        self, eta: np.ndarray, parameters: Named
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what the probabilities of a win, a tie and a loss are proportional to."""
+        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
+        most = max(half.max(initial=0.0), -half.min(initial=0.0), np.abs(tie).max(initial=0.0))
+        if most > FAR:
+            top = np.maximum(np.abs(half), tie)  # the largest weight is 1 then
+            return np.exp(half - top), np.exp(tie - top), np.exp(-half - top)
+        win = np.exp(half, out=half)
+        return win, np.exp(tie), 1 / win
+
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
-        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
-        far = max(np.abs(half).max(initial=0.0), np.abs(tie).max(initial=0.0)) > FAR
-        top = np.maximum(np.abs(half), tie) if far else 0.0  # the largest weight is 1 then
-        win, level = np.exp(half - top), np.exp(tie - top)
-        loss = np.exp(-half - top) if far else 1 / win
-        share = 1 / (win + loss + level)
-        return {"win": win * share, "tie": level * share, "loss": loss * share}
+        win, level, loss = self._weights(eta, parameters)
+        share = win + loss
+        share += level
+        np.divide(1, share, out=share)
+        win *= share
+        loss *= share
+        return {"win": win, "tie": level * share, "loss": loss}
+
+    def expected_score(
+        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+    ) -> np.ndarray:
+        win, level, loss = self._weights(eta, parameters)
+        share = win + loss
+        share += level
+        win += level / 2
+        return np.divide(win, share, out=win)
 
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:

@@ -361,7 +361,7 @@ class ArmTerm(Term):
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]
-        return score[..., cells["first"]] - score[..., cells["second"]]
+        return score.take(cells["first"], axis=-1) - score.take(cells["second"], axis=-1)
 
     @property
     def arms_have_own(self) -> bool:
@@ -551,7 +551,10 @@ def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
         elif value.ndim == 2:
             total = total + coefficient @ value.T
         else:
-            part = coefficient[(..., *index)] if index else coefficient[..., None]
+            if len(index) == 1:
+                part = coefficient.take(index[0], axis=-1)
+            else:
+                part = coefficient[(..., *index)] if index else coefficient[..., None]
             total = total + part * value
     return total
 

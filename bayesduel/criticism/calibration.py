@@ -185,7 +185,7 @@ def held_out(
         won = held[0][at] + held[2][at] / 2
         flip = p < 0.5
         favourite.append(np.where(flip, 1 - p, p))
-        spread.append(np.where(flip, 1 - drawn, drawn))
+        spread.append(np.subtract(1, drawn, out=drawn, where=flip))
         points.append(np.where(flip, n - won, won))
         counts.append(held[:, at])
         win, loss = -np.log(p), -np.log1p(-p)
@@ -256,8 +256,8 @@ def _predict(
     posterior = _posterior(log, model, draws, seed)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
-    mean, drawn = mean[row], drawn[:, row]
-    return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
+    mean, drawn = mean[row], drawn.take(row, axis=1)
+    return np.where(turned, 1 - mean, mean), np.subtract(1, drawn, out=drawn, where=turned)
 
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:

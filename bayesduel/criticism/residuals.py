@@ -59,10 +59,10 @@ def arm_residuals(
     opponents = size_of(member).astype(int)
 
     def misfit(logs: np.ndarray) -> np.ndarray:
-        square = (np.stack([design.by_pair(won) for won in logs]) - mean) ** 2 / variance
+        square = (logs - mean) ** 2 / variance
         return np.asarray(square @ member) / np.maximum(opponents, 1)
 
-    observed = misfit(design.won[None])[0]
+    observed = misfit(design.by_pair(design.won)[None])[0]
     as_far = np.ones(design.n_arms)
     for part in null_models.replicate(null_models.likelier, n_draws, rng):
         as_far += (misfit(part) >= observed - 1e-12).sum(axis=0)

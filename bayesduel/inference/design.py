@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 SMALL = 4000  # entries of J below which it is kept whole
+FEW = 8  # slopes of each cell, up to which sums by arm take less than a sparse product
 PRODUCTS = 20_000_000  # of two entries of a row of a sparse J, up to which they are kept
 
 
@@ -205,7 +206,10 @@ class PairDifferences:
         """Return eta, shape (..., cells)."""
         score = centre(u[..., : self.n_arms - 1])
         beside = self.beside.eta(u[..., self.n_arms - 1 :])
-        return score[..., self.first] - score[..., self.second] + beside
+        found = score.take(self.first, axis=-1)
+        found -= score.take(self.second, axis=-1)
+        found += beside
+        return np.asarray(found)
 
     def etas(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (n, cells), of many u (n, size); compiled where J is dense."""
@@ -217,7 +221,16 @@ class PairDifferences:
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
-        return np.concatenate([uncentre(self.scores.pull(slope).T).T, self.beside.pull(slope)])
+        return np.concatenate([self._pulled(slope), self.beside.pull(slope)])
+
+    def _pulled(self, slope: np.ndarray) -> np.ndarray:
+        """Return the part of J' slope of the free numbers of the scores, (K - 1, ...)."""
+        if slope.ndim == 1:
+            score = np.bincount(self.first, slope, self.n_arms)
+            return uncentre(score - np.bincount(self.second, slope, self.n_arms))
+        if slope.shape[1] <= FEW:
+            return np.stack([self._pulled(column) for column in slope.T], axis=1)
+        return uncentre(self.scores.pull(slope).T).T
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
@@ -230,7 +243,10 @@ class PairDifferences:
         p = self.beside.jacobian.shape[1]
         if not p:
             return free
-        mixed = uncentre(whole(self._mixed.of(-bend)).T).T
+        if isinstance(self.beside.jacobian, np.ndarray):
+            mixed = self._pulled(-bend[:, None] * self.beside.jacobian)
+        else:
+            mixed = uncentre(whole(self._mixed.of(-bend)).T).T
         result = np.pad(free, (0, p))
         result[:-p, -p:], result[-p:, :-p] = mixed, mixed.T
         result[-p:, -p:] = self.beside.curvature(bend)

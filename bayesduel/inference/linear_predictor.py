@@ -409,9 +409,10 @@ class LinearPredictor:
         eta, known = self.eta(x), self._known(x, given)
         response = self.response
         found = response.derivatives(eta, known, self.data)
-        cells = response.log_likelihood(
-            eta[None], {n: v[None] for n, v in known.items()}, self.data
-        )
+        cells = found.value
+        if cells is None:
+            one = {n: v[None] for n, v in known.items()}
+            cells = response.log_likelihood(eta[None], one, self.data)
         pulled = prior.pull(x)
         value = cells.sum() + self.log_hyper(given[None])[0]
         value += prior.half_log_det - 0.5 * (x - prior.mean) @ pulled

@@ -128,24 +128,29 @@ class Draws:
 
         Differences of scores; None where arms do not rank by them.
         """
-        score = None if self.score is None else self.score[:: self.pair_step].T
-        if score is None or self.model.response.score_link is None:
+        used, response = slice(None, None, self.pair_step), self.model.response
+        score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
+        if score is None or response.score_link is None:
             first, second = np.triu_indices(self.n_arms, 1)
+            known = self.model.parameters(self.rows(used))
             for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
                 i, j = first[part], second[part]
-                found = self.chances(slice(None, None, self.pair_step), i, j)
-                chances = {name: np.ascontiguousarray(c.T) for name, c in found.items()}
-                yield i, j, None if score is None else score[i] - score[j], chances
+                apart = None if score is None else score[i] - score[j]
+                if apart is None:
+                    found = self.chances(used, i, j)
+                else:  # draws of a pair stay beside one another
+                    both = self.arms[i], self.arms[j]
+                    found = response.outcome_probabilities(apart.T, known, *both)
+                yield i, j, apart, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
             return
-        score = np.ascontiguousarray(score)
-        logit = self.model.response.score_link == "logit" and np.ptp(score) < LARGEST
+        logit = response.score_link == "logit" and np.ptp(score) < LARGEST
         odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
         for arm in range(self.n_arms - 1):
             apart = score[arm] - score[arm + 1 :]
             if logit:  # without an exponential a pair
                 p = odds[arm] / (odds[arm] + odds[arm + 1 :])
             else:
-                p = self.model.response.typical_score(apart, {})
+                p = response.typical_score(apart, {})
             later = np.arange(arm + 1, self.n_arms)
             yield np.full(len(later), arm), later, apart, {"win": p, "loss": 1 - p}
 

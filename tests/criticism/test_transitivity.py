@@ -42,7 +42,7 @@ def test_statistic_by_hand():
     assert not design.has_order
     triads = closed_triads(4, design.first, design.second, np.random.default_rng(0))
     assert (len(triads.edges), triads.n_closed, triads.n_all, triads.share) == (4, 4, 4, 1.0)
-    z = majority_z(design, design.won, 0.5)
+    z = majority_z(design, design.by_pair(design.won), 0.5)
     found = cyclicity(z[None], triads.edges)[0]
     weakest = min((3 - 1) ** 2 / 4, (5 - 2) ** 2 / 7, (4 - 1) ** 2 / 5)
     assert found[0] == pytest.approx(np.log(1 + np.exp(weakest / 2)))
@@ -54,7 +54,7 @@ def test_statistic_agrees_with_counts_and_survives_large_sureties():
     log = simulate(np.full((9, 9), 0.5), 5, rng)
     design = design_of(log)
     triads = closed_triads(9, design.first, design.second, rng)
-    found = cyclicity(majority_z(design, design.won, 0.5)[None], triads.edges)[0]
+    found = cyclicity(majority_z(design, design.by_pair(design.won), 0.5)[None], triads.edges)[0]
     majority = (1 + np.sign(log.tally().wins - log.tally().wins.T)) / 2
     assert found[1] == cyclic_triads(majority)
     assert found[2] == decided_triads(majority)
@@ -294,15 +294,20 @@ def test_duels_won_in_replicated_logs_have_binomial_laws():
         [0.3, 1e-9, 0.2, 0.9, 0.5, 0.7, 0.4],
     )
     draws = 4_000
-    won = _binomials(n, np.tile(chance, (draws, 1)), np.random.default_rng(5))
+    pair, won = np.arange(len(n)), np.empty((draws, len(n)))
+    _binomials(n, np.tile(chance, (draws, 1)), pair, np.random.default_rng(5), won)
     for column, number, p in zip(won.T, n, chance, strict=True):
         expected = stats.binom(number, p).pmf(np.arange(number + 1)) * draws
         seen = np.bincount(column.astype(int), minlength=number + 1)
         often = expected > 10
         square = ((seen - expected)[often] ** 2 / expected[often]).sum()
         assert square <= stats.chi2(max(often.sum() - 1, 1)).ppf(1 - 1e-6)
-    certain = _binomials(np.array([9, 9]), np.array([[0.0, 1.0]]), np.random.default_rng(5))
+    certain, rng = np.empty((1, 2)), np.random.default_rng(5)
+    _binomials(np.array([9, 9]), np.array([[0.0, 1.0]]), np.array([0, 1]), rng, certain)
     assert certain.tolist() == [[0.0, 9.0]]
+    both = np.empty((1, 1))
+    _binomials(np.array([9, 300]), np.ones((1, 2)), np.array([0, 0]), rng, both)
+    assert both.tolist() == [[309.0]]
 
 
 def test_as_many_logs_are_replicated_as_are_asked_for():
@@ -320,7 +325,7 @@ def test_irregular_pairs_are_those_of_the_lapse_model_where_they_must_be_close(m
     rng = np.random.default_rng(4)
     drawn, lapse = null_models.best.draw(8, rng)
     better = drawn[:, null_models.design.first] > drawn[:, null_models.design.second]
-    found = null_models._irregular(drawn, lapse, better, rng)
+    found = null_models._irregular(drawn, lapse, better, rng)[:, null_models.design.pair]
     expected = null_models.chances(null_models.best, drawn, lapse)
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
@@ -329,7 +334,7 @@ def test_mixture_finds_level_and_certain_pairs():
     rng = np.random.default_rng(31)
     sure = np.triu(rng.choice([0.0, 0.45], (20, 20)), 1)
     null_models = NullModels(design_of(simulate(0.5 + sure - sure.T, 60, rng)))
-    drawn = np.concatenate([*(c for c, _ in null_models._draws("mixture", 60, rng))])
+    drawn = np.concatenate([chances(of) for chances, of in null_models._draws("mixture", 60, rng)])
     high = np.median(np.maximum(drawn, 1 - drawn), axis=0)
     true = sure[np.triu_indices(20, 1)] + 0.5
     assert high.min() >= CHANCES[0] and high.max() <= CHANCES[-1]
@@ -429,8 +434,10 @@ def test_the_z_score_of_a_majority_allows_for_who_was_listed_first():
 
     # Level arms, 70 % for the side listed first: 21 of 30, 3 of 10 and 2 of 4 are expected.
     level = design([21, 3, 2])
-    assert majority_z(level, level.won, 0.7)[0] == pytest.approx(0)
+    assert majority_z(level, level.by_pair(level.won), 0.7)[0] == pytest.approx(0)
     spread = np.sqrt(40 * 0.7 * 0.3 + 4 * 0.25)
     more = design([24, 3, 2])
-    assert majority_z(more, more.won, 0.7)[0] == pytest.approx(3 / spread)
-    assert majority_z(more, more.won, 0.3)[0] == pytest.approx((29 - (9 + 7 + 2)) / spread)
+    assert majority_z(more, more.by_pair(more.won), 0.7)[0] == pytest.approx(3 / spread)
+    assert majority_z(more, more.by_pair(more.won), 0.3)[0] == pytest.approx(
+        (29 - (9 + 7 + 2)) / spread
+    )

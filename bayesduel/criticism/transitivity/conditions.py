@@ -85,7 +85,7 @@ def conditional_p_value(
     n = np.asarray(cells.data["n"], dtype=np.int64)
     left, right = votes.left[decided].astype(np.int64), votes.right[decided].astype(np.int64)
     low, high = np.minimum(left, right), np.maximum(left, right)
-    side, weight = np.where(left == low, 1, -1), votes.weight[decided]
+    weight = votes.weight[decided]
     win = np.where(left == low, win, 1 - win)
     if role is None:
         of_low = rng.binomial(n, win)
@@ -93,10 +93,13 @@ def conditional_p_value(
         units = units_of(duels, role)
         kept = units.points(units.outcome) != 0
         of_low = _majorities(units, kept, n, win, weight, rng)
-        low, high, side = (v[kept] for v in (units.low, units.high, units.side))
-    won = _by_cell(design, low, high, side, of_low)
+        low, high = units.low[kept], units.high[kept]
+    place = np.searchsorted(
+        design.first * design.n_arms + design.second, low * design.n_arms + high
+    )
+    won = np.ascontiguousarray(of_low @ grouped(place, len(design.first)), dtype=float)
     found = measured(design, triads, won, first_wins)[:, 0]
-    observed = measured(design, triads, design.won[None], first_wins)[0, 0]
+    observed = measured(design, triads, design.by_pair(design.won)[None], first_wins)[0, 0]
     return tuple(terms), float((1 + (found >= observed - 1e-9).sum()) / (1 + len(found)))
 
 
@@ -124,15 +127,3 @@ def _majorities(
         points = np.where(level, units.points(drawn), points)
     coin = rng.choice([-1, 1], points.shape)
     return np.asarray(np.where(points == 0, coin, points) > 0)[:, kept]
-
-
-def _by_cell(
-    design: DecidedDuels, low: np.ndarray, high: np.ndarray, side: np.ndarray, won: np.ndarray
-) -> np.ndarray:
-    """Return what went to the lower arm in each cell, (draws, cells), of that by observation."""
-    n_arms = design.n_arms
-    side = side.astype(np.int64) * design.has_order
-    code = (design.first * n_arms + design.second)[design.pair] * 3 + design.side.astype(np.int64)
-    order = np.argsort(code)
-    place = order[np.searchsorted(code[order], (low * n_arms + high) * 3 + side)]
-    return np.ascontiguousarray(won @ grouped(place, len(code)), dtype=float)

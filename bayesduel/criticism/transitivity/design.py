@@ -50,6 +50,11 @@ class DecidedDuels:
         """Whether an effect of the order is estimated."""
         return self.order == "estimated"
 
+    @property
+    def starts(self) -> np.ndarray:
+        """Place of the first cell of each pair, shape (n_pairs,)."""
+        return np.searchsorted(self.pair, np.arange(len(self.first)))
+
     def by_pair(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
         return np.bincount(self.pair, values, len(self.first))

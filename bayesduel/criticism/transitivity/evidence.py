@@ -281,9 +281,9 @@ def _test(
             null_models=NullModels(design) if len(design.n) else None,
         )  # fmt: skip
     null_models = NullModels(design)
-    first_wins = null_models.first_wins
-    observed = measured(design, triads, design.won[None], first_wins)[0]
-    counted = measured(design, triads, design.won[None], 0.5)[0]
+    first_wins, won = null_models.first_wins, design.by_pair(design.won)
+    observed = measured(design, triads, won[None], first_wins)[0]
+    counted = measured(design, triads, won[None], 0.5)[0]
     large = len(triads.edges) > SMALL
     many = large and len(design.first) > MANY_PAIRS
     first, most = FIRST_OF_MANY if many else FIRST_DRAWS[large], MOST_DRAWS[large]
@@ -358,31 +358,42 @@ def _power(
     top = null_models.best.fits[0]
     many = len(design.first) > MANY_PAIRS
     logs = POWER_LOGS // 2 if many else POWER_LOGS
-    drawn, lapse = np.repeat(top.mode[None], logs, 0), np.full(logs, top.lapse)
-    base = null_models.chances(null_models.best, drawn, lapse)
+    base = null_models.chances(null_models.best, top.mode[None], np.array([top.lapse]))[0]
     turns = rng.uniform(0, 2 * np.pi, (logs, design.n_arms))
-    around = np.sin(turns[:, design.first] - turns[:, design.second])[:, design.pair]
+    around = np.sin(turns.take(design.first, axis=1) - turns.take(design.second, axis=1))
     at = rng.integers(len(triads.edges), size=logs)
     turned = np.zeros((logs, len(design.first)))
     np.put_along_axis(turned, triads.edges[at], np.array([1.0, 1.0, -1.0]), axis=1)
-    turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
-    odds = np.log(base / (1 - base))
-    others = null_models.drawn(base, rng) if many else None  # of pairs without a planted cycle
-    log, cell = np.nonzero(turned)
+    against, each, pull = (1 - base) / base, np.arange(logs), 0.0
+
+    def without(worlds: np.ndarray) -> np.ndarray:
+        return np.tile(base, (len(worlds), 1))
+
+    def at_a_triad(worlds: np.ndarray) -> np.ndarray:
+        at_cells = turned[worlds].take(design.pair, axis=1)
+        return np.where(at_cells == 0, base, 1 / (1 + np.exp(-pull * at_cells)))
+
+    def throughout(worlds: np.ndarray) -> np.ndarray:
+        found = against * np.exp(-pull * around[worlds]).take(design.pair, axis=1)
+        found += 1
+        return np.divide(1, found, out=found)
+
+    others = null_models.drawn(without, each, rng) if many else None  # without a planted cycle
+    log, cell = np.nonzero(turned.take(design.pair, axis=1))
+    planted = log, design.pair[cell]
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))
         for kind in power:
-            if others is not None and kind == "three arms":
-                won = others.copy()
-                chance = 1 / (1 + np.exp(-pull * turned[log, cell]))
-                won[log, cell] = rng.binomial(design.n[cell].astype(np.int64), chance)
+            if kind == "throughout":
+                won = null_models.drawn(throughout, each, rng)
+            elif others is None:
+                won = null_models.drawn(at_a_triad, each, rng)
             else:
-                three = kind == "three arms"
-                logits = (
-                    np.where(turned == 0, odds, pull * turned) if three else odds + pull * around
-                )
-                won = null_models.drawn(1 / (1 + np.exp(-logits)), rng)
+                won = others.copy()
+                chance = 1 / (1 + np.exp(-pull * turned[planted]))
+                won[planted] = 0.0
+                np.add.at(won, planted, rng.binomial(design.n[cell].astype(np.int64), chance))
             statistic = measured(design, triads, won, null_models.first_wins)[:, 0]
             reached = statistic > critical + 1e-9
             power[kind][strength] = float(reached.mean())

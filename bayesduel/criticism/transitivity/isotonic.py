@@ -66,17 +66,24 @@ def isotonic_matrix(y, weight):
 
 @compiled
 def _pool(y, weight, found, room):
-    """Write the non-decreasing sequence nearest to `y` to `found`; `room` is for its blocks."""
-    level, mass, start = room
-    m = 0
-    for i in range(len(y)):
-        mean, total, begin = y[i], weight[i], i
-        while m > 0 and level[m - 1] > mean:
-            m -= 1
-            both = mass[m] + total
-            mean, total, begin = (level[m] * mass[m] + mean * total) / both, both, start[m]
-        level[m], mass[m], start[m] = mean, total, begin
-        m += 1
-    start[m] = len(y)
-    for block in range(m):
-        found[start[block] : start[block + 1]] = level[block]
+    """Write the non-decreasing sequence nearest to `y` to `found`; `room` is for its blocks.
+
+    Blocks have sums and masses; their means are compared without a division.
+    """
+    sums, masses, starts = room
+    m, start, mass, total = 0, 0, weight[0], y[0] * weight[0]  # of the last block
+    for i in range(1, len(y)):
+        one = y[i] * weight[i]
+        if one * mass < total * weight[i]:
+            total, mass = total + one, mass + weight[i]
+            while m > 0 and total * masses[m - 1] < sums[m - 1] * mass:
+                m -= 1
+                total, mass, start = total + sums[m], mass + masses[m], starts[m]
+        else:
+            sums[m], masses[m], starts[m] = total, mass, start
+            m, start, mass, total = m + 1, i, weight[i], one
+    sums[m], masses[m], starts[m], starts[m + 1] = total, mass, start, len(y)
+    for block in range(m + 1):
+        level = sums[block] / masses[block]
+        for i in range(starts[block], starts[block + 1]):
+            found[i] = level

@@ -63,7 +63,10 @@ class LapseModel:
 
     def chance(self, distance: np.ndarray, lapse: np.ndarray | float) -> np.ndarray:
         """Return the win probability at a distance."""
-        straight = expit(distance) if self.link == LOGISTIC else ndtr(distance)
+        return self.lapsed(expit(distance) if self.link == LOGISTIC else ndtr(distance), lapse)
+
+    def lapsed(self, straight: np.ndarray, lapse: np.ndarray | float) -> np.ndarray:
+        """Return the win probability, in place of one without lapses."""
         straight *= 1 - np.asarray(lapse)
         straight += np.asarray(lapse) / 2
         return straight
@@ -125,10 +128,12 @@ def _fit(
         return found
 
     def chances(mode: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _chance(mode[first] - mode[second] + side * mode[n_arms], link, lapse)
+        return _chance(mode.take(first) - mode.take(second) + side * mode[n_arms], link, lapse)
 
     def objective(mode: np.ndarray, p: np.ndarray) -> float:
-        return float(design.won @ np.log(p) + lost @ np.log(1 - p) - prior @ mode**2 / 2)
+        log = np.log(p)
+        gained = design.won @ log
+        return float(gained + lost @ np.log(1 - p, out=log) - prior @ mode**2 / 2)
 
     mode = start
     p, steep = chances(mode)
@@ -165,10 +170,15 @@ def _fit(
 def _chance(x: np.ndarray, link: int, lapse: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the win probability at distances, kept within 1e-9 of 0 and 1, and its slope."""
     if link == LOGISTIC:
-        p = expit(x)
-        steep = p * (1 - p)
+        p = expit(x, out=x)
+        steep = p - p * p
     else:
-        p = ndtr(x)
-        steep = np.exp(-np.minimum(x**2, 1000.0) / 2) / math.sqrt(2.0 * math.pi)
-    p = lapse / 2 + (1 - lapse) * p
-    return np.clip(p, 1e-9, 1 - 1e-9), (1 - lapse) * steep
+        steep = np.minimum(x * x, 1000.0)
+        steep *= -0.5
+        np.exp(steep, out=steep)
+        steep /= math.sqrt(2.0 * math.pi)
+        p = ndtr(x, out=x)
+    p *= 1 - lapse
+    p += lapse / 2
+    steep *= 1 - lapse
+    return np.clip(p, 1e-9, 1 - 1e-9, out=p), steep

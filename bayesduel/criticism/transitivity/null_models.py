@@ -12,12 +12,12 @@ and estimated by maximum likelihood
 others certain.
 """
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, ndtri
+from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri
 
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
@@ -34,11 +34,13 @@ from bayesduel.preference.kemeny import reordered
 
 __all__ = ["FEW_ARMS", "NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
 
+Chances = Callable[[np.ndarray], np.ndarray]  # of worlds (n,), to those of cells (n, n_cells)
 NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered", "mixture"]
 NULL_MODELS: tuple[NullModel, ...] = get_args(NullModel)
 STRONG_MODELS: tuple[NullModel, ...] = NULL_MODELS[:3]
 
 CHUNK = 2_000_000  # entries drawn at once, at most
+ROOM = 80_000  # of these, whose duels are drawn at once: as many as a processor's cache holds
 PART = 50  # logs drawn at once, at most
 ORDERS = 20  # orders along which the isotonic model is smoothed; fewer for many arms
 ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
@@ -46,10 +48,13 @@ PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one,
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
 FEW_ARMS = 20  # up to here plain Python and NumPy are done sooner than Numba is imported
 INVERTED = 200  # duels of a cell, from which NumPy's rejection takes no longer (measured)
+CELLS = 256  # looked at together
+STEPS = 4  # of the inversion between two looks whether any cell needs more
 TRIES = 6
 MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
 TINY = 1e-9
+FAR = 500.0  # logits whose odds are finite
 QUANTILES = 400  # of each order effect's posterior, for an interval
 
 
@@ -102,56 +107,84 @@ class NullModels:
         return self.chances(self.best, top.mode[None], np.array([top.lapse]))[0]
 
     def replicate(self, model: NullModel, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield `n` replicated logs in parts: duels won by cell, float, shape (part, n_cells)."""
-        left = n
-        for chances, copies in self._draws(model, n, rng):
-            chances = np.tile(chances, (min(copies, left), 1))
-            left -= len(chances)
-            yield self.drawn(chances, rng)
-            if not left:
-                return
+        """Yield `n` replicated logs in parts: duels won by pair, float, shape (part, n_pairs)."""
+        for chances, worlds in self._draws(model, n, rng):
+            for start in range(0, len(worlds), self._part):
+                yield self.drawn(chances, worlds[start : start + self._part], rng)
 
-    def drawn(self, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return duels won by cell, float, of logs with these chances, shape (logs, n_cells)."""
-        number = self.design.n.astype(np.int64)
-        if self.design.n_arms <= FEW_ARMS:
-            return rng.binomial(number, chances).astype(float)
-        return _binomials(number, chances, rng)
+    def drawn(self, chances: Chances, worlds: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return duels won by pair, float, shape (logs, n_pairs), of one log for each of `worlds`.
+
+        `worlds` are places among those of `chances`.
+        """
+        design = self.design
+        number, starts = design.n.astype(np.int64), design.starts
+        won = np.empty((len(worlds), len(starts)))
+        step = max(1, ROOM // len(number))
+        for start in range(0, len(worlds), step):
+            here = slice(start, start + step)
+            chance = chances(worlds[here])
+            if design.n_arms <= FEW_ARMS:
+                np.add.reduceat(rng.binomial(number, chance), starts, axis=1, out=won[here])
+            else:
+                _binomials(number, chance, design.pair, rng, won[here])
+        return won
 
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
-        design = self.design
-        distance = drawn[:, design.first[design.pair]] - drawn[:, design.second[design.pair]]
-        return _inside(lapse_model.chance(distance + design.side * drawn[:, -1:], lapse[:, None]))
+        first, second = self._of_pairs(drawn)
+        distance = first - second
+        if lapse_model.link == LOGISTIC:
+            straight = self._of_odds(np.exp(np.minimum(distance, FAR)), drawn[:, -1])
+        else:
+            straight = self._of_probits(distance, drawn[:, -1])
+        return _inside(lapse_model.lapsed(straight, lapse[:, None]))
+
+    def _of_pairs(self, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of the arms of pairs in draws, (draws, n_pairs) each."""
+        return drawn.take(self.design.first, axis=1), drawn.take(self.design.second, axis=1)
+
+    @property
+    def _part(self) -> int:
+        """How many logs are drawn at once."""
+        return min(PART, max(1, CHUNK // len(self.design.n)))
 
     def _draws(
         self, model: NullModel, n: int, rng: np.random.Generator
-    ) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield chances by cell, (draws, n_cells), and how many logs to draw from each."""
+    ) -> Iterator[tuple[Chances, np.ndarray]]:
+        """Yield worlds in parts: their chances, and the world of each of `n` logs."""
         if model == "isotonic":
             orders = min(ORDERS, n, max(1, ORDERS_SIZE // self.design.n_arms**2))
             drawn, lapses = self.best.draw(orders, rng)
-            for scores, lapse in zip(drawn, lapses, strict=True):
-                yield self._isotonic(scores, float(lapse))[None], -(-n // orders)
+            smooth = [self._isotonic(s, float(g)) for s, g in zip(drawn, lapses, strict=True)]
+            copies = np.repeat(np.arange(orders), -(-n // orders))[:n]
+            yield self._shifted(np.stack(smooth), drawn[:, -1]), copies
             return
         lapse_model = self.lapse_models.get(model, self.best)
-        design = self.design
         mixture = self._mixture(rng) if model == "mixture" else None
-        part = min(PART, max(1, CHUNK // len(design.n)))
-        for start in range(0, n, part):
-            drawn, lapse = lapse_model.draw(min(part, n - start), rng)
-            better = drawn[:, design.first] > drawn[:, design.second]
+        for start in range(0, n, self._part):
+            drawn, lapse = lapse_model.draw(min(self._part, n - start), rng)
+            worlds = np.arange(len(drawn))
+            if model in ("logistic", "normal"):
+                yield partial(self._of_lapse_model, lapse_model, drawn, lapse), worlds
+                continue
+            better = np.greater(*self._of_pairs(drawn))
             if mixture is not None:
-                yield self._mixed(drawn, better, mixture, rng), 1
-            elif model in ("irregular", "reordered"):
+                by_pair = self._mixed(better, mixture, rng)
+            else:
                 if model == "reordered":
                     better = self._reordered(drawn, max(1, ORDERS * len(drawn) // n))
-                yield self._irregular(drawn, lapse, better, rng), 1
-            else:
-                yield self.chances(lapse_model, drawn, lapse), 1
+                by_pair = self._irregular(drawn, lapse, better, rng)
+            yield self._shifted(by_pair, drawn[:, -1]), worlds
+
+    def _of_lapse_model(
+        self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray, worlds: np.ndarray
+    ) -> np.ndarray:
+        """Return chances by cell in some of the draws of a lapse model."""
+        return self.chances(lapse_model, drawn[worlds], lapse[worlds])
 
     def _isotonic(self, scores: np.ndarray, lapse: float) -> np.ndarray:
-        """Return chances by cell, P being smoothed along the order of drawn scores."""
+        """Return chances by pair, P being smoothed along the order of drawn scores."""
         design = self.design
         n_arms = design.n_arms
         given = self.chances(self.best, scores[None], np.array([lapse]))[0]
@@ -167,7 +200,7 @@ class NullModels:
         grid = np.ix_(order, order)
         with interpreted(n_arms <= FEW_ARMS):
             smooth[grid] = isotonic_matrix(np.clip(P, 0, 1)[grid], weight[grid])
-        return self._shifted(smooth[design.first, design.second][None], scores[None, -1])[0]
+        return smooth[design.first, design.second]
 
     def _reordered(self, drawn: np.ndarray, n_orders: int) -> np.ndarray:
         """Return by draw which pairs put `first` above, once orders have been improved.
@@ -175,7 +208,7 @@ class NullModels:
         Starting orders are those of `n_orders` of the draws, at most.
         """
         design = self.design
-        z = majority_z(design, design.won, self.first_wins)
+        z = majority_z(design, design.by_pair(design.won), self.first_wins)
         gain = np.zeros((design.n_arms, design.n_arms))
         gain[design.first, design.second] = np.sign(z) * z**2
         gain -= gain.T
@@ -191,24 +224,46 @@ class NullModels:
     def _irregular(
         self, drawn: np.ndarray, lapse: np.ndarray, better: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
+        """Return chances by pair: a beta posterior for each, cut at 1/2."""
         design = self.design
         number, won, held, weight = self._pairs
-        distance = drawn[:, design.first] - drawn[:, design.second]
-        prior = _inside(self.best.chance(distance, lapse[:, None]), 1e-4)
-        concentration = rng.choice(held, len(drawn), p=weight)[:, None]
-        a, b = won + concentration * prior, number - won + concentration * (1 - prior)
-        a, b = np.where(better, a, b), np.where(better, b, a)
-        high = rng.beta(a, b)
+        concentration = rng.choice(held, len(drawn), p=weight)
+        a, b = np.empty(better.shape), np.empty(better.shape)
+        for k, scores in enumerate(drawn):
+            distance = scores[design.first] - scores[design.second]
+            prior = concentration[k] * _inside(self.best.chance(distance, lapse[k]), 1e-4)
+            ahead, behind = won + prior, number - won + (concentration[k] - prior)
+            a[k] = np.where(better[k], ahead, behind)
+            b[k] = np.where(better[k], behind, ahead)
+        high = rng.beta(a, b).ravel()
+        a, b = a.ravel(), b.ravel()
+        low = np.flatnonzero(high < 0.5)
         for _ in range(TRIES):  # cut by rejection; what is left, by inversion
-            low = high < 0.5
             high[low] = rng.beta(a[low], b[low])
-        low = high < 0.5
+            low = low[high[low] < 0.5]
         below = betainc(a[low], b[low], 0.5)
         level = np.minimum(below + (1 - below) * rng.random(len(below)), 1.0)
         found = np.where(below > 1 - TINY, 0.5, betaincinv(a[low], b[low], level))
         high[low] = np.clip(np.nan_to_num(found, nan=0.5), 0.5, 1)
-        return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
+        high = high.reshape(better.shape)
+        return np.where(better, high, 1 - high)
+
+    @cached_property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return likelihoods of pairs on `CHANCES`, and which of them are the same.
+
+        Of `first` as the better arm and as the other, (n_pairs, 34); the first place of each kind
+        in one after the other, and the kind of each.
+        """
+        number, won, *_ = self._pairs
+        lost = number - won
+        duels = np.stack([np.tile(number, 2), np.concatenate([won, lost]).round(9)])
+        _, kind, place = np.unique(duels, axis=1, return_index=True, return_inverse=True)
+        log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
+        log_up = won[:, None] * log_win + lost[:, None] * log_loss
+        log_down = lost[:, None] * log_win + won[:, None] * log_loss
+        up, down = (np.exp(x - x.max(axis=1, keepdims=True)) for x in (log_up, log_down))
+        return up, down, kind, place.ravel()
 
     def _mixture(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return by pair the posterior distribution function on `CHANCES`, (n_pairs, 34).
@@ -217,36 +272,37 @@ class NullModels:
         fitted along orders drawn from the lapse model: along a single one that was estimated from
         the same duels, the better arms would win too often.
         """
-        number, won, *_ = self._pairs
-        lost = number - won
+        up, down, kind, place = self._kinds
         drawn, _ = self.best.draw(MIXTURE_ORDERS, rng)
-        first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
-        duels = np.stack([np.tile(number, 2), np.concatenate([won, lost]).round(9)])
-        _, kind, place = np.unique(duels, axis=1, return_index=True, return_inverse=True)
-        times = np.bincount(place.ravel(), np.concatenate([first_better, 1 - first_better]))
-        log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
-        log_up = won[:, None] * log_win + lost[:, None] * log_loss
-        log_down = lost[:, None] * log_win + won[:, None] * log_loss
-        up, down = (np.exp(x - x.max(axis=1, keepdims=True)) for x in (log_up, log_down))
+        first_better = np.greater(*self._of_pairs(drawn)).mean(axis=0)
+        times = np.bincount(place, np.concatenate([first_better, 1 - first_better]))
         seen = times > 0
         weight = mixing_weights(np.concatenate([up, down])[kind[seen]], times[seen])
         up, down = (np.cumsum(x * weight, axis=1) for x in (up, down))
         return up / up[:, -1:], down / down[:, -1:]
 
     def _mixed(
-        self,
-        drawn: np.ndarray,
-        better: np.ndarray,
-        mixture: tuple[np.ndarray, np.ndarray],
-        rng: np.random.Generator,
+        self, better: np.ndarray, mixture: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
     ) -> np.ndarray:
-        """Return chances by cell: of each pair, a draw from its posterior in the mixture."""
-        level = rng.random(better.shape)
-        place = np.zeros(better.shape, dtype=np.int8)
-        for up, down in zip(*(x.T[:-1].copy() for x in mixture), strict=True):
-            place += level > np.where(better, up, down)
-        high = CHANCES[place]
-        return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
+        """Return chances by pair: of each, a draw from its posterior in the mixture."""
+        found = rng.random(better.shape)  # the level of each, at first
+        last = len(CHANCES) - 1
+        step = max(1, ROOM // len(better))
+        for start in range(0, better.shape[1], step):
+            here = slice(start, start + step)
+            level, ahead = found[:, here], better[:, here]
+            steps = np.concatenate([x[here] for x in mixture], axis=0)
+            n_pairs = len(steps) // 2
+            row = (np.arange(n_pairs) + n_pairs * ~ahead) * len(CHANCES)
+            place, left, steps = row.copy(), last, steps.ravel()
+            while left > 1:  # by bisection
+                half = left // 2
+                place += half * (steps[place + (half - 1)] < level)
+                left -= half
+            place += steps[place] < level
+            high = CHANCES[place - row]
+            found[:, here] = np.where(ahead, high, 1 - high)
+        return found
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -267,40 +323,91 @@ class NullModels:
         weight = np.exp(evidence - evidence.max())
         return number, won, CONCENTRATIONS, weight / weight.sum()
 
-    def _shifted(self, chances: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return chances by cell from chances by pair, an order effect added on logits."""
+    def _shifted(self, by_pair: np.ndarray, order: np.ndarray) -> Chances:
+        """Return chances by cell of chances by pair, (worlds, n_pairs), and order effects."""
+
+        def by_cell(worlds: np.ndarray) -> np.ndarray:
+            chances = _inside(by_pair[worlds])
+            if not self.design.has_order:
+                return chances.take(self.design.pair, axis=1)
+            if self.best.link == NORMAL:
+                return _inside(self._of_probits(ndtri(chances), order[worlds]))
+            return _inside(self._of_odds(chances / (1 - chances), order[worlds]))
+
+        return by_cell
+
+    def _of_odds(self, odds: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return chances by cell of odds by pair, (n, n_pairs), and order effects in logits."""
         design = self.design
-        by_pair = _inside(chances)
-        if not design.has_order:
-            return by_pair[..., design.pair]
-        if self.best.link == NORMAL:
-            return _inside(ndtr(ndtri(by_pair)[..., design.pair] + design.side * order[..., None]))
-        odds = logit(by_pair)[..., design.pair]
-        odds += design.side * order[..., None]
-        return _inside(expit(odds, out=odds))
+        found = odds.take(design.pair, axis=1)
+        if design.has_order:
+            by_side = np.exp(np.outer(order, (-1, 0, 1)))
+            found *= by_side.take(design.side.astype(np.int64) + 1, axis=1)
+        return np.divide(found, 1 + found, out=found)
+
+    def _of_probits(self, distance: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return chances by cell of distances by pair, (n, n_pairs), and order effects."""
+        found = distance.take(self.design.pair, axis=1)
+        found += self.design.side * order[:, None]
+        return np.asarray(ndtr(found, out=found))
 
 
-@compiled
-def _binomials(n, chance, rng):
-    """Return successes, float, shape (draws, cells), of `n` trials (cells,) with these chances.
+@compiled(error_model="numpy")
+def _binomials(n, chance, pair, rng, won):
+    """Write successes of `n` trials a cell with chances (draws, cells) to `won`, summed by pair.
 
-    By inversion: BINV of Kachitvichyanukul & Schmeiser, Communications of the ACM 1988.
+    By inversion: BINV of Kachitvichyanukul & Schmeiser, Communications of the ACM 1988. Many cells
+    are looked at in each loop, because compilers turn such loops into vector instructions.
+
+    n, pair: trials of each cell, and its pair; won: float, shape (draws, pairs).
     """
-    found, inverse = np.empty(chance.shape), 1.0 / np.arange(1, INVERTED + 1)
-    for draw, cell in np.ndindex(chance.shape):
-        number, p = n[cell], chance[draw, cell]
-        if number > INVERTED:
-            found[draw, cell] = rng.binomial(number, p)
-            continue
-        rare = min(p, 1.0 - p)
-        mass, odds, level, k = (1.0 - rare) ** number, rare / (1.0 - rare), rng.random(), 0
-        below, scaled = mass, odds * (number + 1)
-        while level > below and k < number:
-            mass *= scaled * inverse[k] - odds  # odds (number - k) / (k + 1)
-            below += mass
-            k += 1
-        found[draw, cell] = k if p <= 0.5 else number - k
-    return found
+    inverse = 1.0 / np.arange(1, INVERTED + STEPS)
+    trials = np.zeros(CELLS, dtype=np.int64)
+    mass, power, odds, scaled, below, level, found = np.zeros((7, CELLS))
+    won[:] = 0.0
+    for draw in range(len(chance)):
+        for start in range(0, len(n), CELLS):
+            size, most = min(CELLS, len(n) - start), 0
+            for c in range(size):
+                number, found[c] = n[start + c], 0.0
+                if number > INVERTED:
+                    found[c], trials[c] = rng.binomial(number, chance[draw, start + c]), 0
+                else:
+                    level[c], trials[c] = rng.random(), number
+                most = max(most, trials[c])
+            for c in range(size):
+                rare = min(chance[draw, start + c], 1.0 - chance[draw, start + c])
+                power[c] = 1.0 - rare
+                odds[c] = rare / power[c]
+                scaled[c] = odds[c] * (trials[c] + 1)
+                mass[c] = 1.0
+            bit = 1
+            while bit <= most:  # (1 - rare) ** trials
+                for c in range(size):
+                    mass[c] *= power[c] if trials[c] & bit else 1.0
+                    power[c] *= power[c]
+                bit *= 2
+            for c in range(size):
+                below[c] = mass[c]
+            k, above = 0, True
+            while above and k < most:
+                for c in range(size):
+                    m, b, more = mass[c], below[c], 0.0
+                    for step in range(STEPS):
+                        more += 1.0 if level[c] > b else 0.0
+                        m *= scaled[c] * inverse[k + step] - odds[c]  # odds (trials - k) / (k + 1)
+                        b += m
+                    mass[c], below[c], found[c] = m, b, found[c] + more
+                k, above = k + STEPS, False
+                for c in range(size):
+                    above |= level[c] > below[c]
+            for c in range(size):
+                successes, number = found[c], n[start + c]
+                if number <= INVERTED:
+                    successes = min(successes, number)
+                    if chance[draw, start + c] > 0.5:
+                        successes = number - successes
+                won[draw, pair[start + c]] += successes
 
 
 def _inside(chances: np.ndarray, margin: float = TINY) -> np.ndarray:

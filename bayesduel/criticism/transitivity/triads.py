@@ -67,19 +67,21 @@ def closed_triads(
 
 
 def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:
-    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs)."""
+    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs).
+
+    Of the duels that `first` of each pair `won`, of the same shape.
+    """
     even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
-    spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))
-    starts = np.searchsorted(design.pair, np.arange(len(spread)))
-    z = np.add.reduceat(won - design.n * even, starts, axis=-1) / spread
+    z = won - design.by_pair(design.n * even)
+    z /= np.sqrt(design.by_pair(design.n * even * (1 - even)))
     z[np.abs(z) < LEVEL] = 0.0
-    return z
+    return np.asarray(z)
 
 
 def measured(
     design: DecidedDuels, triads: Triads, won: np.ndarray, first_wins: float
 ) -> np.ndarray:
-    """Return statistic, cyclic and decided triads of logs, (n, 3), given what they `won` by cell.
+    """Return statistic, cyclic and decided triads of logs, (n, 3), given what they `won` by pair.
 
     `first_wins`: the probability that the side listed first wins between level arms.
     """
@@ -91,26 +93,31 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
-    n = len(z_scores)
-    z = np.ascontiguousarray(z_scores.T)
-    above, level = _words(z > 0), _words(z == 0)
+    n, n_pairs = z_scores.shape
+    used = _words(np.ones((n, 1), dtype=bool))[0]
+    above, level = _words(z_scores > 0), _words(z_scores == 0)
     even = level.any()  # pairs that met an even number of times, without an order effect
-    weight = (z**2 / 2).ravel()
+    sure = np.abs(z_scores).ravel()
     number, rows, weakest = np.full(n, len(edges)), [], []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE].T
         ij, jk, ik = above[part]
-        around = ~(ij ^ jk) & (ij ^ ik)
+        around = ~(ij ^ jk) & (ij ^ ik) & used
         if even:
             undecided = np.bitwise_or.reduce(level[part])
             around &= ~undecided
-            number -= _bits(undecided[undecided.any(axis=1)], n).sum(axis=0, dtype=np.int64)
+            bits = _bits(undecided[undecided.any(axis=1)])
+            number -= bits.sum(axis=0, dtype=np.uint32)[:n]
         some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
-        triad, row = np.divmod(np.flatnonzero(_bits(around[some], n).view(bool)), n)
+        place = np.flatnonzero(_bits(around[some]).view(bool))
+        triad, row = np.divmod(place, 64 * used.size)
         rows.append(row)
-        edge = part[:, some] * n
-        weakest.append(np.minimum.reduce([weight[pair[triad] + row] for pair in edge]))
-    row, half = np.concatenate(rows), np.concatenate(weakest)
+        triad, start_of_row = some[triad], row * n_pairs
+        least = sure[part[0].take(triad) + start_of_row]
+        for pair in part[1:]:
+            np.minimum(least, sure[pair.take(triad) + start_of_row], out=least)
+        weakest.append(least)
+    row, half = np.concatenate(rows), np.concatenate(weakest) ** 2 / 2
     top = np.zeros(n)
     np.maximum.at(top, row, half)
     total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
@@ -118,13 +125,12 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _words(rows: np.ndarray) -> np.ndarray:
-    """Return rows of truth values as bits, 64 in a word."""
-    packed = np.packbits(rows, axis=1)
-    words = np.zeros((len(packed), -(-packed.shape[1] // 8)), dtype=np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
+    """Return truth values (n, columns) as bits, 64 in a word, (columns, words); the rest are 0."""
+    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), dtype=bool)
+    padded[:, : len(rows)] = rows.T
+    return np.packbits(padded, axis=1).view(np.uint64)
 
 
-def _bits(words: np.ndarray, n: int) -> np.ndarray:
-    """Return the first `n` bits of rows of words, each as 0 or 1."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n)
+def _bits(words: np.ndarray) -> np.ndarray:
+    """Return the bits of rows of words, each as 0 or 1."""
+    return np.unpackbits(words.view(np.uint8), axis=1)
