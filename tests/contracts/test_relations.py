@@ -77,7 +77,9 @@ def votes(n=240):
     j = (i + rng.integers(1, 4, n)) % 4
     length, lists = rng.standard_normal((2, n)).round(1) + 0.25
     score, half = np.array([0.9, 0.3, -0.2, -1.0]), np.arange(n) // 7 % 2
-    margin = score[i] - score[j] + 0.3 + 0.4 * length * half - 0.2 * lists
+    judge, taste = rng.integers(0, 7, n), rng.normal(0, 0.8, (7, 4))
+    margin = score[i] - score[j] + taste[judge, i] - taste[judge, j]
+    margin += 0.3 + 0.4 * length * half - 0.2 * lists
     margin = (margin + rng.standard_normal(n)).round(1)
     margin[abs(margin) < 0.25] = 0.0
     frame = {
@@ -86,7 +88,7 @@ def votes(n=240):
         "outcome": (np.sign(margin) + 1) / 2,
         "margin": margin,
         "grade": (np.sign(margin) * (1 + (abs(margin) > 1.2))).astype(int),
-        "judge": [f"j{k}" for k in rng.integers(0, 7, n)],
+        "judge": [f"j{k}" for k in judge],
         "prompt": [f"p{k}" for k in rng.integers(0, 4, n)],
         "half": [f"h{k}" for k in half],
         "time": np.arange(n) / 2.0,
