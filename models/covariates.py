@@ -121,7 +121,9 @@ class ItemCovariates(ArmTerm):
     ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
 
     def __post_init__(self) -> None:
-        check_type(self.items, Items, "items", "what bayesduel.read_items returned")
+        check_type(
+            self.items, Items, "items", "a table of attributes (items=bayesduel.read_items(...))"
+        )
         super().__post_init__()
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
 
@@ -339,4 +341,9 @@ class DuelCovariates(ByLevel, Term):
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         """Return the prior deviation of each effect, for one unit of its column."""
-        return self.scale * unit / np.array(self.deviations)
+        return self.scale * unit * self.typical
+
+    @property
+    def typical(self) -> Any:
+        """Effects of one unit of a column, where those of one standard deviation are 1."""
+        return 1 / np.array(self.deviations)

@@ -9,20 +9,22 @@ from bayesduel.data.items import dependent
 from bayesduel.models.scores import Scores
 from bayesduel.text import join
 
-__all__ = ["check_components", "check_determined", "check_flat"]
+__all__ = ["check_components", "check_flat", "check_independent", "check_mixed"]
 
 
 def check_flat(model: Any, duels: Any) -> None:
     """Raise unless a log determines the parameters of a model that have a flat prior.
 
-    Raises ValueError if the log has several components, wins do not connect all arms (Ford's
-    condition), or covariates separate wins from losses.
+    Raises ValueError if the log has several components, a column is a combination of others, or,
+    of outcomes that are no margins, wins do not connect all arms (Ford's condition) or covariates
+    separate wins from losses.
     """
-    cells = model.cells(duels)
     flat = [part for part in model.terms if part.flat]
+    margins = model.response.outcome == "margin"
     if all(isinstance(part, Scores) for part in flat):
-        _check_connected(duels)
+        check_components(duels) if margins else _check_connected(duels)
         return
+    cells = model.cells(duels)
     names, columns = [], []
     coords = {**model.terms.coords(duels), "arm": duels.arms}
     for part in flat:
@@ -38,10 +40,11 @@ def check_flat(model: Any, duels: Any) -> None:
         columns.append(own)
         names += labels
     design = np.column_stack(columns)
-    points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
-    n = cells.seen.counts.sum(axis=1)
     # No constant distinguishes differences: both signs of each.
-    check_determined(np.vstack([design, -design]), design, points, n, names)
+    check_independent(np.vstack([design, -design]), names)
+    if not margins:
+        points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
+        check_mixed(design, points, cells.seen.counts.sum(axis=1), names)
 
 
 def check_components(duels: Any) -> None:
@@ -72,16 +75,8 @@ def _check_connected(duels: Any) -> None:
         )
 
 
-def check_determined(
-    inputs: np.ndarray, design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]
-) -> None:
-    """Raise unless maximum likelihood exists and is unique.
-
-    inputs: whose columns should not determine one another, up to a constant, shape (..., k).
-    design, points, n: of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
-    Raises ValueError: naming the column that others determine, or those that separate the outcomes
-    most.
-    """
+def check_independent(inputs: np.ndarray, names: list[str]) -> None:
+    """Raise ValueError where a column of `inputs` is a combination of others and a constant."""
     made = dependent(inputs)
     if made is not None:
         column, others = names[made[0]], [names[k] for k in made[1]]
@@ -90,6 +85,10 @@ def check_determined(
             f"scale should be finite for this log: over its duels {column!r} is {what}, "
             "which a flat prior cannot distinguish"
         )
+
+
+def check_mixed(design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]) -> None:
+    """Raise ValueError where directions (cells, k) separate successes from failures (cells,)."""
     apart = _separates(design, points, n)
     if apart is not None:
         loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]

@@ -9,7 +9,7 @@ from scipy.special import expit
 from bayesduel.data.items import Items
 from bayesduel.models.cells import ModelCells
 from bayesduel.models.covariates import ItemCovariates
-from bayesduel.models.identifiability import check_determined
+from bayesduel.models.identifiability import check_independent, check_mixed
 from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
 from bayesduel.models.settings import Arrays, Named
@@ -109,7 +109,8 @@ class LogisticAttributes(Model):
         if self.terms.flat:
             names = [*self.items.names, "intercept"]
             design = np.column_stack([table, np.ones(len(table))])
-            check_determined(table, design, log.successes, log.n, names)
+            check_independent(table, names)
+            check_mixed(design, log.successes, log.n, names)
 
     def cells(self, log: Any, **options: Any) -> ModelCells:
         if isinstance(log, ModelCells):

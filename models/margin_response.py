@@ -15,7 +15,6 @@ from scipy import special
 
 from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_of
 from bayesduel.models.elementary import elementary
-from bayesduel.models.identifiability import check_components
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
 from bayesduel.models.scale_prior import Scale
@@ -281,15 +280,13 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     """Raise unless the margins of a log leave noise to be estimated.
 
     Raises ValueError if there are no margins, all are 0, or scores fit them all exactly; under a
-    flat prior also if the log has several components or no more margins than scores.
+    flat prior also if there are no more margins than scores.
     """
     from bayesduel.data.health import components
 
     votes = votes_of(duels)
     if not votes.margin.any():
         raise ValueError("margins should not all be 0: they contain no information")
-    if flat:
-        check_components(duels)
     size = duels.n_arms - len(components(duels)) + int(order)
     freedom = duels.n_duels - size
     if freedom <= 0:

@@ -175,7 +175,7 @@ class Model(ByValue, metaclass=_Named):
         """Raise ValueError unless the log determines what this model estimates."""
         flat = self.terms.flat
         self.response.check(log, ordered=self.terms.reads_order, flat=flat)
-        if flat and self.response.outcome != "margin":
+        if flat:
             from bayesduel.models.identifiability import check_flat
 
             check_flat(self, log)

@@ -242,6 +242,11 @@ class Term(Part):
         return None
 
     @property
+    def typical(self) -> Any:
+        """The relative size of typical coefficients: a number or the last axis."""
+        return 1.0
+
+    @property
     def over_arms(self) -> bool:
         """Whether the last axis is that of the arms: then it is centred there."""
         return self.dims.get(self.parameter, ())[-1:] == ("arm",)

@@ -292,7 +292,8 @@ def read_log(
 
     if is_saved(log):
         raise click.UsageError(
-            f"LOG should be a log of duels, got the fit {log}: winners, top-k and predict take fits"
+            f"LOG should be a log of duels, got the fit {log}: winners, top-k, predict, audit and "
+            "sources take fits"
         )
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()

@@ -276,11 +276,11 @@ def audit(
             step(f"{plural(name)} {change}")
             found.append(changes.fewest(name, level, names, change, share))
     rng = np.random.default_rng(seed)
-    improbable = []
+    worth, improbable = worth_of(whole).mean(axis=0, dtype=float), []
     for name, (level, names) in columns.items():
         if level is not None:
             step(f"votes of each {name} given all others")
-            one = improbable_levels(log, level, names, refit, ALPHA, rng)
+            one = improbable_levels(log, level, names, worth, refit, ALPHA, rng)
             improbable.append(one.assign(by=name))
     selection = None
     if families is not None:
@@ -289,7 +289,7 @@ def audit(
     if duels is not None and duels.votes is not None:
         step("fitting parts in their order")
         stops = _stops(log, whole, refit, confidence)
-    ahead = tuple(arms[a] for a in goal.top(worth_of(whole).mean(axis=0, dtype=float)))
+    ahead = tuple(arms[a] for a in goal.top(worth))
     tables = [one.assign(by=row["by"], change=row["change"]) for row, one in found]
     changed = pd.DataFrame(columns=["by", "change", "item", "votes"])
     if tables:

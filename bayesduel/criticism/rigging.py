@@ -47,6 +47,7 @@ def improbable_levels(
     log: Duels,
     level: np.ndarray,
     names: tuple[str, ...],
+    worth: np.ndarray,
     refit: Callable[[Duels], xr.DataTree | None],
     alpha: float,
     rng: np.random.Generator,
@@ -55,6 +56,8 @@ def improbable_levels(
 
     log: the log, with votes.
     level, names: the level of each vote, -1 of none, and the labels.
+    worth: what each arm is worth, (K,): levels are in the order of their sizes and of what the arms
+        that they voted for exceed the others by, so that folds do not depend on labels.
     refit: returns the fit of a part of the log, or None where it has none.
     alpha: familywise error rate of the flags, by Holm's rule.
     rng: divides the levels into folds; of at most ten, each is one.
@@ -67,7 +70,10 @@ def improbable_levels(
     votes: Any = log.votes
     known = level >= 0
     size = np.bincount(level[known], votes.weight[known], len(names))
-    fold = rng.permutation(len(names)) % FOLDS
+    ahead = votes.outcome * votes.weight * (worth[votes.left] - worth[votes.right])
+    excess = np.bincount(level[known], ahead[known], len(names)).round(9)
+    fold = np.empty(len(names), dtype=int)
+    fold[np.lexsort((excess, size))] = rng.permutation(len(names)) % FOLDS
     parts = []
     for k in range(FOLDS):
         mine = np.flatnonzero((fold == k) & (size >= LEAST_VOTES))

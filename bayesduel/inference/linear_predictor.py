@@ -111,6 +111,14 @@ class LinearPredictor:
         return float(self.response.unit(self.data))
 
     @property
+    def typical(self) -> np.ndarray:
+        """The relative size of typical parameters, which units do not change, (size,)."""
+        sizes = [
+            np.resize(block.term.typical, block.size) * self.unit for block in self.terms.values()
+        ]
+        return np.concatenate([*sizes, np.ones(len(self.own))])
+
+    @property
     def _cut(self) -> int:
         """Where the response's own parameters begin in x."""
         return self.size - len(self.own)

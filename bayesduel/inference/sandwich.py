@@ -12,7 +12,8 @@ The estimate of a variance from few clusters is noisy itself. Satterthwaite's de
 match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
 variable; an interval then has quantiles of Student's t. The moments are those of clusters that
 differ in their parameters by a learned variance, which makes a difference where clusters are of
-very different sizes.
+very different sizes. Parameters are measured in the unit of the response, effects of covariates for
+one standard deviation of these.
 
 Two-way clustering adds the covariances by judge and by group and subtracts that of the clusters of
 both; negative eigenvalues are set to zero.
@@ -202,7 +203,7 @@ def cluster_covariance(
     covariance = root @ (gradient.T @ gradient + prior + lone_part) @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
-        spread = np.linalg.inv(root)
+        spread = np.linalg.solve(root, np.diag(rows.density.typical))
         taste = spread @ spread.T
         working = _working(raw, information, taste, prior)
         rest = np.eye(len(prior)) - prior - information.sum(axis=0)
@@ -297,8 +298,8 @@ def _working(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each cluster's working covariance of gradients, and the sum with the prior's.
 
-    Clusters differ in their parameters by an isotropic variance, estimated by the method of
-    moments: the expected sum of squared gradients is linear in it.
+    Clusters differ in their parameters by a multiple of the covariance `taste`, estimated by the
+    method of moments: the expected sum of squared gradients is linear in it.
     """
     tasted = information @ taste @ information
     plain = np.einsum("cii->", information) - (information**2).sum()

@@ -31,6 +31,7 @@ from bayesduel.system.arguments import listed, shown_value
 __all__ = ["duels_to_decide"]
 
 QUANTILES = (0.1, 0.5, 0.9)
+AROUND = (0.45, 0.55)  # quantiles that say how dense the draws are about the median
 LEAST = 1e-9  # probabilities closer to 0 or 1 have no finite log odds
 
 
@@ -62,7 +63,9 @@ def duels_to_decide(
     the numbers of further duels of the pair: ``expected`` (mean over the differences outside the
     rope, since duels that decide an arbitrarily small difference have no finite mean),
     ``lower``, ``median``, ``upper`` (quantiles 0.1, 0.5 and 0.9 over all differences; infinite
-    where the difference is 0). 0 where the pair is decided.
+    where the difference is 0). 0 where the pair is decided. ``expected_error`` and
+    ``median_error`` are their Monte Carlo standard errors; they are large where it is a matter of
+    chance whether the draws decide the pair (fit with more ``draws``).
 
     Raises
     ------
@@ -81,11 +84,12 @@ def duels_to_decide(
     """
     check_decision(rope, confidence)
     draws, labels, _ = draws_of(fit)
+    effective = float(fit.attrs["importance_ess"])
     first, second = _neighbours(draws) if pairs is None else _places(pairs, labels)
     z = float(ndtri(confidence))
     step = max(1, CHUNK // draws.n_draws)
     parts = [
-        _decide(draws, first[k : k + step], second[k : k + step], rope, z)
+        _decide(draws, first[k : k + step], second[k : k + step], rope, z, effective)
         for k in range(0, len(first), step)
     ]
     frame = pd.concat(parts, ignore_index=True)
@@ -124,31 +128,72 @@ def _places(
 
 
 def _decide(
-    draws: Draws, first: np.ndarray, second: np.ndarray, rope: float, z: float
+    draws: Draws, first: np.ndarray, second: np.ndarray, rope: float, z: float, effective: float
 ) -> pd.DataFrame:
+    """Return the columns of pairs after their labels; errors are those of `effective` draws."""
     chances = draws.chances(slice(None), first, second)
     p = np.clip(expected_score(chances), LEAST, 1 - LEAST)  # (draws, pairs)
-    apart, each = _difference(draws, first, second, p, chances)
+    apart, each, plain = _difference(draws, first, second, p, chances)
     mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
-    needed = _needed(apart, each, mean, variance, z)
-    for side in (1.0, -1.0):
-        needed = _no_more_than_smaller(needed, side * apart)
     matters = np.abs(p - 0.5) > rope
+    found = _numbers(apart, each, plain, mean, variance, matters, z)
+    # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
+    deviation = np.sqrt(variance)
+    moved = deviation * np.sqrt((1 + (mean / deviation) ** 2 / 2) / effective)
+    less, more = (
+        _numbers(apart, each, plain, mean + side * moved, variance, matters, z) for side in (-1, 1)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        expected = np.where(matters, needed, 0.0).sum(0) / matters.sum(0)
-    lower, median, upper = np.quantile(needed, QUANTILES, axis=0, method="higher")
+        errors = {
+            f"{name}_error": np.hypot((more[name] - less[name]) / 2, own / np.sqrt(effective))
+            for name, own in (("expected", found["spread"]), ("median", found["step"]))
+        }
     return pd.DataFrame(
         {
             "beats_probability": (apart > 0).mean(0) + (apart == 0).mean(0) / 2,
             "preference_mean": p.mean(0),
             "equal_probability": 1 - matters.mean(0),
             "decided": np.abs(mean) >= z * np.sqrt(variance),
-            "expected": expected,
-            "lower": lower,
-            "median": median,
-            "upper": upper,
+            **{name: found[name] for name in ("expected", "lower", "median", "upper")},
+            **errors,
         }
     )
+
+
+def _numbers(
+    apart: np.ndarray,
+    each: np.ndarray,
+    plain: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    matters: np.ndarray,
+    z: float,
+) -> dict[str, np.ndarray]:
+    """Return summaries of the numbers of duels of pairs, (pairs,) each.
+
+    ``expected``, ``lower``, ``median`` and ``upper``; ``spread``, the standard deviation of what
+    `expected` averages, and ``step``, how far the median moves by one standard deviation of ranks.
+    """
+    needed = np.ceil(
+        _needed(apart, each, mean, variance, z) * _share(apart, plain, mean, variance, z)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        average, square = (
+            np.where(matters, needed**power, 0.0).sum(0) / matters.sum(0) for power in (1, 2)
+        )
+        spread = np.sqrt(np.maximum(square - average**2, 0.0) / matters.mean(0))
+        lower, median, upper, less, more = np.quantile(
+            needed, (*QUANTILES, *AROUND), axis=0, method="higher"
+        )
+        step = (more - less) * 0.5 / (AROUND[1] - AROUND[0])
+    return {
+        "expected": average,
+        "lower": lower,
+        "median": median,
+        "upper": upper,
+        "spread": spread,
+        "step": step,
+    }
 
 
 def _difference(
@@ -157,8 +202,10 @@ def _difference(
     second: np.ndarray,
     p: np.ndarray,
     chances: dict[str, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return draws of the difference of pairs and the information of one duel, (draws, pairs).
+
+    The third array is the information if the difference alone determined it.
 
     Of models of margins, the location of the margin, and the Fisher information of a margin
     (Student's t: (df + 1) / (df + 3) of the normal one). Of others, the log odds of the expected
@@ -172,26 +219,37 @@ def _difference(
         location, scale, degrees = margins
         with np.errstate(invalid="ignore"):
             less = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
-        return location, np.broadcast_to(less / np.asarray(scale) ** 2, location.shape)
+        each = np.broadcast_to(less / np.asarray(scale) ** 2, location.shape)
+        return location, each, np.ones_like(location)
     tie = chances.get("tie", np.zeros_like(p))
     variance = np.maximum(p * (1 - p) - tie / 4, LEAST)
-    return logit(p), (p * (1 - p)) ** 2 / variance
+    return logit(p), (p * (1 - p)) ** 2 / variance, p * (1 - p)
 
 
-def _no_more_than_smaller(needed: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """Return the numbers, those of positive differences not increasing in the difference."""
-    order = np.argsort(apart, axis=0, kind="stable")
-    positive = np.where(apart > 0, needed, np.inf)
-    least = np.minimum.accumulate(np.take_along_axis(positive, order, axis=0), axis=0)
-    found = np.empty_like(needed)
-    np.put_along_axis(found, order, least, axis=0)
-    return np.where(apart > 0, found, needed)
+def _share(
+    apart: np.ndarray, plain: np.ndarray, mean: np.ndarray, variance: np.ndarray, z: float
+) -> np.ndarray:
+    """Return by what to multiply numbers so that no smaller difference needs fewer duels.
+
+    The shares are those of the information `plain`, a function of the difference alone, so that
+    what else differs between draws (ties, noise) does not choose the fewest of all draws.
+    """
+    needed = _needed(apart, plain, mean, variance, z)
+    share = np.ones_like(needed)
+    for side in (side * apart for side in (1.0, -1.0)):
+        order = np.argsort(side, axis=0, kind="stable")
+        here = np.take_along_axis(np.where(side > 0, needed, np.inf), order, axis=0)
+        least = np.minimum.accumulate(here, axis=0)
+        less = np.divide(least, here, out=np.ones_like(here), where=least < here)
+        np.put_along_axis(less, order, less.copy(), axis=0)
+        share = np.where(side > 0, less, share)
+    return share
 
 
 def _needed(
     apart: np.ndarray, each: np.ndarray, mean: np.ndarray, variance: np.ndarray, z: float
 ) -> np.ndarray:
-    """Return the smallest numbers of duels after which the sign is decided, (draws, pairs).
+    """Return the numbers of duels after which the sign is decided, (draws, pairs), not rounded.
 
     Of ``(a + x d)^2 = z^2 (b + x)`` with ``a = m / v``, ``b = 1 / v`` and ``x = n I``, the larger
     root; 0 where the pair is decided now.
@@ -205,4 +263,4 @@ def _needed(
             2 * apart**2
         )
         duels = np.where(apart == 0, np.inf, root / each)
-    return np.where(open_, np.ceil(duels), 0.0)
+    return np.where(open_, duels, 0.0)

@@ -292,7 +292,10 @@ def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> Non
     """Raise TypeError unless an argument is a log; `see` says in brackets what makes one."""
     if not isinstance(value, kind):
         what, got = f"bayesduel.{kind.__name__}", type(value).__name__
-        why = "; places of one ranking are not independent duels" if got == "Rankings" else ""
+        why = {
+            "Rankings": "; places of one ranking are not independent duels",
+            "DataTree": " (a fit?): pass the log that it was made of",
+        }.get(got, "")
         raise TypeError(f"{name} should be a {what}{see}, got {got}{why}")
 
 

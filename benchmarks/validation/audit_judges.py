@@ -79,11 +79,13 @@ def rows(cell: Cell, records: list[Record]) -> list[Record]:
 def _improbable(fit: Any, duels: Any) -> Any:
     """Return the table of judges alone, without the rest of an audit."""
     from bayesduel.criticism.audit import _refitted
+    from bayesduel.criticism.fragility import worth_of
     from bayesduel.criticism.rigging import improbable_levels
 
     level, names = duels.votes.level("judge")
     rng = np.random.default_rng(0)
-    return improbable_levels(duels, level, names, lambda p: _refitted(fit, p), ALPHA, rng)
+    worth = worth_of(fit).mean(axis=0, dtype=float)
+    return improbable_levels(duels, level, names, worth, lambda p: _refitted(fit, p), ALPHA, rng)
 
 
 def _cell(

@@ -1,6 +1,7 @@
 """Audits: the fewest votes that change a leader, rigging, the best of variants, early looks."""
 
 import json
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -156,6 +157,20 @@ def test_planted_judges_are_found_and_honest_ones_are_not():
     assert not bd.audit(bd.fit(honest, BradleyTerry()), honest).improbable["flagged"].any()
 
 
+def test_the_p_values_of_judges_do_not_depend_on_their_labels():
+    log = voted(n=600, judges=24)
+    judges = log.votes.judges
+    turned = dict(zip(judges, reversed(judges), strict=True))
+    other = replace(log, votes=replace(log.votes, judge=len(judges) - 1 - log.votes.judge))
+    found = [
+        bd.audit(bd.fit(one, BradleyTerry(), draws=400), one, by=["judge"], share=0.05)
+        for one in (log, other)
+    ]
+    one, two = (audit.improbable.set_index("level")["p_value"] for audit in found)
+    assert one.nunique() > 5
+    assert two.rename(turned).to_dict() == one.to_dict()
+
+
 @pytest.mark.slow
 def test_false_alarms_of_judges_are_at_most_as_stated():
     """Of 200 logs; 22 alarms or more have probability 1e-4 at a familywise rate of 5 %."""
@@ -166,6 +181,7 @@ def test_false_alarms_of_judges_are_at_most_as_stated():
         one = room.improbable_levels(
             log,
             *log.votes.level("judge"),
+            room.worth_of(fit).mean(axis=0),
             lambda part, fit=fit: room._refitted(fit, part),
             0.05,
             np.random.default_rng(seed),

@@ -206,7 +206,11 @@ def test_words_and_files_are_read(tmp_path):
             TypeError,
             "should be a bayesduel.Pulls",
         ),
-        (lambda i: LogisticAttributes(items="x"), TypeError, "items should be what"),
+        (
+            lambda i: LogisticAttributes(items="x"),
+            TypeError,
+            "items should be a table of attributes",
+        ),
         (lambda i: LogisticAttributes(items=i, sparsity=1), ValueError, r"in \(0, 1\)"),
         (lambda i: LogisticAttributes(items=i, sparsity="few"), TypeError, "sparsity should be"),
         (

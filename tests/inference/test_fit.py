@@ -7,6 +7,7 @@ import arviz as az
 import choix
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 import bayesduel as bd
@@ -255,6 +256,7 @@ def test_uncertified_laplace_warns_and_auto_turns_to_nuts(monkeypatch):
     ("arguments", "error", "words"),
     [
         ({"duels": "votes.csv"}, TypeError, "duels should be a bayesduel.Duels"),
+        ({"duels": xr.DataTree()}, TypeError, r"\(a fit\?\): pass the log that it was made of"),
         ({"model": "elo"}, ValueError, "model name should be one of"),
         ({"model": 3}, TypeError, "model should be a name or a model"),
         ({"method": "vi"}, ValueError, "method should be"),

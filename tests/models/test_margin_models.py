@@ -7,7 +7,14 @@ from scipy import integrate, optimize, stats
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.models import BradleyTerry, OrderEffect, PerturbedThurstone, ThurstoneScore
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    OrderEffect,
+    PerturbedThurstone,
+    Scores,
+    ThurstoneScore,
+)
 
 FLAT = np.inf
 pytestmark = pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
@@ -131,6 +138,28 @@ def test_a_residual_a_pair_is_integrated_out(votes):
 
 
 # -- flat priors: what statistics knows -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"variances": "arm"}, {"variances": "pair"}, {"degrees": 5}]
+)
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        (
+            OrderEffect(prior=FLAT) + Covariates(["x"], scale=FLAT),
+            "'x' is a combination of 'order'",
+        ),
+        (Covariates(["x", "y"], scale=FLAT), "'y' is a combination of 'x'"),
+    ],
+)
+def test_flat_priors_that_margins_cannot_tell_apart_are_named(settings, terms, said):
+    rows = {"left": list("abcab"), "right": list("bcaca"), "margin": [1.0, 0.5, -2.0, 0.5, -1.5]}
+    constant = {"x": [1.0] * 5, "y": [2.0] * 5}
+    log = bd.read_duels(rows | constant, outcome=False, margin="margin", covariates=["x", "y"])
+    model = ThurstoneScore(Scores(scale=FLAT) + terms, **settings)
+    with pytest.raises(ValueError, match=f"scale should be finite .* {said}"):
+        bd.fit(log, model)
 
 
 @pytest.mark.parametrize("home", [pytest.param(False, marks=pytest.mark.slow), True])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry
-from bayesduel.posterior.duels_to_decide import _needed, _no_more_than_smaller
+from bayesduel.models import BradleyTerry, Davidson, ThurstoneScore
+from bayesduel.posterior.duels_to_decide import _needed, _share
 from tests.support.drawn_by_hand import score_draws, tree
 
 
@@ -44,8 +44,9 @@ def test_that_many_duels_decide_the_pair(fitted):
     score = fit["posterior"]["score"].values[0]
     apart = (score[:, 1] - score[:, 2])[:, None]
     p = 1 / (1 + np.exp(-apart.mean()))
-    n = _needed(apart.mean(keepdims=True), np.array([[p * (1 - p)]]), apart.mean(0),
-                apart.var(0), 1.6449)[0, 0]  # fmt: skip
+    information = np.array([[p * (1 - p)]])
+    needed = _needed(apart.mean(keepdims=True), information, apart.mean(0), apart.var(0), 1.6449)
+    n = np.ceil(needed[0, 0])
     wins = duels.tally().wins.copy()
     wins[1, 2] += round(n * p)
     wins[2, 1] += n - round(n * p)
@@ -57,17 +58,49 @@ def test_that_many_duels_decide_the_pair(fitted):
 def test_near_certainty_a_difference_takes_no_more_duels_than_a_smaller_one():
     """There a duel says nothing of the size of a difference, and its sign takes few duels."""
     apart = np.array([[1.0], [20.0], [-1.0], [-25.0], [3.0], [0.0]])
-    needed = np.array([[10.0], [1e8], [12.0], [1e9], [4.0], [np.inf]])
-    for side in (1, -1):
-        needed = _no_more_than_smaller(needed, side * apart)
-    np.testing.assert_array_equal(needed.ravel(), [10, 4, 12, 12, 4, np.inf])
+    information = 1 / (4 * np.cosh(apart / 2) ** 2)
+    mean, variance = np.array([0.1]), np.array([1.0])
+    needed = _needed(apart, information, mean, variance, 1.6449)
+    share = _share(apart, information, mean, variance, 1.6449)
+    assert needed[1] > 1e3 * needed[4] and needed[3] > 1e3 * needed[2]
+    found = (needed * share).ravel()
+    assert found[1] == pytest.approx(found[4]) and found[3] == pytest.approx(found[2])
+    np.testing.assert_array_equal(share[[0, 2, 4, 5]], 1.0)
+
+
+@pytest.mark.parametrize(
+    "model", [Davidson(), pytest.param(ThurstoneScore(), marks=pytest.mark.slow)]
+)
+def test_more_draws_of_what_differs_beside_the_difference_take_no_fewer_duels(model):
+    """And the Monte Carlo errors are those of fits with other seeds."""
+    rng = np.random.default_rng(1)
+    left = rng.integers(0, 3, 90)
+    right = (left + rng.integers(1, 3, 90)) % 3
+    margin = np.round(0.3 * (right - left) + rng.normal(0, 1, 90), 1)
+    margin[abs(margin) < 0.3] = 0
+    points = (np.sign(margin) + 1) / 2
+    log = bd.Duels.from_votes(left.astype(str), right.astype(str), points, margin=margin)
+    few = [
+        bd.duels_to_decide(bd.fit(log, model, draws=500, seed=seed), [("0", "1")]).iloc[0]
+        for seed in range(20)
+    ]
+    many = bd.duels_to_decide(bd.fit(log, model, draws=20_000), [("0", "1")]).iloc[0]
+    assert 0 < many["expected_error"] < many["expected"] / 10
+    for name in ("expected", "median"):
+        values = np.array([row[name] for row in few])
+        said = np.sqrt(np.mean([row[f"{name}_error"] ** 2 for row in few]))
+        # The standard deviation of 20 normal numbers is within a factor 2 but with 1e-4.
+        assert 0.5 < values.std(ddof=1) / said < 2.2
+        assert (
+            abs(values.mean() - many[name]) < 5 * said / np.sqrt(20) + many[f"{name}_error"] + 0.5
+        )
 
 
 def test_one_win_in_a_duel_without_noise():
     """With d known and v = 1, n I d = z sqrt(1 / v + n I) - m / v; here m = 0, d = 2, z = 1."""
     n = _needed(np.array([[2.0]]), np.array([[0.01]]), np.zeros(1), np.ones(1), 1.0)[0, 0]
     x = (1 + np.sqrt(1 + 16)) / 8
-    assert n == np.ceil(x / 0.01)
+    assert n == pytest.approx(x / 0.01)
 
 
 def test_no_difference_is_never_decided():
