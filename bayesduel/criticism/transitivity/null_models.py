@@ -235,8 +235,8 @@ class NullModels:
             ahead, behind = won + prior, number - won + (concentration[k] - prior)
             a[k] = np.where(better[k], ahead, behind)
             b[k] = np.where(better[k], behind, ahead)
-        high = rng.beta(a, b).ravel()
         a, b = a.ravel(), b.ravel()
+        high: np.ndarray = rng.beta(a, b)
         low = np.flatnonzero(high < 0.5)
         for _ in range(TRIES):  # cut by rejection; what is left, by inversion
             high[low] = rng.beta(a[low], b[low])
