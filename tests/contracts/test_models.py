@@ -48,6 +48,7 @@ from bayesduel.models import (
 )
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.dependence import RepeatedVotesWarning
+from bayesduel.posterior.draws import Draws
 from bayesduel.posterior.generalizability import facets_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
@@ -441,7 +442,11 @@ def test_one_likelihood(log, response, terms):
     chances = model.outcomes(posterior, cells.data | model.terms.tables(log.arms))
     np.testing.assert_allclose(sum(chances.values()), 1.0, atol=1e-12)
     score = model.expected_score(posterior, cells.data | model.terms.tables(log.arms))
-    np.testing.assert_array_equal(score, expected_score(chances))
+    np.testing.assert_allclose(score, expected_score(chances), rtol=1e-13)
+    draws = Draws(model, posterior, np.arange(len(ARMS)), len(ARMS))
+    for first, second, _, by_pair in draws.outcomes():
+        for outcome, chance in draws.chances(slice(None), first, second).items():
+            np.testing.assert_allclose(by_pair[outcome].T, chance, atol=1e-12)
     assert model_from_settings(model_settings(model), items=model.terms.items) == model
 
 

@@ -133,11 +133,11 @@ class NullModels:
     def chances(self, lapse_model: LapseModel, drawn: np.ndarray, lapse: np.ndarray) -> np.ndarray:
         """Return the win probabilities of cells in draws of a lapse model, (draws, n_cells)."""
         first, second = self._of_pairs(drawn)
-        distance = first - second
-        if lapse_model.link == LOGISTIC:
-            straight = self._of_odds(np.exp(np.minimum(distance, FAR)), drawn[:, -1])
-        else:
+        distance, link = first - second, lapse_model.link
+        if link == NORMAL:
             straight = self._of_probits(distance, drawn[:, -1])
+        else:
+            straight = self._of_odds(np.exp(np.minimum(distance, FAR)), drawn[:, -1])
         return _inside(lapse_model.lapsed(straight, lapse[:, None]))
 
     def _of_pairs(self, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
