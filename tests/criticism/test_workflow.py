@@ -120,6 +120,7 @@ def each_linear_with(name, values):
 
 
 @each_linear
+@pytest.mark.sampled(3)
 def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
     fits, log, response, term
 ):
@@ -144,6 +145,7 @@ def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits,
 
 
 @each_linear
+@pytest.mark.sampled(3)
 def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, term):
     fit = fits(response, term)
     table = bd.sensitivity(fit)
@@ -277,6 +279,7 @@ def items():
     ],
     ids=lambda model: model.name,
 )
+@pytest.mark.sampled(3)
 def test_log_priors_are_those_of_the_pymc_model(log, model):
     import pymc as pm
 

@@ -177,6 +177,7 @@ def made(tmp_path_factory):
         (f"editions/{DAY}.json", lambda m: m["ranking"][0].update(rank=1e999), "each row"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_site_that_was_edited_is_refused_and_left(made, file, change, message, tmp_path):
     folder = shutil.copytree(made, tmp_path / "in" / "site")
     held = read(folder / file)

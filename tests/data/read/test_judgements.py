@@ -91,6 +91,7 @@ def test_a_format_is_read_alike_from_whatever_it_is_in(name, way, tmp_path, caps
 
 @few
 @pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.sampled(3)
 def test_a_log_of_a_format_is_analysed_like_any_other(name, tmp_path):
     sample = SAMPLES[name]
     path = opened(sample, "path", tmp_path)

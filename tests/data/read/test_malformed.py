@@ -45,6 +45,7 @@ def test_refused_with_the_file_and_the_place(broken):
     assert len(message) < 1_000
 
 
+@pytest.mark.sampled(3)
 def test_the_command_ends_with_status_2_and_one_line(broken):
     path, place = broken
     result = CliRunner().invoke(main, ["health", str(path)])
