@@ -421,15 +421,6 @@ class DavidsonResponse(Response):
         loss *= share
         return {"win": win, "tie": level * share, "loss": loss}
 
-    def expected_score(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
-    ) -> np.ndarray:
-        win, level, loss = self._weights(eta, parameters)
-        share = win + loss
-        share += level
-        win += level / 2
-        return np.divide(win, share, out=win)
-
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
     """Add what was observed of cells to the PyMC model in context; return no parameters.
