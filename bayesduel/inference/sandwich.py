@@ -191,7 +191,7 @@ def cluster_covariance(
     root = np.linalg.cholesky(mode.covariance())  # in coordinates where the precision is I
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
     prior = root.T @ mode.prior @ root
-    chosen = _by_leverage(mode, phi, rows)
+    chosen = _by_leverage(mode, phi, rows, (gradient**2).sum(axis=1))
     information = _informations(mode, phi, rows, chosen, root)
     values, vectors = np.linalg.eigh(information)
     lone = values > 1.0 - SINGULAR
@@ -269,15 +269,19 @@ def _two_way(
     return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
 
 
-def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows) -> np.ndarray:
-    """Return the clusters to adjust, indices: all, or those with the largest leverage."""
+def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarray) -> np.ndarray:
+    """Return the clusters to adjust, indices: all, or those with the largest leverage.
+
+    Of equal leverages those with the largest `pull`, (clusters,), whatever the order of the log.
+    """
     room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
     spread = rows.density.spread(mode.covariance())
     bend = rows.density.derivatives(mode.x, phi).bend
     leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
-    return np.sort(np.argsort(-leverage, kind="stable")[:room])
+    alike = (np.round(values / values.max(), 12) for values in (pull, leverage))
+    return np.sort(np.lexsort(tuple(alike))[-room:])
 
 
 def _informations(
