@@ -52,7 +52,8 @@ def command(
 
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")
-    shared.check_folder(output)
+    if output is not None:
+        shared.check_netcdf(output)
     model = shared.chosen_model(options["model"], options)
     (duels,) = shared.read_log(log, options).values()
     with share("calibrating") as progress:

@@ -26,7 +26,7 @@ def command(log: str, output: Path, **options: Any) -> None:
     """
     from bayesduel.text import file_names, to_json
 
-    shared.check_folder(output)
+    shared.check_netcdf(output)
     shared.chosen_model(options["model"], options)  # refused before the log is read
     logs = shared.read_log(log, options)
     names = file_names(label for label in logs if label is not None)
@@ -69,9 +69,10 @@ def update(
     from bayesduel.posterior.load import load
     from bayesduel.posterior.update import update
 
-    path = shared.check_folder(
-        fit if output is None else output, "FIT" if output is None else "-o", "fit"
-    )
+    if output is None:
+        path = shared.check_folder(fit, "FIT", "fit")
+    else:
+        path = shared.check_netcdf(output, "fit")
     if options["by"] is not None:
         raise click.UsageError("--by should not be given: a saved fit is of one log")
     if not shared.is_saved(fit):

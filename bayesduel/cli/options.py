@@ -28,6 +28,7 @@ __all__ = [
     "anchor_option",
     "check_csv",
     "check_folder",
+    "check_netcdf",
     "check_picture",
     "chosen_model",
     "ci_prob_option",
@@ -514,6 +515,14 @@ def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "")
         raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():
         raise ValueError(f"{option} should be in a folder that exists, got {path}")
+    return path
+
+
+def check_netcdf(path: Path, besides: str = "") -> Path:
+    """Return a path as `check_folder`; raise ValueError if it is not named as a saved fit is."""
+    check_folder(path, besides=besides)
+    if path.suffix.lower() != ".nc":
+        raise ValueError(f"-o should end in .nc (NetCDF), got {path}")
     return path
 
 

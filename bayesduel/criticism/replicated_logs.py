@@ -11,7 +11,7 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.votes import ROLES, cells_of
 from bayesduel.posterior.conditions import times_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_log
 
 __all__ = ["conditions_of_log", "design_of", "duel_by_duel", "replicated"]
 
@@ -28,15 +28,12 @@ def design_of(design: Any) -> Duels | Pulls | Rankings:
         return design.as_plain()
     if isinstance(design, Pulls | Rankings):
         return design
+    if not nw.dependencies.is_into_dataframe(design):
+        check_log(design, Duels, "design", " or a frame with the columns left and right")
     try:
         frame = nw.from_native(design, eager_only=True)
     except nw.exceptions.DuplicateError:
         raise ValueError("design should be a frame whose columns have distinct names") from None
-    except TypeError:
-        raise TypeError(
-            "design should be a log or a frame with the columns left and right, "
-            f"got {shown_value(design)}"
-        ) from None
     columns = {name: frame[name].to_list() for name in frame.columns}
     missing = [name for name in ("left", "right") if name not in columns]
     if missing:

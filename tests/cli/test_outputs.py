@@ -92,6 +92,15 @@ def test_a_log_is_not_replaced_by_a_page_or_a_fit(here, name):
     assert file.read_text() == "votes of a year"
 
 
+@pytest.mark.parametrize("command", ["fit IN -o OUT", "calibrate IN -n 20 -o OUT"])
+def test_a_fit_that_no_command_would_read_is_refused(here, command):
+    (here / "log.csv").write_text(LOG)
+    words = command.replace("IN", "log.csv").replace("OUT", "posterior.out").split()
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2 and not (here / "posterior.out").exists()
+    assert result.stderr == "bayesduel: -o should end in .nc (NetCDF), got posterior.out\n"
+
+
 def test_every_command_that_writes_is_among_these():
     def walk(command, name):
         if isinstance(command, click.Group):
@@ -114,7 +123,7 @@ def test_a_label_of_by_does_not_lead_to_an_input(here):
     (here / "all-x.csv").write_text(LOG)
     command = "fit all-x.csv other.csv --by judge --draws 100 -o all.csv"
     result = CliRunner().invoke(main, command.split())
-    assert result.exit_code == 2 and "should not be a file that is read" in result.stderr
+    assert result.exit_code == 2 and "-o should end in .nc" in result.stderr
     assert (here / "all-x.csv").read_text() == LOG
 
 

@@ -8,6 +8,7 @@ import arviz as az
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 from pytensor.compile.mode import Mode
@@ -246,7 +247,8 @@ def test_the_first_truths_do_not_depend_on_how_many_there_are(log):
     ("arguments", "error", "words"),
     [
         ({"n": 3}, ValueError, "n should be a whole number >= 20"),
-        ({"design": 3}, TypeError, "design should be a log or a frame"),
+        ({"design": 3}, TypeError, r"design should be a bayesduel\.Duels or a frame"),
+        ({"design": xr.DataTree()}, TypeError, r"got DataTree \(a fit\?\): pass the log"),
         ({"design": pd.DataFrame({"left": ["a"]})}, ValueError, "a column 'right'"),
         ({"model": BradleyTerry(scale=np.inf)}, ValueError, "scale should be finite to draw"),
         ({"model": BradleyTerry() + RandomEffects("league")}, ValueError, "name the league"),
