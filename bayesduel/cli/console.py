@@ -1,6 +1,7 @@
 """Output of the commands: results on stdout, progress and remarks on stderr."""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ __all__ = [
 
 NARROWEST = 20  # columns of a terminal that shows a table
 WIDTH = 80
+SILENT = 30.0  # seconds after which work tells how far it is, where stderr is no terminal
 
 
 def out() -> "Console":
@@ -79,12 +81,12 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
-    """Show the current step on stderr, where that is a terminal.
+    """Show the current step on stderr; now and then, in a line, where that is no terminal.
 
     Yields a function to call with the name of each step before it begins.
     """
     if not sys.stderr.isatty():
-        yield lambda name: None
+        yield _now_and_then()
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -96,7 +98,7 @@ def steps() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Show that work is in progress on stderr, where that is a terminal."""
+    """Show that work is in progress on stderr."""
     with steps() as step:
         step(message)
         yield
@@ -104,12 +106,13 @@ def working(message: str) -> Iterator[None]:
 
 @contextmanager
 def share(message: str) -> Iterator[Callable[[float], None]]:
-    """Show the share of the work done on stderr, where that is a terminal.
+    """Show the share of the work done on stderr; now and then where that is no terminal.
 
     Yields a function to call with that share, from 0 to 1.
     """
     if not sys.stderr.isatty():
-        yield lambda done: None
+        say = _now_and_then()
+        yield lambda done: say(f"{message}, {100 * done:.0f} %")
         return
     from rich import progress as bars
 
@@ -123,6 +126,20 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
     with bars.Progress(*columns, console=err(), transient=True) as progress:
         task = progress.add_task(message, total=1.0)
         yield lambda done: progress.update(task, completed=done)
+
+
+def _now_and_then() -> Callable[[str], None]:
+    """Return a function that remarks what it is told, if a while has passed without a remark."""
+    begun = said = time.monotonic()
+
+    def say(what: str) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - said >= SILENT:
+            said = now
+            remark(f"{what} ({now - begun:.0f} s)")
+
+    return say
 
 
 def _console(stream: Any) -> "Console":
