@@ -63,7 +63,7 @@ STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
-NEAR = 10.0  # of them, beyond which rough conditionals lead to it
+NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
@@ -91,7 +91,7 @@ class LatentGaussian(DensityApproximation):
         """
         layout = layout_of(density)
         start = start_at(density, near)
-        first = mode_at(layout, _start(density, cells), start)
+        first = mode_at(layout, _start(density, cells), start, rough=_curved(layout))
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -305,7 +305,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         seen = step[slow] @ bend[np.ix_(slow, slow)] @ step[slow]
         if ahead.slope[slow] @ step[slow] < 0:  # too far
             share = 1.0
-        elif seen > FELT and exact == near:
+        elif seen > FELT:
             turn = step[slow] @ (here.slope - ahead.slope)[slow]
             share = float(np.clip(share * turn / seen, 0.2, 1.0))
         here, exact = ahead, near
