@@ -60,9 +60,9 @@ CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
 STEPS = 40  # of that of crossed groups, at most
-SHIFT = 0.1  # likewise of crossed groups, in standard deviations
+SHIFT = 0.05  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
-FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
+ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
 NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -285,12 +285,11 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     """Return the same of crossed groups, by Newton's method: a conditional takes long.
 
     Curvatures in the scales of groups are less than Louis' identity says, as wider groups bend
-    less; how much less, two conditionals tell.
+    less; how much less, conditionals on the way tell, by symmetric updates of rank one.
     """
-    slow, exact, share = _slow(layout, here), True, 1.0
+    slow, exact, less = _slow(layout, here), True, np.zeros((len(here.phi), len(here.phi)))
     for _ in range(STEPS):
-        bend = curvature(layout, here)
-        bend[np.ix_(slow, slow)] *= share
+        bend = curvature(layout, here) + less
         values, vectors = np.linalg.eigh(bend)
         along = vectors.T @ here.slope
         away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
@@ -302,12 +301,9 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
             ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
-        seen = step[slow] @ bend[np.ix_(slow, slow)] @ step[slow]
-        if ahead.slope[slow] @ step[slow] < 0:  # too far
-            share = 1.0
-        elif seen > FELT:
-            turn = step[slow] @ (here.slope - ahead.slope)[slow]
-            share = float(np.clip(share * turn / seen, 0.2, 1.0))
+        off = np.where(slow, here.slope - ahead.slope - bend @ step, 0.0)
+        if abs(off @ step) > ALONG * np.sqrt((off @ off) * (step @ step)):
+            less += np.outer(off, off) / (off @ step)
         here, exact = ahead, near
     return here
 
