@@ -313,7 +313,7 @@ class Layout:
 
         Crossed groups are independent given the border.
         """
-        along = dtrtrs(arrow.border, normal[:, self.border].T, lower=1, trans=1)[0].T
+        along = dtrtrs(arrow.border, normal[:, self.border].T.astype(float), lower=1, trans=1)[0].T
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)

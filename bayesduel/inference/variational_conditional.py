@@ -162,16 +162,17 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     curved = np.array([sum(values) - 2 * middle for values in at])
     border, groups, turned = [], [], []
     for k in range(q):
-        bend[k, k] = -curved[k] / STEP2**2
-        for j in range(k):
-            both = unit[k] + unit[j]
-            corners = expected(phi + both) + expected(phi - both) - 2 * middle
-            bend[k, j] = bend[j, k] = (curved[k] + curved[j] - corners) / (2 * STEP2**2)
-        ahead, back = (density.prior(phi + s * unit[k]) for s in (1, -1))
+        ahead, back = (density.prior(phi + one) for one in (unit[k], -unit[k]))
         (on, of), (on_back, of_back) = layout.priors(ahead), layout.priors(back)
         border.append((on - on_back) / (2 * STEP2))
         groups.append((of - of_back) / (2 * STEP2))
         turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
+        bend[k, k] = -curved[k] / STEP2**2
+        for j in range(k):
+            both, corners = unit[k] + unit[j], curved[k] + curved[j]
+            if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
+                corners = expected(phi + both) + expected(phi - both) - 2 * middle
+            bend[k, j] = bend[j, k] = (curved[k] + curved[j] - corners) / (2 * STEP2**2)
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
