@@ -134,11 +134,7 @@ class Layout:
         return x
 
     def factor(
-        self,
-        found: Derivatives,
-        prior: Prior,
-        near: Arrow | None = None,
-        residual: float = EXACT,
+        self, found: Derivatives, prior: Prior, near: Arrow | None = None, residual: float = EXACT
     ) -> Arrow:
         """Return the factored precision where cells bend so, from one that is `near`.
 
@@ -317,8 +313,7 @@ class Layout:
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
-        roots = arrow.roots * np.reshape(arrow.width, (-1, 1, 1))
-        roots = roots.astype(self.kind, copy=False)
+        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(self.kind, copy=False)
         for family in self.families:
             place = self.groups[family]
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
@@ -339,9 +334,7 @@ class Layout:
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
         moved = [self._raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
-        found = _squares(self._touched, np.concatenate(moved)).astype(float, copy=False)
-        self._add_alone(found, arrow.roots)
-        return found
+        return _squares(self._touched, np.concatenate(moved)) + self._alone(arrow.roots)
 
     def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
         """Return how much that variance changes, nearly, as crossed groups have another prior.
@@ -349,17 +342,14 @@ class Layout:
         The border is held as the one of `arrow`, whose curvatures are given; (cells,).
         """
         factors, _ = self._inside(np.maximum(-found.bend, 0.0), self.priors(prior)[1])
-        change = np.zeros(self.density.n_cells)
-        self._add_alone(change, arrow.roots)
-        np.negative(change, out=change)
-        self._add_alone(change, np.linalg.inv(factors).astype(self.kind))
-        return change
+        return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
 
-    def _add_alone(self, variance: np.ndarray, roots: np.ndarray) -> None:
-        """Add the variance of each cell's predictor that is of the groups, given the border."""
-        turned, m = roots.swapaxes(1, 2), self.groups.shape[1]
+    def _alone(self, roots: np.ndarray) -> np.ndarray:
+        """Return the variance of each cell's predictor given the border, (cells,)."""
+        turned, found = roots.swapaxes(1, 2), np.zeros(self.density.n_cells)
         for family, mine in zip(self.families, self._by_family, strict=True):
-            variance += _squares(mine, turned[family].reshape(-1, m))
+            found += _squares(mine, turned[family].reshape(-1, self.groups.shape[1]))
+        return found
 
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""

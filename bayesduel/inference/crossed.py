@@ -36,10 +36,9 @@ SETTLED = 0.01  # change of a log determinant by a step that ends them
 class Crossing:
     """Coupled blocks."""
 
-    # inverses of the lower Cholesky factors of the blocks, (groups, m, m), single precision
-    roots: np.ndarray
-    # the precision between groups, sparse, (groups m, groups m), single precision
-    between: sparse.csr_array
+    # In single precision:
+    roots: np.ndarray  # inverses of the lower Cholesky factors of the blocks, (groups, m, m)
+    between: sparse.csr_array  # the precision between groups, sparse, (groups m, groups m)
     families: tuple[slice, ...]  # the groups of each family, slices; those of one are not coupled
 
     def solve(
@@ -58,9 +57,8 @@ class Crossing:
 
     def _solved(self, right: np.ndarray, start: np.ndarray | None, residual: float) -> np.ndarray:
         """Return the same; the first family is eliminated, as its groups are not coupled."""
-        first, rest = self._two(self.roots)
-        cut = first.shape[0] * first.shape[1]
-        ahead, back, inside, within = self._parts
+        first, rest, ahead, back, inside, within = self._parts
+        cut = ahead.shape[0]
 
         def off(x: np.ndarray) -> np.ndarray:
             turned = _by_group(rest.swapaxes(1, 2), x)
@@ -79,20 +77,16 @@ class Crossing:
         turned = ahead @ _by_group(rest.swapaxes(1, 2), found)
         return np.concatenate([right[:cut] - _by_group(first, turned), found])
 
-    def _two(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is of the first family, and of the others."""
-        return blocks[: self.families[0].stop], blocks[self.families[0].stop :]
-
     @cached_property
-    def _parts(self) -> tuple[Any, Any, Any, np.ndarray]:
-        """The precision between the first family and others, its transpose, and among others.
+    def _parts(self) -> tuple[Any, ...]:
+        """Roots of the first family and of others, what is between these, and among the others.
 
         And the inverses of the blocks of the first.
         """
-        first, _ = self._two(self.roots)
-        cut, between = first.shape[0] * first.shape[1], self.between
-        sparse_parts = between[:cut, cut:], between[cut:, :cut], between[cut:, cut:]
-        return *sparse_parts, first.swapaxes(1, 2) @ first
+        n, between = self.families[0].stop, self.between
+        first, rest, cut = self.roots[:n], self.roots[n:], n * self.roots.shape[1]
+        among = between[:cut, cut:], between[cut:, :cut], between[cut:, cut:]
+        return first, rest, *among, first.swapaxes(1, 2) @ first
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return A x, (size, columns)."""
@@ -136,15 +130,12 @@ class Crossing:
 
         Both are (size, PROBES).
         """
-        m = self.roots.shape[1]
-        probes = np.zeros((len(self.families), *self._probes().shape), np.float32)
-        for mine, family in zip(probes, self.families, strict=True):
-            here = slice(family.start * m, family.stop * m)
-            mine[here] = self._probes()[here]
-        every = np.concatenate(list(probes), axis=1)
-        solved = self.solve(_by_group(self.roots, every))
+        probes = self._probes()
+        group = np.arange(len(probes))[:, None] // self.roots.shape[1]
+        mine = [probes * ((f.start <= group) & (group < f.stop)) for f in self.families]
+        solved = self.solve(_by_group(self.roots, np.concatenate(mine, axis=1)))
         turned = _by_group(self.roots.swapaxes(1, 2), solved)
-        return list(zip(probes, np.split(turned, len(probes), axis=1), strict=True))
+        return list(zip(mine, np.split(turned, len(mine), axis=1), strict=True))
 
     def _probes(self) -> np.ndarray:
         """Return columns of random signs, (size, PROBES)."""

@@ -65,7 +65,7 @@ NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
 NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
-AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
+AT_ONCE = 2_000_000  # numbers of draws of crossed groups that a thread makes at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -122,24 +122,13 @@ class LatentGaussian(DensityApproximation):
         phi = self.top.phi + z @ self.root.T
         x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
-        parts = _groups(which if density.size <= SMALL else place)
-        streams: list[np.random.Generator | None] = [None] * len(parts)
-        if crossed := self.layout.crossed:  # numbers of a part fit the processor's cache
-            step = max(1, AT_ONCE // density.size)
-            parts = [
-                some for rows in parts for some in np.split(rows, range(step, len(rows), step))
-            ]
-            streams = [*rng.spawn(len(parts))]
-        whole = None if crossed else self._standard(n, rng)
+        crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
+        streams = rng.spawn(len(parts)) if crossed else [rng] * len(parts)
+        given = self._standard(0 if crossed else n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
-        def move(part: tuple[np.ndarray, np.random.Generator | None]) -> None:
+        def move(part: tuple[np.ndarray, np.random.Generator]) -> None:
             rows, own = part
-            if whole is None:
-                assert own is not None
-                normal, log_normal = self._standard(len(rows), own)
-            else:
-                normal, log_normal = whole[0][rows], whole[1][rows]
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
@@ -150,15 +139,19 @@ class LatentGaussian(DensityApproximation):
                 else:
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
-            x[rows] += self.layout.draw(arrow, normal)
-            log_q[rows] += log_normal
-            log_q[rows] += arrow.half_log_det
+            step = max(1, AT_ONCE // density.size) if crossed else len(rows)
+            for some in np.split(rows, range(step, len(rows), step)):
+                normal, log_normal = (
+                    self._standard(len(some), own) if crossed else (given[0][some], given[1][some])
+                )
+                x[some] += self.layout.draw(arrow, normal)
+                log_q[some] += log_normal
+                log_q[some] += arrow.half_log_det
 
-        pairs = zip(parts, streams, strict=True)
         if density.size > SMALL:
-            side_by_side(move, pairs)
+            side_by_side(move, zip(parts, streams, strict=True))
         else:
-            for part in pairs:
+            for part in zip(parts, streams, strict=True):
                 move(part)
         if density.size > WEIGHED and self.model.response.score_link == "logit":
             return x, phi, None

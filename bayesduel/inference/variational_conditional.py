@@ -83,8 +83,7 @@ def mode_at(
     if not layout.crossed:
         bent = density.derivatives(x, phi)
         near = layout.factor(bent, prior)
-    assert near is not None
-    assert bent is not None
+    assert near is not None and bent is not None
     here = Conditional(phi, x, near, layout.spread(near), value, bent, np.zeros(0))
     return conditional_at(layout, phi, here, sloped=True, rough=rough)
 
@@ -120,9 +119,8 @@ def conditional_at(
         if layout.crossed and (known or gain >= CLOSE):
             step, _ = layout.step(found, prior, gradient, last, LOOSE)
         else:
-            arrow = layout.factor(found, prior, last, COARSE if rough else EXACT)
-            last, bent = arrow, found
-            step = layout.solve(arrow, gradient)
+            arrow, bent = layout.factor(found, prior, last, COARSE if rough else EXACT), found
+            last, step = arrow, layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
