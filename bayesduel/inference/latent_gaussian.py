@@ -65,7 +65,7 @@ NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
 NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
-AT_ONCE = 2_000_000  # numbers of draws of crossed groups that a thread makes at once
+AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -123,12 +123,10 @@ class LatentGaussian(DensityApproximation):
         x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
         crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
-        streams = rng.spawn(len(parts)) if crossed else [rng] * len(parts)
-        given = self._standard(0 if crossed else n, rng)
+        normal, log_normal = self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
-        def move(part: tuple[np.ndarray, np.random.Generator]) -> None:
-            rows, own = part
+        def move(rows: np.ndarray) -> None:
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
@@ -141,18 +139,15 @@ class LatentGaussian(DensityApproximation):
                     arrow = self.layout.bordered(bent[at], prior)
             step = max(1, AT_ONCE // density.size) if crossed else len(rows)
             for some in np.split(rows, range(step, len(rows), step)):
-                normal, log_normal = (
-                    self._standard(len(some), own) if crossed else (given[0][some], given[1][some])
-                )
-                x[some] += self.layout.draw(arrow, normal)
-                log_q[some] += log_normal
+                x[some] += self.layout.draw(arrow, normal[some])
+                log_q[some] += log_normal[some]
                 log_q[some] += arrow.half_log_det
 
         if density.size > SMALL:
-            side_by_side(move, zip(parts, streams, strict=True))
+            side_by_side(move, parts)
         else:
-            for part in zip(parts, streams, strict=True):
-                move(part)
+            for rows in parts:
+                move(rows)
         if density.size > WEIGHED and self.model.response.score_link == "logit":
             return x, phi, None
         return x, phi, log_q
@@ -187,7 +182,10 @@ class LatentGaussian(DensityApproximation):
     def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a standard normal (or Student) vector, (n, size), and log densities."""
         size = self.density.size
-        normal = rng.standard_normal((n, size), self.layout.kind)
+        normal = np.empty((n, size), self.layout.kind)
+        step = max(1, AT_ONCE // size) if self.layout.crossed else n
+        for start in range(0, n, step):
+            normal[start : start + step] = rng.standard_normal((min(step, n - start), size))
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
             return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
