@@ -27,7 +27,7 @@ from scipy.linalg.lapack import dpotri, dtrtri, dtrtrs
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
-from bayesduel.inference.crossed import Crossing
+from bayesduel.inference.crossed import EXACT, Crossing
 from bayesduel.inference.design import Gram, PairDifferences, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -59,7 +59,7 @@ class Arrow(NamedTuple):
     @property
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
-        blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum()
+        blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum(dtype=float)
         whole = float(np.log(self.border.diagonal()).sum() - blocks)
         return whole if self.crossing is None else whole + self.crossing.log_det / 2
 
@@ -82,7 +82,7 @@ class Arrow(NamedTuple):
         if not len(self.roots):
             return covariance.diagonal(), np.zeros((0, 0))
         within = self.width**2 * (self.roots**2).sum(axis=1)
-        across = ((self.pull @ covariance) * self.pull).sum(axis=2)
+        across = ((self.pull @ covariance.astype(self.pull.dtype)) * self.pull).sum(axis=2)
         return covariance.diagonal(), within + across
 
 
@@ -108,12 +108,23 @@ class Layout:
     @cached_property
     def _touched(self) -> sparse.csr_array:
         """The design of the border and of the groups, side by side."""
-        return sparse.csr_array(sparse.hstack([self.to_border, self.to_groups]))
+        return sparse.csr_array(sparse.hstack([self.to_border, self.to_groups]).astype(self.kind))
+
+    @cached_property
+    def _by_family(self) -> list[sparse.csr_array]:
+        """The design of the groups of each family."""
+        m, design = self.groups.shape[1], self.to_groups.astype(self.kind)
+        return [design[:, family.start * m : family.stop * m] for family in self.families]
 
     @property
     def crossed(self) -> bool:
         """Whether blocks of groups are coupled, so that a factor costs many times a step."""
         return len(self.families) > 1
+
+    @property
+    def kind(self) -> Any:
+        """Type of what is kept of groups: crossed ones are many numbers, and single."""
+        return np.float32 if self.crossed else np.float64
 
     def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
@@ -122,24 +133,21 @@ class Layout:
         x[..., self.groups.ravel()] = groups.reshape(*border.shape[:-1], -1)
         return x
 
-    def factor(self, found: Derivatives, prior: Prior, near: Arrow | None = None) -> Arrow:
+    def factor(
+        self, found: Derivatives, prior: Prior, near: Arrow | None = None, residual: float = EXACT
+    ) -> Arrow:
         """Return the factored precision where cells bend so, from one that is `near`.
 
-        Raises FloatingPointError if it is not positive definite.
+        Of crossed groups what is solved for has that relative residual. Raises FloatingPointError
+        if it is not positive definite.
         """
         weight = np.maximum(-found.bend, 0.0)
         if not len(self.groups):
             return self.bordered(self.bent(found), prior)
         n_groups, m = self.groups.shape
-        on_border, to_groups, inside = (gram.of(weight) for gram in self._grams)
+        on_border, to_groups = (gram.of(weight) for gram in self._grams[:2])
         corner = self._free(self._free(on_border.toarray()).T)
-        edges = self._free(to_groups.toarray()).reshape(n_groups, m, -1)
-        blocks = np.zeros((n_groups, m, m))
-        row, column = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr)), inside.indices
-        own = row // m == column // m
-        blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
-        ends = np.append(0, np.cumsum(~own))[inside.indptr]
-        between = sparse.csr_array((inside.data[~own], column[~own], ends), inside.shape)
+        edges = self._free(to_groups.astype(self.kind).toarray()).reshape(n_groups, m, -1)
         n_own = len(self.density.own)
         if n_own:
             p = len(corner)
@@ -148,26 +156,43 @@ class Layout:
             corner[:p, p:], corner[p:, :p] = side, side.T
             corner[p:, p:] = -found.second
             cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
-            edges = np.concatenate([edges, cross], axis=2)
+            edges = np.concatenate([edges, cross.astype(self.kind)], axis=2)
         known, tight = self.priors(prior)
-        blocks[:, np.arange(m), np.arange(m)] += tight
-        try:
-            factors = np.linalg.cholesky(blocks)
-        except np.linalg.LinAlgError as error:
-            raise FloatingPointError("the posterior has no curvature in some direction") from error
-        roots = np.linalg.inv(factors)
+        factors, between = self._inside(weight, tight)
+        roots = np.linalg.inv(factors).astype(self.kind, copy=False)
         outer = roots @ edges
         flat = outer.reshape(-1, outer.shape[2])
         crossing, apart = None, flat
         if self.crossed:
-            crossing = Crossing(roots, between, self.families)
+            crossing = Crossing(roots, between.astype(self.kind), self.families)
             start = None
             if near is not None:
-                start = -(factors.swapaxes(1, 2) @ near.pull).reshape(flat.shape)
-            apart = crossing.solve(flat.astype(np.float32), start).astype(float)
+                turn = factors.swapaxes(1, 2).astype(self.kind)
+                start = -(turn @ near.pull).reshape(flat.shape)
+            apart = crossing.solve(flat, start, residual)
         bare = corner - flat.T @ apart
         pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
         return Arrow(cholesky(bare + known), roots, pull, bare, tight, crossing)
+
+    def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
+        """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.
+
+        weight: minus the curvature of each cell, (cells,).
+        tight: prior precisions, (groups, m).
+        """
+        n_groups, m = self.groups.shape
+        inside = self._grams[2].of(weight)
+        blocks = np.zeros((n_groups, m, m))
+        row, column = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr)), inside.indices
+        own = row // m == column // m
+        blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
+        ends = np.append(0, np.cumsum(~own))[inside.indptr]
+        between = sparse.csr_array((inside.data[~own], column[~own], ends), inside.shape)
+        blocks[:, np.arange(m), np.arange(m)] += tight
+        try:
+            return np.linalg.cholesky(blocks), between
+        except np.linalg.LinAlgError as error:
+            raise FloatingPointError("the posterior has no curvature in some direction") from error
 
     def beside(self, arrow: Arrow, prior: Prior) -> Arrow | None:
         """Return the precision of the same curvatures under another prior of the border.
@@ -209,9 +234,9 @@ class Layout:
         right = gradient[self.border]
         if not len(self.groups):
             return self.join(solved(arrow.border, right), np.zeros((0, 0)))
-        by_group = gradient[self.groups]
+        by_group = gradient[self.groups].astype(self.kind, copy=False)
         pull = arrow.pull.reshape(-1, len(right))
-        along = solved(arrow.border, right + by_group.ravel().astype(pull.dtype) @ pull)
+        along = solved(arrow.border, right + by_group.ravel() @ pull)
         half = arrow.roots @ by_group[..., None]
         if arrow.crossing is not None:
             half = arrow.crossing.solve(half.reshape(-1, 1)).reshape(half.shape)
@@ -235,7 +260,7 @@ class Layout:
             arrow = self.factor(found, prior)
             return self.solve(arrow, gradient), arrow
         density = self.density
-        apart = near._replace(crossing=None, pull=near.pull.astype(np.float32))
+        apart = near._replace(crossing=None)
         weight, cut = np.maximum(-found.bend, 0.0), density.size - len(density.own)
 
         def times(x: np.ndarray) -> np.ndarray:
@@ -264,7 +289,7 @@ class Layout:
         for on_border, diagonal in zip(border, groups, strict=True):
             whole = on_border.copy()
             for k in np.flatnonzero(diagonal.any(axis=1)):
-                whole += (arrow.pull[k].T * diagonal[k]) @ arrow.pull[k]
+                whole += (arrow.pull[k].T * diagonal[k].astype(self.kind)) @ arrow.pull[k]
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
@@ -282,20 +307,19 @@ class Layout:
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones.
 
-        Crossed groups are independent given the border; these are many numbers, and single.
+        Crossed groups are independent given the border.
         """
-        along = dtrtrs(arrow.border, normal[:, self.border].T, lower=1, trans=1)[0].T
+        along = dtrtrs(arrow.border, normal[:, self.border].T.astype(float), lower=1, trans=1)[0].T
         found = np.empty_like(normal)
         found[:, self.border] = along
-        kind: Any = np.float32 if self.crossed else np.float64
-        along = along.astype(kind, copy=False)
-        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(kind, copy=False)
+        along = along.astype(self.kind, copy=False)
+        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(self.kind, copy=False)
         for family in self.families:
             place = self.groups[family]
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
-            own = normal[:, here].astype(kind, copy=False)
+            own = normal[:, here].astype(self.kind, copy=False)
             own = own.reshape(-1, *place.shape).swapaxes(0, 1)
-            pull = arrow.pull[family].reshape(place.size, -1).astype(kind, copy=False)
+            pull = arrow.pull[family].reshape(place.size, -1)
             moved = (along @ pull.T).reshape(-1, *place.shape)
             moved += (own @ roots[family]).swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)
@@ -308,18 +332,30 @@ class Layout:
         keep = slice(0, len(arrow.border) - len(self.density.own))
         inverse, failed = dtrtri(arrow.border, lower=1)
         assert not failed
+        inverse = inverse.astype(self.kind, copy=False)
         moved = [self._raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
-        found = _squares(self._touched, np.concatenate(moved))
-        roots, m = arrow.roots.swapaxes(1, 2), self.groups.shape[1]
-        for family in self.families:
-            mine = self.to_groups[:, family.start * m : family.stop * m]
-            found += _squares(mine, roots[family].reshape(-1, m))
+        return _squares(self._touched, np.concatenate(moved)) + self._alone(arrow.roots)
+
+    def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
+        """Return how much that variance changes, nearly, as crossed groups have another prior.
+
+        The border is held as the one of `arrow`, whose curvatures are given; (cells,).
+        """
+        factors, _ = self._inside(np.maximum(-found.bend, 0.0), self.priors(prior)[1])
+        return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
+
+    def _alone(self, roots: np.ndarray) -> np.ndarray:
+        """Return the variance of each cell's predictor given the border, (cells,)."""
+        turned, found = roots.swapaxes(1, 2), np.zeros(self.density.n_cells)
+        for family, mine in zip(self.families, self._by_family, strict=True):
+            found += _squares(mine, turned[family].reshape(-1, self.groups.shape[1]))
         return found
 
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""
         assert arrow.crossing is not None
         m, pull = self.groups.shape[1], arrow.pull.reshape(-1, len(covariance))
+        covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
             through = pull @ (covariance @ (pull.T @ signs))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["conjugate_gradient"]
+__all__ = ["conjugate_gradient", "inner"]
 
 MOST = 2000  # iterations
 
@@ -34,24 +34,24 @@ def conjugate_gradient(
     d = diagonal if right.ndim == 1 else diagonal[:, None]
     x = right / d if start is None else start.astype(right.dtype)
     r = right - (d * x - off @ x)
-    goal = tolerance**2 * _inner(right, right / d)
+    goal = tolerance**2 * inner(right, right / d)
     z = r / d
-    p, rz = z.copy(), _inner(r, z)
+    p, rz = z.copy(), inner(r, z)
     for _ in range(MOST):
         if (rz <= goal).all():
             return np.asarray(x)
         product = d * p - off @ p
-        curvature = _inner(p, product)
+        curvature = inner(p, product)
         step = np.where(rz > goal, rz / np.where(curvature > 0, curvature, 1), 0).astype(r.dtype)
         x += step * p
         r -= step * product
         np.divide(r, d, out=z)
-        before, rz = rz, _inner(r, z)
+        before, rz = rz, inner(r, z)
         p *= np.where(before > 0, rz / np.where(before > 0, before, 1), 0).astype(r.dtype)
         p += z
     raise FloatingPointError(f"conjugate gradients did not converge in {MOST:,} iterations")
 
 
-def _inner(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def inner(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the inner product of each column, in double precision."""
     return np.einsum("i...,i...->...", a, b, dtype=float)

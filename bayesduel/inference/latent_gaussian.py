@@ -60,11 +60,12 @@ CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
 STEPS = 40  # of that of crossed groups, at most
-SHIFT = 0.1  # likewise of crossed groups, in standard deviations
+SHIFT = 0.05  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
-FELT = 0.1  # squared length of a step in them, beyond which the curvature is learned from it
-NEAR = 10.0  # of them, beyond which rough conditionals lead to it
+ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
+NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
+AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -91,7 +92,7 @@ class LatentGaussian(DensityApproximation):
         """
         layout = layout_of(density)
         start = start_at(density, near)
-        first = mode_at(layout, _start(density, cells), start)
+        first = mode_at(layout, _start(density, cells), start, rough=_curved(layout))
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -121,8 +122,8 @@ class LatentGaussian(DensityApproximation):
         phi = self.top.phi + z @ self.root.T
         x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
+        crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
         normal, log_normal = self._standard(n, rng)
-        log_q = log_q + log_normal
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
         def move(rows: np.ndarray) -> None:
@@ -136,10 +137,12 @@ class LatentGaussian(DensityApproximation):
                 else:
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
-            x[rows] += self.layout.draw(arrow, normal[rows])
-            log_q[rows] += arrow.half_log_det
+            step = max(1, AT_ONCE // density.size) if crossed else len(rows)
+            for some in np.split(rows, range(step, len(rows), step)):
+                x[some] += self.layout.draw(arrow, normal[some])
+                log_q[some] += log_normal[some]
+                log_q[some] += arrow.half_log_det
 
-        parts = _groups(which if density.size <= SMALL else place)
         if density.size > SMALL:
             side_by_side(move, parts)
         else:
@@ -179,9 +182,12 @@ class LatentGaussian(DensityApproximation):
     def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a standard normal (or Student) vector, (n, size), and log densities."""
         size = self.density.size
-        normal = rng.standard_normal((n, size))
+        normal = np.empty((n, size), self.layout.kind)
+        step = max(1, AT_ONCE // size) if self.layout.crossed else n
+        for start in range(0, n, step):
+            normal[start : start + step] = rng.standard_normal((min(step, n - start), size))
         if not self.wide:
-            square = np.einsum("ij,ij->i", normal, normal)
+            square = np.einsum("ij,ij->i", normal, normal, dtype=float)
             return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
         student = normal * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n))[:, None]
         constant = gammaln((FREEDOM + size) / 2) - gammaln(FREEDOM / 2)
@@ -285,12 +291,11 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     """Return the same of crossed groups, by Newton's method: a conditional takes long.
 
     Curvatures in the scales of groups are less than Louis' identity says, as wider groups bend
-    less; how much less, two conditionals tell.
+    less; how much less, conditionals on the way tell, by symmetric updates of rank one.
     """
-    slow, exact, share = _slow(layout, here), True, 1.0
+    slow, exact, less = _slow(layout, here), True, np.zeros((len(here.phi), len(here.phi)))
     for _ in range(STEPS):
-        bend = curvature(layout, here)
-        bend[np.ix_(slow, slow)] *= share
+        bend = curvature(layout, here) + less
         values, vectors = np.linalg.eigh(bend)
         along = vectors.T @ here.slope
         away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
@@ -302,12 +307,9 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
             ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
-        seen = step[slow] @ bend[np.ix_(slow, slow)] @ step[slow]
-        if ahead.slope[slow] @ step[slow] < 0:  # too far
-            share = 1.0
-        elif seen > FELT and exact == near:
-            turn = step[slow] @ (here.slope - ahead.slope)[slow]
-            share = float(np.clip(share * turn / seen, 0.2, 1.0))
+        off = np.where(slow, here.slope - ahead.slope - bend @ step, 0.0)
+        if abs(off @ step) > ALONG * np.sqrt((off @ off) * (step @ step)):
+            less += np.outer(off, off) / (off @ step)
         here, exact = ahead, near
     return here
 

@@ -375,11 +375,6 @@ class LinearPredictor:
         second = second.reshape(size)
         return Derivatives(slope, bend, own, cross, second)
 
-    def gradient_of(self, slope: np.ndarray, prior: Prior) -> np.ndarray:
-        """Return the gradient in x at 0 where cells have these slopes, (size,)."""
-        pulled = self.design.pull(slope)
-        return np.append(pulled, np.zeros(len(self.own))) - prior.pull(np.zeros(self.size))
-
     def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
         """Return the gradient of the log density in x from that of cells, (size,)."""
         pulled = np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)])

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.inference.arrow import Arrow, Layout
+from bayesduel.inference.crossed import EXACT
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
@@ -30,7 +31,8 @@ LOOSE = 0.02  # residual of a step by conjugate gradients: the next one makes up
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
 STILL = 0.02  # relative change of variances, likewise
 ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
-HELD = 0.25  # likewise where a rough one will do
+HELD = 0.25  # likewise where a rough one will do, whose residual is
+COARSE = 0.01
 STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
 
 
@@ -50,8 +52,10 @@ AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
 MASS = MASS / MASS.sum()
 
 
-def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
-    """Return the conditional at `phi`, from the mode by damped Newton steps."""
+def mode_at(
+    layout: Layout, phi: np.ndarray, start: np.ndarray | None, *, rough: bool = False
+) -> Conditional:
+    """Return the conditional at `phi`, from the mode by damped Newton steps; see below."""
     density = layout.density
     prior = density.prior(phi)
     x = np.zeros(density.size) if start is None else start.copy()
@@ -60,11 +64,12 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         eta = density.eta(x)
         return float(density.likelihood(x, phi, eta[None])[0].sum() - 0.5 * _square(prior, x))
 
-    value, near = height(x), None
+    value, near, bent = height(x), None, None
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
-        step, near = layout.step(found, prior, gradient, near, LOOSE)
+        step, arrow = layout.step(found, prior, gradient, near, LOOSE)
+        near, bent = arrow, found if arrow is not near else bent
         gain, length = float(gradient @ step), 1.0
         if gain < (CLOSE if layout.crossed else GAIN):
             break
@@ -75,10 +80,12 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         x, value = x + length * step, better
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
-    found = density.derivatives(x, phi)
-    arrow = layout.factor(found, prior)
-    here = Conditional(phi, x, arrow, layout.spread(arrow), value, found, np.zeros(0))
-    return conditional_at(layout, phi, here, sloped=True)
+    if not layout.crossed:
+        bent = density.derivatives(x, phi)
+        near = layout.factor(bent, prior)
+    assert near is not None and bent is not None
+    here = Conditional(phi, x, near, layout.spread(near), value, bent, np.zeros(0))
+    return conditional_at(layout, phi, here, sloped=True, rough=rough)
 
 
 def conditional_at(
@@ -92,7 +99,7 @@ def conditional_at(
     """Return the conditional at `phi`, from one near it; with `sloped`, with its bound's gradient.
 
     Where a `rough` one will do, curvatures of crossed groups are those of the first factor, or of
-    the near one if that has the same prior of them.
+    the near one if that has the same prior of them, as are the variances of predictors then.
     """
     density = layout.density
     prior, gain, changed = density.prior(phi), np.inf, np.inf
@@ -100,7 +107,10 @@ def conditional_at(
     arrow = layout.beside(last, prior)
     alike = HELD if rough else ALIKE
     if arrow is not None:
-        bent, variance, last = near.bent, layout.spread(arrow), arrow
+        bent, last = near.bent, arrow
+        variance = variance if rough else layout.spread(arrow)
+    elif layout.crossed:
+        variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
     far = max(LEAP[0], LEAP[1] * density.size)
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
@@ -109,7 +119,7 @@ def conditional_at(
         if layout.crossed and (known or gain >= CLOSE):
             step, _ = layout.step(found, prior, gradient, last, LOOSE)
         else:
-            arrow, bent = layout.factor(found, prior, last), found
+            arrow, bent = layout.factor(found, prior, last, COARSE if rough else EXACT), found
             last, step = arrow, layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
@@ -147,19 +157,20 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     expected, unit = _expected(layout, here), STEP2 * np.eye(q)
     at = [(expected(phi + one), expected(phi - one)) for one in unit]
     middle, bend = expected(phi), np.empty((q, q))
+    curved = np.array([sum(values) - 2 * middle for values in at])
     border, groups, turned = [], [], []
     for k in range(q):
-        bend[k, k] = (2 * middle - sum(at[k])) / STEP2**2
-        for j in range(k):
-            both, apart = unit[k] + unit[j], unit[k] - unit[j]
-            corners = expected(phi + both) + expected(phi - both)
-            corners -= expected(phi + apart) + expected(phi - apart)
-            bend[k, j] = bend[j, k] = -corners / (4 * STEP2**2)
-        ahead, back = (density.prior(phi + s * unit[k]) for s in (1, -1))
+        ahead, back = (density.prior(phi + one) for one in (unit[k], -unit[k]))
         (on, of), (on_back, of_back) = layout.priors(ahead), layout.priors(back)
         border.append((on - on_back) / (2 * STEP2))
         groups.append((of - of_back) / (2 * STEP2))
         turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
+        bend[k, k] = -curved[k] / STEP2**2
+        for j in range(k):
+            both, corners = unit[k] + unit[j], curved[k] + curved[j]
+            if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
+                corners = expected(phi + both) + expected(phi - both) - 2 * middle
+            bend[k, j] = bend[j, k] = (curved[k] + curved[j] - corners) / (2 * STEP2**2)
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
