@@ -81,6 +81,7 @@ def test_numbers_stay_numbers():
 
 @pytest.mark.parametrize("raw", ["", " --raw"])
 @pytest.mark.parametrize("audit", ["", " --audit"])
+@pytest.mark.sampled(2)
 def test_an_exported_study_is_read_as_it_was(files, raw, audit):
     run(f"study export s.study log.csv{audit}{raw}")
     text = (files / "log.csv").read_text()
@@ -98,6 +99,7 @@ def test_a_log_of_another_source_keeps_its_apostrophes(files):
 
 
 @pytest.mark.parametrize("raw", ["", " --raw"])
+@pytest.mark.sampled(2)
 def test_tables_of_commands(files, raw):
     run("study export s.study log.csv")
     printed = run(f"winners log.csv --judge none --draws 100 --csv{raw}")

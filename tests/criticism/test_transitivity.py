@@ -287,7 +287,6 @@ def test_only_strong_evidence_accuses():
     assert all(one.transitive for one in found if one.strength == "weak")
 
 
-@pytest.mark.plain
 def test_duels_won_in_replicated_logs_have_binomial_laws():
     n, chance = (
         np.array([1, 30, 30, 30, INVERTED, INVERTED + 1, 0]),

@@ -88,6 +88,7 @@ def test_the_factor_has_a_mean_of_at_most_one_if_the_arm_wins(weight, ties):
 
 
 @pytest.mark.parametrize("problem", [DETOUR, named("linear", n_arms=3)], ids=["detour", "linear"])
+@pytest.mark.sampled(2)
 def test_tiny_delta_takes_few_more_duels_than_the_least(problem):
     """Also where others than the winner beat an arm most clearly."""
     delta = 1e-100

@@ -210,6 +210,7 @@ FOLLOWED = [(name, "none", "people") for name in ("bradley-terry", "thurstone")]
 
 
 @pytest.mark.parametrize(("name", "term", "target"), list(product(MODELS, BESIDE, TARGETS)))
+@pytest.mark.sampled(3)
 def test_a_model_is_followed_by_source_or_refused_when_the_study_is_made(
     name, term, target, tmp_path
 ):
