@@ -4,7 +4,7 @@ import json
 import warnings
 from itertools import product
 
-import arviz as az
+import arviz_stats as azs
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,7 +137,7 @@ def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
 @pytest.mark.parametrize("term", ["judge", "category", "time"])
 def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits, term):
     fit = fits("win", term)
-    table, moved = az.summary(fit, kind="stats", round_to="none")["mean"], bd.sensitivity(fit)
+    table, moved = azs.summary(fit, kind="stats", round_to="none")["mean"], bd.sensitivity(fit)
     for name, values in fit["posterior"].data_vars.items():
         own = table.index.str.partition("[").get_level_values(0) == name
         np.testing.assert_allclose(table[own], values.mean(("chain", "draw")).to_numpy().ravel())

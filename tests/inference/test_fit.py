@@ -3,7 +3,7 @@
 import json
 import warnings
 
-import arviz as az
+import arviz_stats as azs
 import choix
 import numpy as np
 import pytest
@@ -95,10 +95,10 @@ def test_laplace_and_nuts_agree_within_monte_carlo_error(model):
     for summary in (lambda x: x, lambda x: x**2):
         fa, fb = summary(a), summary(b)
         ess_a = fast.attrs["importance_ess"]
-        error = np.sqrt(fa.var(("chain", "draw")) / ess_a + az.mcse(fb) ** 2)
+        error = np.sqrt(fa.var(("chain", "draw")) / ess_a + azs.mcse(fb) ** 2)
         gap = abs(fa.mean(("chain", "draw")) - fb.mean(("chain", "draw")))
         assert float((gap / error).max()) < 5
-    assert float(az.rhat(b).max()) < 1.02
+    assert float(azs.rhat(b).max()) < 1.02
 
 
 def test_the_tree_is_what_arviz_expects():
@@ -110,9 +110,9 @@ def test_the_tree_is_what_arviz_expects():
     assert tree["preference"]["preference"].dims == ("chain", "draw", "arm", "opponent")
     assert tree["posterior"].sizes == {"chain": 4, "draw": 200, "arm": 9, "opponent": 9}
     np.testing.assert_allclose(tree["posterior"]["score"].sum("arm"), 0.0, atol=1e-9)
-    summary = az.summary(tree, var_names=["score", "scale"])
+    summary = azs.summary(tree, var_names=["score", "scale"])
     assert len(summary) == 10
-    loo = az.loo(tree)
+    loo = azs.loo(tree)
     assert np.isfinite(loo.elpd)
     attrs = tree.attrs
     assert attrs["model"] == "bradley-terry"
