@@ -31,9 +31,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
             sampled[item.nodeid.partition("[")[0]].append(item)
-    for cases in sampled.values():
+    for name, cases in sampled.items():
         n = cases[0].get_closest_marker("sampled").args[0]
-        fast = covering([case.callspec.params for case in cases], n)
+        fast = covering([case.callspec.params for case in cases], n, name)
         for k in {*range(len(cases))} - {*fast}:
             cases[k].add_marker(pytest.mark.slow)
 
