@@ -120,6 +120,7 @@ def loaded(path):
 
 
 @pytest.mark.parametrize("command", OPENING)
+@pytest.mark.sampled(3)
 def test_what_fit_wrote_is_read_whatever_the_case_of_its_name(
     command, written, tmp_path, monkeypatch
 ):
@@ -146,6 +147,7 @@ def test_a_flipped_bit_of_what_fit_wrote(command, written, tmp_path, monkeypatch
     assert refused >= len(places)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     """A fit by ``to_netcdf``: what HDF5 can see is one line."""
     path, bad = tmp_path / "own.nc", tmp_path / "bad.nc"
@@ -159,7 +161,7 @@ def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     assert 2 in statuses
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("command", "other"), product(OPENING, OTHERS))
 def test_settings_of_another_model(other, command, written, tmp_path, monkeypatch):
     path = tmp_path / "other.nc"

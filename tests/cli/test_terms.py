@@ -82,6 +82,7 @@ def each_command_with(name, values, step):
 
 
 @each_command_with(["word"], WORDS, step=4)
+@pytest.mark.sampled(3)
 def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, monkeypatch):
     """The model that reaches the fit, and the columns that were read for it."""
     seen = []
@@ -241,6 +242,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
         (["a", "b", "--json", "--csv"], "should not be given together"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_predict_refuses_in_one_line(args, words, fit):
     answer = run("predict", fit, *args)
     assert answer.exit_code == 2 and answer.stderr.count("\n") == 1

@@ -561,6 +561,7 @@ def test_the_command(tmp_path):
     ],
     ids=["ladder", "order", "cycle", "both", "units"],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_what_is_found_decides_what_is_compared(log, also, monkeypatch):
     asked = []
 

@@ -63,6 +63,7 @@ def test_duels_left_out_of_independent_pairs_have_a_formula():
 
 
 @pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_importance_sampling_agrees_with_refits(unit, monkeypatch):
     duels = log_of(ladder(5), 6, 3)
     quick = bd.compare_models(duels, BradleyTerry(), unit=unit, folds=0)
@@ -277,6 +278,7 @@ def density_by_hand(model, posterior, left, right, margin, unit):
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
 @pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkeypatch):
     duels = margin_log(3, 3, 1)
     monkeypatch.setattr("bayesduel.criticism.loo.trusted", lambda n: -10.0)

@@ -120,7 +120,7 @@ def each_linear_with(name, values):
 
 
 @each_linear
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
     fits, log, response, term
 ):
@@ -135,6 +135,7 @@ def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
 
 
 @pytest.mark.parametrize("term", ["judge", "category", "time"])
+@pytest.mark.sampled(3)
 def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits, term):
     fit = fits("win", term)
     table, moved = azs.summary(fit, kind="stats", round_to="none")["mean"], bd.sensitivity(fit)
@@ -145,7 +146,7 @@ def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits,
 
 
 @each_linear
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, term):
     fit = fits(response, term)
     table = bd.sensitivity(fit)
@@ -165,6 +166,7 @@ def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, 
 
 
 @each_linear_with("by", ["judge", "category", "time", "prompt", "pair"])
+@pytest.mark.sampled(4)
 def test_groups_of_any_column_are_checked(fits, log, response, term, by):
     table = bd.check_groups(fits(response, term), log, by, draws=40)
     group, labels = levels_by(log, by)
@@ -217,6 +219,7 @@ def test_a_calibration_depends_on_its_seed_alone_and_goes_on(log, tmp_path):
         bd.calibrate(model, log, 22, path=path, draws=200, seed=4)
 
 
+@pytest.mark.slow
 def test_arviz_draws_a_calibration():
     from arviz_plots import plot_ecdf_pit
 
@@ -279,7 +282,7 @@ def items():
     ],
     ids=lambda model: model.name,
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 def test_log_priors_are_those_of_the_pymc_model(log, model):
     import pymc as pm
 

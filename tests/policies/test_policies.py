@@ -68,6 +68,7 @@ def test_flipping_the_coins_flips_the_winner(policy):
 
 
 @every_learner
+@pytest.mark.slow
 def test_the_winner_is_found_equally_well_at_every_index(policy):
     """Arms are not permuted here: a policy that favours an index would show."""
     n_runs, found, regrets = 24, [], []

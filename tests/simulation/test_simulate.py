@@ -126,6 +126,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     out = tmp_path / "trace.zarr"
     whole = bd.simulate(BOTH, "mslr-5", 20_000, replications=12, seed=7)
@@ -180,6 +181,7 @@ def test_a_trace_of_something_else_is_not_overwritten(tmp_path):
         bd.open_trace(tmp_path / "nothing.zarr")
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_trace(reference):
     from distributed import LocalCluster
 

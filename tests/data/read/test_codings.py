@@ -94,6 +94,7 @@ def test_0_1_and_2_are_read_as_asked_or_refused(coding, side):
 
 
 @pytest.mark.parametrize("coding", MEANING)
+@pytest.mark.sampled(3)
 def test_codes_are_read_as_meant_or_refused_with_both_readings(coding):
     """Every subset of the codes of every coding, under every kind of columns."""
     meaning = MEANING[coding]
@@ -122,6 +123,7 @@ def read_as_meant(coding, codes, names):
 
 
 @pytest.mark.parametrize("coding", MEANING)
+@pytest.mark.sampled(3)
 def test_a_batch_of_a_log_is_read_as_the_log_was(coding):
     """However few codes occur in the batch; all of the log's coding occur in it."""
     whole = read(COLUMNS["own"], MEANING[coding])

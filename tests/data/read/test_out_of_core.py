@@ -146,6 +146,7 @@ def test_memory_is_for_files(folder):
         bd.read_duels(pq.read_table(folder / "part-0.parquet"), memory="1GB")
 
 
+@pytest.mark.slow
 def test_made_duels_go_on_where_they_ended(tmp_path):
     make_duels(tmp_path / "a", 5_000, 20, seed=3, workers=1)
     (tmp_path / "b").mkdir()
