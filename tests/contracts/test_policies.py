@@ -248,6 +248,7 @@ def test_item_policies_read_the_belief_and_write_only_their_memory(policy):
 
 
 @every_item_policy
+@pytest.mark.sampled(3)
 def test_shows_exactly_as_often_as_it_is_told(policy):
     for n_arms, horizon in product((2, 5), (1, 2, 5, 10, 50)):
         problem = items_for(policy, n_arms, n_attributes=2)

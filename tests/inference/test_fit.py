@@ -70,6 +70,7 @@ def quadrature(wins: int, losses: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(12, 5), (40, 38), (7, 0)])
+@pytest.mark.sampled(3)
 def test_two_arms_against_quadrature(wins, losses):
     duels = Duels.from_wins(np.array([[0, wins], [losses, 0]]), ["a", "b"])
     tree = fit(duels, draws=8000, seed=3)
@@ -194,6 +195,7 @@ THIN = {
 
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson", "preference-matrix"])
 @pytest.mark.parametrize("name", THIN)
+@pytest.mark.sampled(3)
 def test_thin_data_gives_finite_wide_posteriors_and_a_warning(name, model):
     duels = THIN[name]
     with pytest.warns(ThinDataWarning, match="few for"):

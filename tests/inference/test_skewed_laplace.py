@@ -70,6 +70,7 @@ def quietly(*args, **settings):
 
 
 @pytest.mark.parametrize("name", THIN)
+@pytest.mark.sampled(3)
 def test_quantiles_of_thin_logs_are_exact(name):
     """40,000 draws: a 97.5 % quantile has a standard error of 0.02 to 0.03 sd in a long tail."""
     counts, exact = THIN[name]

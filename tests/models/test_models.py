@@ -60,6 +60,7 @@ def by_hand(model, draws):
 
 
 @pytest.mark.parametrize("model", ALL, ids=repr)
+@pytest.mark.sampled(3)
 def test_preference_is_what_the_docstrings_say(model, prior):
     draws, _ = prior(model)
     P = draws["preference"]

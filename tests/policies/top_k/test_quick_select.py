@@ -43,6 +43,7 @@ def plain(arms, k, delta):
 
 
 @pytest.mark.parametrize(("problem", "k"), [("linear", 1), ("linear", 4), ("flat", 9), ("flat", 5)])
+@pytest.mark.sampled(3)
 def test_lockstep_until_it_stops(problem, k):
     P = named(problem, n_arms=10, e=0.35).P if problem == "flat" else named(problem).P
     for seed in range(3):
