@@ -101,6 +101,7 @@ FAST = ("ml_pocbam.py",)
     "name",
     [pytest.param(n, marks=pytest.mark.plain if n in FAST else pytest.mark.slow) for n in SMALL],
 )
+@pytest.mark.slow
 def test_headlines(name, tmp_path, capsys, reproduce):
     """Each leaves a trace, a figure and rows, goes on from the trace, and joins the page."""
     options = ["--quick", "--workers", "1", "--out", str(tmp_path), *SMALL[name].split()]

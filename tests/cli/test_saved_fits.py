@@ -177,6 +177,7 @@ def test_settings_of_another_model(other, command, written, tmp_path, monkeypatc
 # -- updates ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_update_waits_for_the_one_before(written, tmp_path):
     """The fit is replaced while it is held: the update is of the new one."""
     path, holding = tmp_path / "fit.nc", threading.Event()
@@ -202,6 +203,7 @@ def test_an_update_waits_for_the_one_before(written, tmp_path):
 
 @pytest.mark.parametrize("options", [["--order-effect"], []])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_update_that_needs_the_log_names_its_option(options, tmp_path):
     rows = [f"{row},{'xyz'[k // 5 % 3]}" for k, row in enumerate(LOG.splitlines()[1:])]
     log, path = tmp_path / "a.csv", tmp_path / "fit.nc"

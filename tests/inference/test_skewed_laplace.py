@@ -92,6 +92,7 @@ def test_quadrature_has_converged(name):
         np.testing.assert_allclose(found[quantity][0], wanted, atol=0.03 * deviation)
 
 
+@pytest.mark.slow
 def test_many_arms_and_few_duels_are_certified():
     """20 arms, 45 duels: normal proposals leave a quarter of the draws."""
     rng = np.random.default_rng(1)

@@ -54,7 +54,11 @@ def allowed(wins, t, delta):
     return named_pairs, answers
 
 
-@pytest.mark.parametrize("problem", [named("mslr-5"), DETOUR, named("cyclic-4")], ids=str)
+@pytest.mark.parametrize(
+    "problem",
+    [pytest.param(named("mslr-5"), marks=pytest.mark.slow), DETOUR, named("cyclic-4")],
+    ids=str,
+)
 def test_lockstep_until_the_answer(problem):
     policy, n_arms = bd.TrackAndStop(delta=0.2), problem.n_arms
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)

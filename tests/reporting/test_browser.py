@@ -230,7 +230,7 @@ def test_two_arms_are_compared_in_either_order(path, tmp_path):
         ("The two are about level", {"beats": 0.6, "lower": 0.49, "upper": 0.51}),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_words_of_the_comparison_are_those_of_a_reader(folder, tmp_path, said, numbers):
     text = (folder / "report.html").read_text()
     data = re.search(r'<script type="application/json">(.*?)</script>', text)[1]

@@ -96,6 +96,7 @@ def test_a_candidate_duels_whoever_most_probably_beats_it():
     assert not study.stopped
 
 
+@pytest.mark.slow
 def test_retired_arms_are_left_out_of_confirmation():
     study = told(CYCLE)
     study.retire_arms(["a"])

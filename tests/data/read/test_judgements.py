@@ -107,6 +107,7 @@ def test_a_log_of_a_format_is_analysed_like_any_other(name, tmp_path):
 
 @few
 @pytest.mark.parametrize("name", ["arena-hard-auto", *slow(*[*SAMPLES][1:])])
+@pytest.mark.slow
 def test_a_report_names_the_format(name, tmp_path):
     path = opened(SAMPLES[name], "path", tmp_path)
     fit = bd.fit(bd.read_duels(path), bd.models.BradleyTerry(), draws=200, seed=0)

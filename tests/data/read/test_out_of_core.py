@@ -47,6 +47,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_a_folder_is_one_log(folder):
     duels = bd.read_duels(folder)
     parts = bd.read_duels([folder / "part-0.parquet", folder / "day=2" / "part-1.parquet"])

@@ -78,6 +78,7 @@ def test_equal_arms_take_one_pass_of_the_longest_matches():
     assert (memory.place == 1).sum() == 3
 
 
+@pytest.mark.slow
 def test_wrong_selections_are_at_most_delta():
     """Six arms by Bradley-Terry, gaps of more than epsilon: only one selection is right."""
     logits = 0.6 * np.arange(6)[::-1]
