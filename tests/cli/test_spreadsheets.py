@@ -81,7 +81,6 @@ def test_numbers_stay_numbers():
 
 @pytest.mark.parametrize("raw", ["", " --raw"])
 @pytest.mark.parametrize("audit", ["", " --audit"])
-@pytest.mark.sampled(2)
 def test_an_exported_study_is_read_as_it_was(files, raw, audit):
     run(f"study export s.study log.csv{audit}{raw}")
     text = (files / "log.csv").read_text()

@@ -242,7 +242,6 @@ def test_predict_is_that_of_python(fit, tmp_path):
         (["a", "b", "--json", "--csv"], "should not be given together"),
     ],
 )
-@pytest.mark.sampled(3)
 def test_predict_refuses_in_one_line(args, words, fit):
     answer = run("predict", fit, *args)
     assert answer.exit_code == 2 and answer.stderr.count("\n") == 1

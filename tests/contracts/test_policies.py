@@ -213,7 +213,6 @@ def test_asks_for_exactly_as_many_duels_as_it_is_given(policy):
 
 
 @every_pair_policy
-@pytest.mark.sampled(2)
 def test_two_arms_suffice_or_are_refused_by_name(policy):
     P = np.array([[0.5, 0.8], [0.2, 0.5]])
     try:

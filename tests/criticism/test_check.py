@@ -562,7 +562,7 @@ def test_the_command(tmp_path):
     ],
     ids=["ladder", "order", "cycle", "both", "units"],
 )  # fmt: skip
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_what_is_found_decides_what_is_compared(log, also, monkeypatch):
     asked = []
 

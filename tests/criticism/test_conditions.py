@@ -57,8 +57,7 @@ def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judg
     assert {"category": "category", "time": "time", "covariate": "x"}[kind] in said
 
 
-@pytest.mark.parametrize("judges", [0, 12])
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("judges", [pytest.param(0, marks=pytest.mark.slow), 12])
 def test_cycles_beside_a_covariate_are_found(judges):
     """In most logs: the majorities of few judges say less than their votes."""
     logs = [world("covariate", seed, cyclic=True, judges=judges) for seed in range(3)]

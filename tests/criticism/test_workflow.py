@@ -282,7 +282,7 @@ def items():
     ],
     ids=lambda model: model.name,
 )
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(3)
 def test_log_priors_are_those_of_the_pymc_model(log, model):
     import pymc as pm
 

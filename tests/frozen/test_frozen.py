@@ -104,7 +104,7 @@ OTHER_FORMS = (
 LONG = (
     *("by-model", "/items large", "contextual-duels", "item-duels"),
     # a problem is played once for all of its policies: the fast tests have them all on one
-    *("/drawn", "/uneven", "/perturbed", "/replay"),
+    *("/drawn", "/uneven", "/line", "/replay"),
 )
 
 

@@ -181,7 +181,6 @@ def test_a_trace_of_something_else_is_not_overwritten(tmp_path):
         bd.open_trace(tmp_path / "nothing.zarr")
 
 
-@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_trace(reference):
     from distributed import LocalCluster
 
@@ -315,7 +314,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_a_trace_that_lost_a_file_is_not_read_as_zeros(kept, tmp_path, damage):
     """Every kind of file in turn: the right regret, or a refusal that names the file."""
     whole = bd.regret(bd.open_trace(kept)).load()

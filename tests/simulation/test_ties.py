@@ -60,7 +60,6 @@ def test_a_trace_counts_a_tie_as_half_a_win():
 
 
 @pytest.mark.parametrize("policy", FAST, ids=label)
-@pytest.mark.sampled(3)
 def test_every_policy_plays_ties_and_batches(policy):
     for problem in (TIED, "cyclic-4"):
         asked = {"seed": 1, "record_at": [60], "workers": 1}
