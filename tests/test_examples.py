@@ -41,6 +41,7 @@ def test_rank_a_log(tmp_path, capsys):
     assert "Health of springall" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_no_ranking(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "no_ranking.py"))["main"](tmp_path)
     made = {path.name for path in tmp_path.iterdir()}
