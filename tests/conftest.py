@@ -32,8 +32,9 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
             sampled[item.nodeid.partition("[")[0]].append(item)
     for name, cases in sampled.items():
-        n = cases[0].get_closest_marker("sampled").args[0]
+        n, *always = cases[0].get_closest_marker("sampled").args
         fast = covering([case.callspec.params for case in cases], n, name)
+        fast += [k for k, case in enumerate(cases) if case.callspec.id in always]
         for k in {*range(len(cases))} - {*fast}:
             cases[k].add_marker(pytest.mark.slow)
 

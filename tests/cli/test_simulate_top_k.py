@@ -20,7 +20,7 @@ def run(*args):
 
 
 @pytest.mark.parametrize("kept", ["trace.nc", "trace.zarr"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, "trace.nc")
 def test_it_tells_draws_and_keeps_what_simulate_finds(tmp_path, kept):
     out, plot = tmp_path / kept, tmp_path / "success.png"
     args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]

@@ -299,7 +299,7 @@ def derivatives_are_exact(here, seed):
 
 
 @pytest.mark.parametrize(("response", "terms", "worth"), LINEAR, ids=lambda v: ids(v or "default"))
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5, "margin-by-pair-default-known-scale")
 def test_the_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms, worth):
     here = linear(response, terms, log, worth)
     if here is None:
@@ -322,7 +322,7 @@ def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, 
 
 @pytest.mark.parametrize("response", [r for r in RESPONSES if r not in COUPLED])
 @pytest.mark.parametrize("order", [None, 1.0, np.inf])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "inf-student")
 def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
     predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
     model = RESPONSES[response](predictor + OrderEffect(order) if order else predictor)

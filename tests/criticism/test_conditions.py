@@ -46,7 +46,7 @@ def world(kind, seed, *, cyclic=False, judges=0):
 
 @pytest.mark.parametrize("judges", [0, 12])
 @pytest.mark.parametrize(("kind", "seed"), [("category", 0), ("time", 4), ("covariate", 2)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "time-4-0")
 def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judges):
     found = transitivity_test(world(kind, seed, judges=judges), 199, seed, power=False)
     assert (found.unit == "duel") == (judges == 0)  # else the majorities of each judge count

@@ -252,7 +252,7 @@ def test_coverage(kind, term):
     [BradleyTerry(), Davidson(), BradleyTerry() + OrderEffect(), PreferenceMatrix()],
     ids=lambda m: m.name,
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, "preference-matrix")
 def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     """Mean replicates of each pair are near the wins, which the model explains."""
     rng = np.random.default_rng(7)

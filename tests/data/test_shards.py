@@ -93,7 +93,7 @@ TIES = ("keep", "half", "drop")
         for (i, columns), (j, ties) in product(enumerate(COLUMNS), enumerate(TIES))
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "sampling-keep")
 def test_shards_counted_apart_are_one_read(folder, columns, ties):
     options = COLUMNS[columns] | {"ties": ties}
     paths = [folder / f"day-{k}.parquet" for k in range(3)]

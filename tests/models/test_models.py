@@ -65,7 +65,7 @@ SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(m, marks=[] if isinstance(m, BradleyTerry | PreferenceMatrix) else [SLOW])
+        pytest.param(m, marks=[] if isinstance(m, Davidson | PreferenceMatrix) else [SLOW])
         for m in ALL
     ],
     ids=repr,

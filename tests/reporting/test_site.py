@@ -52,7 +52,7 @@ def read(path):
 
 
 @pytest.mark.parametrize("name", LOGS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5, "a matrix")
 def test_pages_agree_with_the_log_and_lead_to_one_another(name, tmp_path):
     make, model = LOGS[name]
     log = make()
@@ -180,7 +180,12 @@ def made(tmp_path_factory):
         (f"editions/{DAY}.json", lambda m: m["ranking"][0].update(rank=1e999), "each row"),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(
+    3,
+    "site.json-<lambda>-it should have a title",
+    "site.json-<lambda>-pages should be names0",
+    "editions/2026-11-01.json-<lambda>-each row0",
+)
 def test_a_site_that_was_edited_is_refused_and_left(made, file, change, message, tmp_path):
     folder = shutil.copytree(made, tmp_path / "in" / "site")
     held = read(folder / file)
