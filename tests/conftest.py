@@ -1,10 +1,12 @@
 """The order of the tests, and what each leaves behind."""
 
 import sys
-from collections import Counter
+from collections import defaultdict
 from functools import partial
 
 import pytest
+
+from tests.support.covering import covering
 
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
@@ -25,13 +27,16 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_modifyitems(items):
     """Let those begin that play the same compiled policies; of sampled cases leave some."""
     items.sort(key=lambda item: not item.nodeid.startswith(KERNELS))
-    met: Counter[str] = Counter()
+    sampled = defaultdict(list)
     for item in items:
-        if (mark := item.get_closest_marker("sampled")) is not None:
-            name = item.nodeid.partition("[")[0]
-            if met[name] % mark.args[0]:
-                item.add_marker(pytest.mark.slow)
-            met[name] += 1
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+            sampled[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in sampled.items():
+        n, *always = cases[0].get_closest_marker("sampled").args
+        fast = covering([case.callspec.params for case in cases], n, name)
+        fast += [k for k, case in enumerate(cases) if case.callspec.id in always]
+        for k in {*range(len(cases))} - {*fast}:
+            cases[k].add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

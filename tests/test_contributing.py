@@ -66,6 +66,7 @@ def test_a_policy(run):
     assert float(bd.regret(trace, "copeland").isel(time=-1).min()) > 0
 
 
+@pytest.mark.plain
 def test_a_problem(run):
     trace = run("Add a problem")["trace"]
     assert bd.regret(trace).sizes["problem"] == 2

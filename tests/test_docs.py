@@ -14,8 +14,8 @@ PAGES = [p for p in sorted(DOCS.rglob("*.md")) if CELL.search(p.read_text(encodi
 
 
 def of_pages():
-    """Return the pages as parameters: that on policies compiles eight of them, and is slow."""
-    slow = {"bandits": pytest.mark.slow}
+    """Return the pages as parameters: two, one of which compiles eight policies, are slow."""
+    slow = dict.fromkeys(("bandits", "llm_evaluation"), pytest.mark.slow)
     return [pytest.param(p, id=p.stem, marks=slow.get(p.stem, ())) for p in PAGES]
 
 

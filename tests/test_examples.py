@@ -41,6 +41,7 @@ def test_rank_a_log(tmp_path, capsys):
     assert "Health of springall" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_no_ranking(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "no_ranking.py"))["main"](tmp_path)
     made = {path.name for path in tmp_path.iterdir()}
@@ -101,6 +102,7 @@ FAST = ("ml_pocbam.py",)
     "name",
     [pytest.param(n, marks=pytest.mark.plain if n in FAST else pytest.mark.slow) for n in SMALL],
 )
+@pytest.mark.slow
 def test_headlines(name, tmp_path, capsys, reproduce):
     """Each leaves a trace, a figure and rows, goes on from the trace, and joins the page."""
     options = ["--quick", "--workers", "1", "--out", str(tmp_path), *SMALL[name].split()]

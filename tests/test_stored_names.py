@@ -56,10 +56,10 @@ def read(kind, path):
         return str(error)
 
 
-@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [27, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", crafted.KINDS)
 def test_no_stored_text_runs(kind, step, stored, tmp_path):
-    """Every text (the ninth part of them, if quick) names a command, a module or a dunder."""
+    """Every text (a 27th of them, if quick) names a command, a module or a dunder."""
     watch = crafted.Watch(tmp_path)
     spots, plant = crafted.KINDS[kind]
     places = spots(stored / kind)

@@ -77,6 +77,7 @@ def test_quantile_bounds_last_as_long_as_the_play():
 @pytest.mark.parametrize(
     "policy", [RUCB, *(pytest.param(p, marks=pytest.mark.slow) for p in (DTS, CCB))]
 )
+@pytest.mark.slow
 def test_the_same_policy_on_another_belief(policy):
     spec = Laplace(BradleyTerry(), draws=200, growth=0.5)
     P = np.array([[0.5, 0.7, 0.85], [0.3, 0.5, 0.7], [0.15, 0.3, 0.5]])

@@ -42,6 +42,7 @@ def test_right_answers_come_and_mirror(test):
     assert test(0.0, 0.0, 1.0) == test(5.0, 5.0, 1.0) == 0
 
 
+@pytest.mark.slow
 def test_mixture_decides_as_fast_as_was_measured_elsewhere():
     """p = 0.6 at 1e-4: 555 duels on average by the mixture, 1162 by the union (300 runs)."""
     rng = np.random.default_rng(1)

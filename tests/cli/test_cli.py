@@ -97,7 +97,7 @@ JOBS = {
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
     """Nor is garbage looked for among what is imported."""
     code, unused = JOBS[job]
@@ -110,6 +110,7 @@ def test_a_small_log_runs_no_module_in_vain(job, tmp_path):
     assert (tmp_path / "r.html").exists() == (job == "report")
 
 
+@pytest.mark.slow
 def test_a_check_draws_nothing():
     """Models are compared by ArviZ's statistics, without its plots."""
     code = COMMAND.format("check springall")
@@ -351,6 +352,7 @@ def test_guessed_columns_are_told_on_stderr(tmp_path):
     assert "model_a" in result.stderr and "guess" in result.stderr
 
 
+@pytest.mark.slow
 def test_winners_json_from_a_log_and_from_its_fit(tmp_path):
     options = ["--draws", "400", "--seed", "5"]
     path = tmp_path / "fit.nc"

@@ -151,6 +151,7 @@ def many(here):
     return "many.csv --by league --draws 100"
 
 
+@pytest.mark.slow
 def test_fit_by_writes_a_file_for_each_label(here, many):
     result = CliRunner().invoke(main, f"fit {many} -o fit.nc".split())
     assert result.exit_code == 0, result.stderr

@@ -120,6 +120,7 @@ def loaded(path):
 
 
 @pytest.mark.parametrize("command", OPENING)
+@pytest.mark.sampled(3)
 def test_what_fit_wrote_is_read_whatever_the_case_of_its_name(
     command, written, tmp_path, monkeypatch
 ):
@@ -146,6 +147,7 @@ def test_a_flipped_bit_of_what_fit_wrote(command, written, tmp_path, monkeypatch
     assert refused >= len(places)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     """A fit by ``to_netcdf``: what HDF5 can see is one line."""
     path, bad = tmp_path / "own.nc", tmp_path / "bad.nc"
@@ -159,7 +161,7 @@ def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     assert 2 in statuses
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("command", "other"), product(OPENING, OTHERS))
 def test_settings_of_another_model(other, command, written, tmp_path, monkeypatch):
     path = tmp_path / "other.nc"
@@ -175,6 +177,7 @@ def test_settings_of_another_model(other, command, written, tmp_path, monkeypatc
 # -- updates ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_update_waits_for_the_one_before(written, tmp_path):
     """The fit is replaced while it is held: the update is of the new one."""
     path, holding = tmp_path / "fit.nc", threading.Event()
@@ -200,6 +203,7 @@ def test_an_update_waits_for_the_one_before(written, tmp_path):
 
 @pytest.mark.parametrize("options", [["--order-effect"], []])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_update_that_needs_the_log_names_its_option(options, tmp_path):
     rows = [f"{row},{'xyz'[k // 5 % 3]}" for k, row in enumerate(LOG.splitlines()[1:])]
     log, path = tmp_path / "a.csv", tmp_path / "fit.nc"

@@ -20,6 +20,7 @@ def run(*args):
 
 
 @pytest.mark.parametrize("kept", ["trace.nc", "trace.zarr"])
+@pytest.mark.sampled(2, "trace.nc")
 def test_it_tells_draws_and_keeps_what_simulate_finds(tmp_path, kept):
     out, plot = tmp_path / kept, tmp_path / "success.png"
     args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]
@@ -100,6 +101,7 @@ def test_nothing_but_a_trace_is_written_over(tmp_path, capfd, name):
 
 
 @pytest.mark.parametrize("name", ["trace.nc", "trace.zarr"])
+@pytest.mark.sampled(2)
 def test_the_same_simulation_continues_and_another_is_refused(tmp_path, capfd, name):
     given = ["--problem", "linear", "--policies", "Uniform", "--k", "1", "--horizon", "90"]
     given += ["--replications", "2", "-o", str(tmp_path / name)]

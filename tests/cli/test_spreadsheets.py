@@ -98,6 +98,7 @@ def test_a_log_of_another_source_keeps_its_apostrophes(files):
 
 
 @pytest.mark.parametrize("raw", ["", " --raw"])
+@pytest.mark.sampled(2)
 def test_tables_of_commands(files, raw):
     run("study export s.study log.csv")
     printed = run(f"winners log.csv --judge none --draws 100 --csv{raw}")

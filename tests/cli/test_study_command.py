@@ -94,6 +94,7 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_status_as_json_has_the_plan(told, capsys):
     assert study("status", told, "--futures", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -82,6 +82,7 @@ def each_command_with(name, values, step):
 
 
 @each_command_with(["word"], WORDS, step=4)
+@pytest.mark.sampled(3)
 def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, monkeypatch):
     """The model that reaches the fit, and the columns that were read for it."""
     seen = []

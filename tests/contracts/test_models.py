@@ -299,7 +299,7 @@ def derivatives_are_exact(here, seed):
 
 
 @pytest.mark.parametrize(("response", "terms", "worth"), LINEAR, ids=lambda v: ids(v or "default"))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5, "margin-by-pair-default-known-scale")
 def test_the_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms, worth):
     here = linear(response, terms, log, worth)
     if here is None:
@@ -322,7 +322,7 @@ def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, 
 
 @pytest.mark.parametrize("response", [r for r in RESPONSES if r not in COUPLED])
 @pytest.mark.parametrize("order", [None, 1.0, np.inf])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3, "inf-student")
 def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
     predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
     model = RESPONSES[response](predictor + OrderEffect(order) if order else predictor)
@@ -452,7 +452,7 @@ def test_one_likelihood(log, response, terms):
 
 @each(FEW)
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_question(log, quick, response, terms):
     model = make(response, terms).settled(log)
     ask(fit(log, model, clusters=False), model, log, ["pair"])
@@ -530,16 +530,14 @@ def audited(log, model):
 
 AUDITED = [
     ("bradley-terry", (), None),
-    ("thurstone", ("order",), None),
-    ("davidson", ("x",), None),
     ("margin", ("sides",), None),
-    ("thurstone", (), "items"),
     ("bradley-terry", ("cycles",), None),
-    ("margin by arm", (), None),
     *(
         pytest.param(response, terms, worth, marks=pytest.mark.slow)
         for response, terms, worth in [
             *((response, terms, None) for response, terms in FEW),
+            *(("thurstone", ("order",), None), ("davidson", ("x",), None)),
+            *(("thurstone", (), "items"), ("margin by arm", (), None)),
             *((response, (), worth) for response in RESPONSES for worth in WORTH),
             ("bradley-terry", ("order",), "two sources"),
         ]
@@ -551,7 +549,6 @@ AUDITED = [
     ("response", "terms", "worth"), AUDITED, ids=lambda v: "default" if v is None else ids(v)
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
-@pytest.mark.sampled(3)
 def test_every_model_is_audited_or_says_why_not(log, quick, response, terms, worth):
     audited(log, make(response, terms, worth).settled(log))
 
@@ -562,6 +559,7 @@ def test_a_preference_matrix_is_audited(log, quick):
 
 @each([("bradley-terry", ("judge",)), ("margin", ("order", "x")), ("davidson", ("cycles",))])
 @pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.sampled(3)
 def test_any_unit_is_left_out(log, quick, response, terms, unit):
     tree = fit(log, make(response, terms), clusters=False)
     with warnings.catch_warnings():
@@ -571,6 +569,7 @@ def test_any_unit_is_left_out(log, quick, response, terms, unit):
 
 
 @each(FEW[::5])
+@pytest.mark.sampled(4)
 def test_held_out_votes_are_predicted(log, quick, response, terms):
     found = held_out(log, make(response, terms), folds=2, draws=100)
     assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
@@ -689,7 +688,7 @@ def run(*args):
         ("perturbed-thurstone", ["--order-effect", "--covariates", "x"]),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_the_command_line_fits_terms(quick, file, tmp_path, model, options):
     path = tmp_path / "fit.nc"
     result = run("fit", file, "--model", model, "--draws", 100, "-o", path, *options)

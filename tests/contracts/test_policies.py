@@ -184,7 +184,7 @@ def test_settings_of_the_wrong_kind_are_refused_when_the_policy_is_made(policy):
 
 
 @every_pair_policy
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_select_reads_the_belief_and_writes_only_its_memory(policy):
     P = named("cyclic-4").P
     policy = policy.for_horizon(300)
@@ -201,6 +201,7 @@ def test_select_reads_the_belief_and_writes_only_its_memory(policy):
 
 
 @every_pair_policy
+@pytest.mark.sampled(3)
 def test_asks_for_exactly_as_many_duels_as_it_is_given(policy):
     for n_arms, horizon in product((3, 5), (1, 2, 5, 10, 50)):
         P = named("linear", n_arms=n_arms).P
@@ -225,6 +226,7 @@ def test_two_arms_suffice_or_are_refused_by_name(policy):
 
 
 @every_item_policy
+@pytest.mark.sampled(3)
 def test_item_policies_read_the_belief_and_write_only_their_memory(policy):
     problem = items_for(policy)
     belief, memory = policy.belief.init(problem.offer), policy.init(problem.offer)
@@ -245,6 +247,7 @@ def test_item_policies_read_the_belief_and_write_only_their_memory(policy):
 
 
 @every_item_policy
+@pytest.mark.sampled(3)
 def test_shows_exactly_as_often_as_it_is_told(policy):
     for n_arms, horizon in product((2, 5), (1, 2, 5, 10, 50)):
         problem = items_for(policy, n_arms, n_attributes=2)
@@ -326,7 +329,7 @@ def test_compiled_in_a_new_process_and_plain_python_agree():
 
 
 @every_policy
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_fixed_seed_trace(policy):
     """Any change here is a changed number, and belongs in the change log.
 

@@ -42,6 +42,7 @@ def changes(log):
 
 
 @pytest.mark.parametrize("change", ["removed", "reversed"])
+@pytest.mark.sampled(2)
 def test_influence_is_the_derivative_of_the_mean_difference(change):
     """Against refits without one vote of each kind; draws are the same normal numbers."""
     one = changes(bd.datasets.load("celebrities"))
@@ -62,6 +63,7 @@ def test_influence_is_the_derivative_of_the_mean_difference(change):
 
 
 @pytest.mark.parametrize("few", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_no_fewer_votes_change_the_leader(few):
     """Against all choices of fewer votes of a small log."""
     one = changes(bd.datasets.load("tennis1990"))
@@ -116,6 +118,7 @@ def test_what_is_named_changes_the_goal_when_it_is_left_out(by, goal, back):
     assert float(mean.sel(arm=row["new"][0])) > float(mean.sel(arm=back))
 
 
+@pytest.mark.slow
 def test_a_leader_that_no_part_of_the_votes_changes_is_said_so():
     rows = pd.DataFrame({"left": ["a"] * 40, "right": ["b", "c"] * 20, "outcome": [1] * 40})
     log = bd.read_duels(rows)
@@ -157,6 +160,7 @@ def test_planted_judges_are_found_and_honest_ones_are_not():
     assert not bd.audit(bd.fit(honest, BradleyTerry()), honest).improbable["flagged"].any()
 
 
+@pytest.mark.slow
 def test_the_p_values_of_judges_do_not_depend_on_their_labels():
     log = voted(n=600, judges=24)
     judges = log.votes.judges
@@ -216,6 +220,7 @@ def test_selection_of_variants_and_its_sentence():
     assert "a0 is the best of 2 variants of top: of its lead over a2" in found.sentence
 
 
+@pytest.mark.slow
 def test_looks_are_in_the_order_of_time():
     log = voted()
     shuffled = np.random.default_rng(2).permutation(len(log.votes))

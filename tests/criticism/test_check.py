@@ -273,6 +273,7 @@ def test_a_planted_pair_stands_out():
         assert misfit == pytest.approx((own["z"] ** 2).mean())
 
 
+@pytest.mark.slow
 def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
     rng = np.random.default_rng(11)
     left, right = (np.tile(x, 30) for x in np.triu_indices(10, 1))
@@ -561,6 +562,7 @@ def test_the_command(tmp_path):
     ],
     ids=["ladder", "order", "cycle", "both", "units"],
 )  # fmt: skip
+@pytest.mark.sampled(2)
 def test_what_is_found_decides_what_is_compared(log, also, monkeypatch):
     asked = []
 

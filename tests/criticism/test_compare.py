@@ -63,6 +63,7 @@ def test_duels_left_out_of_independent_pairs_have_a_formula():
 
 
 @pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_importance_sampling_agrees_with_refits(unit, monkeypatch):
     duels = log_of(ladder(5), 6, 3)
     quick = bd.compare_models(duels, BradleyTerry(), unit=unit, folds=0)
@@ -170,6 +171,7 @@ def test_fits_can_be_given_and_must_be_of_the_log():
         bd.compare_models(log_of(ladder(4), 11, 10), [tree])
 
 
+@pytest.mark.slow
 def test_stacked_draws_are_the_mixture_and_have_winners():
     duels = log_of(ladder(5, 1.2), 12, 11)
     found = bd.compare_models(duels)
@@ -277,6 +279,7 @@ def density_by_hand(model, posterior, left, right, margin, unit):
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
 @pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkeypatch):
     duels = margin_log(3, 3, 1)
     monkeypatch.setattr("bayesduel.criticism.loo.trusted", lambda n: -10.0)
@@ -308,6 +311,7 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
 
 
 @pytest.mark.parametrize("unit", [pytest.param("pair", marks=pytest.mark.slow), "duel"])
+@pytest.mark.slow
 def test_models_of_margins_are_compared_among_themselves(unit):
     """A home advantage of two standard deviations is told from none."""
     models = [ThurstoneScore(), ThurstoneScore() + OrderEffect(), PerturbedThurstone()]

@@ -46,7 +46,7 @@ def world(kind, seed, *, cyclic=False, judges=0):
 
 @pytest.mark.parametrize("judges", [0, 12])
 @pytest.mark.parametrize(("kind", "seed"), [("category", 0), ("time", 4), ("covariate", 2)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "time-4-0")
 def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judges):
     found = transitivity_test(world(kind, seed, judges=judges), 199, seed, power=False)
     assert (found.unit == "duel") == (judges == 0)  # else the majorities of each judge count
@@ -57,7 +57,7 @@ def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judg
     assert {"category": "category", "time": "time", "covariate": "x"}[kind] in said
 
 
-@pytest.mark.parametrize("judges", [0, 12])
+@pytest.mark.parametrize("judges", [pytest.param(0, marks=pytest.mark.slow), 12])
 def test_cycles_beside_a_covariate_are_found(judges):
     """In most logs: the majorities of few judges say less than their votes."""
     logs = [world("covariate", seed, cyclic=True, judges=judges) for seed in range(3)]

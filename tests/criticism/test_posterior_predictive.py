@@ -234,6 +234,7 @@ def world(kind):
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
+@pytest.mark.sampled(3)
 def test_coverage(kind, term):
     """Predictive intervals of 90 % hold 85 to 95 % of the margins of a world of the model."""
     log = world(kind)
@@ -251,6 +252,7 @@ def test_coverage(kind, term):
     [BradleyTerry(), Davidson(), BradleyTerry() + OrderEffect(), PreferenceMatrix()],
     ids=lambda m: m.name,
 )
+@pytest.mark.sampled(3, "preference-matrix")
 def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     """Mean replicates of each pair are near the wins, which the model explains."""
     rng = np.random.default_rng(7)
@@ -276,6 +278,7 @@ def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     [(BradleyTerry(), None), (Davidson(), "points"), (MODEL, None)],
     ids=["wins", "ties", "margins"],
 )
+@pytest.mark.sampled(3)
 def test_arviz_takes_a_fit_and_its_replicates_as_they_are(model, names):
     import arviz as az
 

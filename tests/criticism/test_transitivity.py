@@ -199,6 +199,7 @@ def test_orders_are_improved_until_no_move_helps():
 
 
 @pytest.mark.parametrize("kind", ["ladder", "hierarchy", "ties", "order"])
+@pytest.mark.sampled(4)
 def test_transitive_logs_are_not_accused(kind):
     # Each false alarm has probability 0.05 at most: 6 of 20 or more, 3e-4.
     accused = 0
@@ -218,6 +219,7 @@ def test_transitive_logs_are_not_accused(kind):
     assert accused <= 5
 
 
+@pytest.mark.slow
 def test_an_order_effect_in_one_order_of_each_pair_is_not_a_cycle():
     # Without an order effect in the null models 39 of 40 such logs are called cyclic.
     found = []
@@ -271,6 +273,7 @@ def test_strength_agrees_with_the_test():
         assert evidence_strength(log, 59, seed) == found.strength
 
 
+@pytest.mark.slow
 def test_only_strong_evidence_accuses():
     # Pairs are won at 52 % or at 95 % along an order: uneven margins, no cycle.
     found = []
@@ -287,7 +290,6 @@ def test_only_strong_evidence_accuses():
     assert all(one.transitive for one in found if one.strength == "weak")
 
 
-@pytest.mark.plain
 def test_duels_won_in_replicated_logs_have_binomial_laws():
     n, chance = (
         np.array([1, 30, 30, 30, INVERTED, INVERTED + 1, 0]),

@@ -4,7 +4,7 @@ import json
 import warnings
 from itertools import product
 
-import arviz as az
+import arviz_stats as azs
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,7 +121,7 @@ def each_linear_with(name, values):
 
 
 @each_linear
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
     fits, log, response, term
 ):
@@ -136,9 +136,10 @@ def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
 
 
 @pytest.mark.parametrize("term", ["judge", "category", "time"])
+@pytest.mark.sampled(3)
 def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits, term):
     fit = fits("win", term)
-    table, moved = az.summary(fit, kind="stats", round_to="none")["mean"], bd.sensitivity(fit)
+    table, moved = azs.summary(fit, kind="stats", round_to="none")["mean"], bd.sensitivity(fit)
     for name, values in fit["posterior"].data_vars.items():
         own = table.index.str.partition("[").get_level_values(0) == name
         np.testing.assert_allclose(table[own], values.mean(("chain", "draw")).to_numpy().ravel())
@@ -146,7 +147,7 @@ def test_arviz_and_sensitivity_name_each_entry_of_an_array_as_the_fit_does(fits,
 
 
 @each_linear
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, term):
     fit = fits(response, term)
     table = bd.sensitivity(fit)
@@ -166,6 +167,7 @@ def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, 
 
 
 @each_linear_with("by", ["judge", "category", "time", "prompt", "pair"])
+@pytest.mark.sampled(4)
 def test_groups_of_any_column_are_checked(fits, log, response, term, by):
     table = bd.check_groups(fits(response, term), log, by, draws=40)
     group, labels = levels_by(log, by)
@@ -218,6 +220,7 @@ def test_a_calibration_depends_on_its_seed_alone_and_goes_on(log, tmp_path):
         bd.calibrate(model, log, 22, path=path, draws=200, seed=4)
 
 
+@pytest.mark.slow
 def test_arviz_draws_a_calibration():
     from arviz_plots import plot_ecdf_pit
 

@@ -118,6 +118,7 @@ def test_from_votes_refuses(keep, kind):
         Duels.from_votes(["a", "b"], ["b", "c"], [1, 0], keep=keep)
 
 
+@pytest.mark.slow
 def test_a_fit_by_a_kept_column_is_used_throughout():
     log = bd.read_duels(pd.DataFrame(COLUMNS), keep=["prompt"])
     model = BradleyTerry(Scores() + RandomEffects("prompt") + RandomEffects("judge"))

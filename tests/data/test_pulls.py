@@ -235,6 +235,7 @@ def test_bad_arguments_are_refused(make, error, message):
         make(items)
 
 
+@pytest.mark.slow
 def test_two_items_compare_by_their_scores_and_a_stored_fit_is_read(tmp_path):
     """P[i, j] is the chance that i paid where one of the two did, whatever is asked."""
     frame, rows = simulated(n=400)

@@ -93,7 +93,7 @@ TIES = ("keep", "half", "drop")
         for (i, columns), (j, ties) in product(enumerate(COLUMNS), enumerate(TIES))
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "sampling-keep")
 def test_shards_counted_apart_are_one_read(folder, columns, ties):
     options = COLUMNS[columns] | {"ties": ties}
     paths = [folder / f"day-{k}.parquet" for k in range(3)]
@@ -122,6 +122,7 @@ QUICK = {("bradley-terry", "judge, group")}  # the recipe has a covariate
     ("model", "columns"),
     [pytest.param(*c, marks=[] if c in QUICK else pytest.mark.slow) for c in CASES],
 )
+@pytest.mark.slow
 def test_cluster_robust_errors_survive_counting(folder, model, columns):
     """A vote without a judge stays a cluster of its own, however many equal ones there are."""
     options, fitted = COLUMNS[columns], MODELS[model][0]
@@ -183,6 +184,7 @@ def same(one, other):
 
 @settings(max_examples=20, deadline=None)
 @given(SHARDS, st.data())
+@pytest.mark.slow
 def test_merging_is_the_union_of_shards(votes, data):
     shards = [shard_of(part, f"shard {k}") for k, part in enumerate(votes)]
     whole = bd.merge(shards)
@@ -241,6 +243,7 @@ SOFT = {
 
 
 @pytest.mark.parametrize(("coding", "kind"), product(SOFT, WRITERS))
+@pytest.mark.sampled(3)
 def test_a_count_file_is_the_log_it_was_written_of(tmp_path, coding, kind):
     outcomes, options = SOFT[coding]
     n = 24 * len(outcomes)

@@ -22,7 +22,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import arviz as az
+import arviz_stats as azs
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -1052,7 +1052,7 @@ def moments(draws):
     components = draws.to_numpy().reshape(*draws.shape[:2], -1)
     at = np.unique(np.linspace(0, components.shape[2] - 1, HEAD).astype(int))
     chosen = [components[:, :, k] for k in at]
-    errors = [float(az.mcse(x)) if np.ptp(x) else 0.0 for x in chosen]
+    errors = [float(azs.mcse(x)) if np.ptp(x) else 0.0 for x in chosen]
     means = np.array([x.mean() for x in chosen])
     return {"shape": list(draws.shape[2:]), "mean": means, "error": np.array(errors)}
 

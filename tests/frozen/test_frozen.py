@@ -102,9 +102,9 @@ OTHER_FORMS = (
 )
 
 LONG = (
-    *("by-model", "/drawn", "/replay"),  # a problem is played once for all of its policies
-    *("POCBAm/uneven", "POCBAm/perturbed", "calibrated/uneven"),
-    *("posterior/uneven", "contextual-duels", "item-duels"),
+    *("by-model", "/items large", "contextual-duels", "item-duels"),
+    # a problem is played once for all of its policies: the fast tests have them all on one
+    *("/drawn", "/uneven", "/line", "/replay"),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
-from bayesduel.inference.accessor import _replaced
+from bayesduel.inference.accessor import _replaced, _root
 from bayesduel.models import BradleyTerry
 
 
@@ -46,3 +46,9 @@ def test_stretched_draws_are_made_once_and_handed_out_as_a_new_dictionary():
     first, second = fit.duel.posterior(), fit.duel.posterior()
     assert first is not second and first["score"] is second["score"]
     assert not np.array_equal(first["score"], fit.duel.posterior("model")["score"])
+
+
+def test_a_covariance_without_a_cholesky_factor_has_its_symmetric_root():
+    singular = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    root = _root(singular)
+    np.testing.assert_allclose(root @ root.T, singular, atol=1e-12)

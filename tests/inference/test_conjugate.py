@@ -1,6 +1,6 @@
 """The exact posterior of a preference matrix against NUTS of its own pm.Model."""
 
-import arviz as az
+import arviz_stats as azs
 import numpy as np
 import pytest
 
@@ -23,6 +23,6 @@ def test_exact_draws_are_those_of_nuts():
             a, b = np.log(a), np.log(b)
         for power in (1, 2):
             one, other = a**power, b**power
-            error = np.sqrt(one.var(both) / 8000 + az.mcse(other) ** 2)
+            error = np.sqrt(one.var(both) / 8000 + azs.mcse(other) ** 2)
             assert float((abs(one.mean(both) - other.mean(both)) / error).max()) < 5
         np.testing.assert_allclose(a.std(both), b.std(both), rtol=0.12)

@@ -69,6 +69,7 @@ def model_of(response, worth, by):
 @pytest.mark.parametrize("by", [("prompt", "judge"), ("topic", "prompt", "judge")], ids=len)
 @pytest.mark.parametrize("worth", ["scores", "sources"])
 @pytest.mark.parametrize("response", [BradleyTerry, Davidson, ThurstoneScore])
+@pytest.mark.sampled(3)
 def test_solutions_are_those_of_the_whole_matrix(response, worth, by):
     duels = log(margins=response is ThurstoneScore)
     model = model_of(response, worth, by).settled(duels)
@@ -138,6 +139,7 @@ def conditional(request):
     return layout, mode_at(layout, np.log(np.full(q, SCALES)), None)
 
 
+@pytest.mark.sampled(3)
 def test_a_precision_beside_another_is_that_of_its_own_prior(conditional):
     layout, here = conditional
     for k, slow in enumerate(_slow(layout, here)):
@@ -150,6 +152,7 @@ def test_a_precision_beside_another_is_that_of_its_own_prior(conditional):
             assert beside.half_log_det == pytest.approx(new.half_log_det, abs=0.01)
 
 
+@pytest.mark.sampled(3)
 def test_curvature_of_the_bound_is_that_of_its_slopes(conditional):
     layout, here = conditional
     if responding(layout.density).any():

@@ -127,6 +127,7 @@ def test_a_fit_says_why_and_a_model_that_is_named_is_taken_as_it_is():
         pytest.param("davidson + order", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_every_function_of_a_model_takes_it(asked, tmp_path):
     log = bd.read_duels(frame("home", "away", n=60, ties=0.2))
     name = "davidson + order"

@@ -3,7 +3,7 @@
 import json
 import warnings
 
-import arviz as az
+import arviz_stats as azs
 import choix
 import numpy as np
 import pytest
@@ -70,6 +70,7 @@ def quadrature(wins: int, losses: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(12, 5), (40, 38), (7, 0)])
+@pytest.mark.sampled(3)
 def test_two_arms_against_quadrature(wins, losses):
     duels = Duels.from_wins(np.array([[0, wins], [losses, 0]]), ["a", "b"])
     tree = fit(duels, draws=8000, seed=3)
@@ -95,10 +96,10 @@ def test_laplace_and_nuts_agree_within_monte_carlo_error(model):
     for summary in (lambda x: x, lambda x: x**2):
         fa, fb = summary(a), summary(b)
         ess_a = fast.attrs["importance_ess"]
-        error = np.sqrt(fa.var(("chain", "draw")) / ess_a + az.mcse(fb) ** 2)
+        error = np.sqrt(fa.var(("chain", "draw")) / ess_a + azs.mcse(fb) ** 2)
         gap = abs(fa.mean(("chain", "draw")) - fb.mean(("chain", "draw")))
         assert float((gap / error).max()) < 5
-    assert float(az.rhat(b).max()) < 1.02
+    assert float(azs.rhat(b).max()) < 1.02
 
 
 def test_the_tree_is_what_arviz_expects():
@@ -110,9 +111,9 @@ def test_the_tree_is_what_arviz_expects():
     assert tree["preference"]["preference"].dims == ("chain", "draw", "arm", "opponent")
     assert tree["posterior"].sizes == {"chain": 4, "draw": 200, "arm": 9, "opponent": 9}
     np.testing.assert_allclose(tree["posterior"]["score"].sum("arm"), 0.0, atol=1e-9)
-    summary = az.summary(tree, var_names=["score", "scale"])
+    summary = azs.summary(tree, var_names=["score", "scale"])
     assert len(summary) == 10
-    loo = az.loo(tree)
+    loo = azs.loo(tree)
     assert np.isfinite(loo.elpd)
     attrs = tree.attrs
     assert attrs["model"] == "bradley-terry"
@@ -194,6 +195,7 @@ THIN = {
 
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson", "preference-matrix"])
 @pytest.mark.parametrize("name", THIN)
+@pytest.mark.sampled(3)
 def test_thin_data_gives_finite_wide_posteriors_and_a_warning(name, model):
     duels = THIN[name]
     with pytest.warns(ThinDataWarning, match="few for"):

@@ -46,6 +46,7 @@ def test_wide_draws_are_students(approximation):
     np.testing.assert_allclose(log_density, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_weights_of_wide_draws_give_the_same_posterior(approximation):
     """Weighted means of coefficients and log scales, within five of their errors."""
     found = []

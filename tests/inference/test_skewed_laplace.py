@@ -70,6 +70,7 @@ def quietly(*args, **settings):
 
 
 @pytest.mark.parametrize("name", THIN)
+@pytest.mark.sampled(3)
 def test_quantiles_of_thin_logs_are_exact(name):
     """40,000 draws: a 97.5 % quantile has a standard error of 0.02 to 0.03 sd in a long tail."""
     counts, exact = THIN[name]
@@ -91,6 +92,7 @@ def test_quadrature_has_converged(name):
         np.testing.assert_allclose(found[quantity][0], wanted, atol=0.03 * deviation)
 
 
+@pytest.mark.slow
 def test_many_arms_and_few_duels_are_certified():
     """20 arms, 45 duels: normal proposals leave a quarter of the draws."""
     rng = np.random.default_rng(1)

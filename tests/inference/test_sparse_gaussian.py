@@ -169,6 +169,7 @@ def test_gibbs_is_the_posterior_of_three_arms_by_quadrature():
 
 
 @pytest.mark.filterwarnings("ignore:the variational draws are not certified")
+@pytest.mark.slow
 def test_an_update_is_the_fit_of_all_duels(small):
     new = log(120, 200, seed=1)
     options = {"method": "variational", "draws": 200}
@@ -178,6 +179,7 @@ def test_an_update_is_the_fit_of_all_duels(small):
     assert "fitted anew" in updated.attrs["method_reason"]
 
 
+@pytest.mark.slow
 def test_gibbs_sampling_is_a_method(small):
     fit = bd.fit(small, BradleyTerry(scale=1.0), "gibbs", draws=200, chains=2)
     assert fit.attrs["method"] == "gibbs"

@@ -90,6 +90,7 @@ def test_winners_use_them(fits):
     assert float(wider.mean()) > 1.2
 
 
+@pytest.mark.slow
 def test_copies_of_votes_add_nothing():
     rng = np.random.default_rng(1)
     score = rng.normal(size=ARMS)

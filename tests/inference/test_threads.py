@@ -38,6 +38,7 @@ def in_threads(call, given):
         return list(pool.map(call, given))
 
 
+@pytest.mark.slow
 def test_fits_in_threads_are_those_of_one_thread(quick_switches):
     def found(duels):
         fit = bd.fit(duels, draws=128)

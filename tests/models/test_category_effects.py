@@ -44,6 +44,7 @@ def fit(planted):
     return bd.fit(planted[1], BradleyTerry() + CategoryEffects(), "laplace", draws=4000, seed=1)
 
 
+@pytest.mark.slow
 def test_a_linear_term_is_certified_without_nuts(fit):
     assert fit.attrs["method"] == "laplace"
     assert fit.attrs["method_reason"].startswith("asked for: k")
@@ -89,6 +90,7 @@ def test_ranks_by_category(planted, fit):
         bd.category_ranks(fit, confidence=0.4)
 
 
+@pytest.mark.slow
 def test_categories_may_be_another_column(planted, fit):
     log = planted[1]
     votes = log.votes
@@ -99,6 +101,7 @@ def test_categories_may_be_another_column(planted, fit):
     assert found.equals(bd.category_ranks(fit))
 
 
+@pytest.mark.slow
 def test_a_stored_fit_gives_the_same_ranks(fit, tmp_path):
     import xarray as xr
 

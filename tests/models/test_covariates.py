@@ -160,6 +160,7 @@ def test_order_effect_is_found_and_left_out_of_preferences():
     assert fit["constant_data"].sizes["cell"] == len(duels.cells.left)
 
 
+@pytest.mark.slow
 def test_a_fit_can_be_saved_read_and_asked(tmp_path):
     duels, items = shipped("springall")
     fit = bd.fit(duels, by_attributes(items))
@@ -226,6 +227,7 @@ def test_repeated_votes_widen_the_intervals():
     assert spread[0] > 3 * spread[1]
 
 
+@pytest.mark.slow
 def test_what_takes_a_fit_takes_a_fit_of_attributes(tmp_path):
     duels, items = shipped("springall")
     fit = bd.fit(duels, by_attributes(items))
@@ -366,6 +368,7 @@ def test_bad_input_gives_one_line_and_status_2(args, said):
     assert said in result.stderr and "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_attributes_that_tell_nothing_are_said_to_tell_nothing():
     """Twenty attributes of noise on thirty items: unadjusted, they would seem to tell much."""
     from bayesduel.posterior.coefficients import explained_share

@@ -86,6 +86,7 @@ def test_maximum_likelihood_is_that_of_statsmodels(thresholds):
 
 
 @pytest.mark.parametrize("scale", [None, 1.0])
+@pytest.mark.sampled(2)
 def test_one_level_without_ties_is_bradley_terry(scale, tmp_path):
     left, right, grade = graded((0.0,))
     log = to_log(left, right, np.sign(grade))

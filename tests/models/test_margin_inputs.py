@@ -44,6 +44,7 @@ def test_margins_without_noise_are_refused(model):
         bd.fit(equal, model)
 
 
+@pytest.mark.slow
 def test_equal_margins_that_no_scores_fit_are_noise():
     """Every margin of a cycle is 2: scores are even and the noise is about 2."""
     log = Duels.from_votes("abc" * 5, "bca" * 5, [1] * 15, margin=[2.0] * 15)
@@ -61,6 +62,7 @@ def test_two_duels_of_three_arms_leave_the_noise_to_the_prior():
 
 
 @pytest.mark.filterwarnings("ignore::bayesduel.data.health.DisconnectedWarning")
+@pytest.mark.slow
 def test_arms_that_never_met_are_told():
     left, right = list("aabb" * 3) + ["x"] * 3, list("bbaa" * 3) + ["y"] * 3
     margin = np.random.default_rng(0).normal(1, 1, 15)

@@ -107,6 +107,7 @@ def grouped(left, right, margin, mean):
         yield (sign * (margin - mean))[low * 100 + high == pair]
 
 
+@pytest.mark.slow
 def test_a_variance_a_pair_is_integrated_out(votes):
     duels, (left, right, margin, _) = votes
     s, nu = 0.8, 4.0

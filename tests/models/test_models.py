@@ -59,7 +59,17 @@ def by_hand(model, draws):
     return expit(apart) if model.response.score_unit == "logits" else ndtr(apart)
 
 
-@pytest.mark.parametrize("model", ALL, ids=repr)
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(m, marks=[] if isinstance(m, Davidson | PreferenceMatrix) else [SLOW])
+        for m in ALL
+    ],
+    ids=repr,
+)
 def test_preference_is_what_the_docstrings_say(model, prior):
     draws, _ = prior(model)
     P = draws["preference"]

@@ -81,6 +81,7 @@ def test_maximum_likelihood_of_attributes_is_that_of_statsmodels():
     ],
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
+@pytest.mark.sampled(3)
 def test_the_density_is_that_of_the_pm_model(kind, worth):
     if kind == "best and worst" and worth in ("items", "attributes"):
         kind = "partial"  # whose arms the table has

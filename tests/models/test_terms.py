@@ -63,6 +63,7 @@ def log():
 
 
 @each_model
+@pytest.mark.sampled(3)
 def test_the_model_and_its_numpy_twin_have_one_likelihood(model, log):
     model = model.settled(log)
     built = model.build(log)

@@ -107,7 +107,7 @@ LONG = "arm number {:03d} with a name that is rather long"
         pytest.param(161, LONG, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_labels_never_overlap_nor_leave_the_picture(n_arms, label, many):
     found = many if n_arms == 161 else winners_of(n_arms, label=label)
     for plot in (plots.plot_ranking, plots.plot_ranks, plots.plot_preference, plots.plot_winners):

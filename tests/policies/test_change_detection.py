@@ -110,6 +110,7 @@ def test_lockstep(policy, plain, inner):
 
 
 @pytest.mark.parametrize("policy", OF_PAIRS, ids=str)
+@pytest.mark.sampled(3)
 def test_a_policy_begins_anew_as_it_was_before_the_first_duel(policy):
     """Whatever its memory is, and the same pairs follow."""
     policy = replace(policy, draws=20) if policy.reads == "scores" else policy.for_horizon(300)

@@ -46,6 +46,7 @@ def test_allocations_cost_what_highs_finds(name):
     assert min(closed) == pytest.approx(relaxed_slope(P), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_allocations_on_random_problems():
     rng = np.random.default_rng(1)
     for n_arms in (2, 3, 3, 4, 5, 6, 7, 9, 12, 15):

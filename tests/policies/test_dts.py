@@ -41,6 +41,7 @@ def test_dts_elects_among_the_possible_and_challenges_by_column():
 
 
 @pytest.mark.parametrize("prior", [1.0, 0.5, 3.0])
+@pytest.mark.sampled(3)
 def test_the_side_of_a_pair_has_the_probability_of_its_posterior(prior):
     """After every duel, and after many at once; of the wins of candidates alone."""
     rng = np.random.default_rng(0)

@@ -71,6 +71,7 @@ def answers(policy, P, horizon, **settings):
 
 
 @every_policy
+@pytest.mark.slow
 def test_flipping_the_coins_flips_the_winner(policy):
     for best in (0, 3):
         P = easy(best).P

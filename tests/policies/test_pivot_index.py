@@ -158,6 +158,7 @@ def test_a_pair_that_cannot_decide_is_never_duelled():
     assert memory.wait[0] == np.inf
 
 
+@pytest.mark.slow
 def test_repeats_change_nothing():
     """Asked once for many self-duels or before every duel: the same duels and random numbers."""
     policy, P = PivotIndex(), named("mslr-5").P

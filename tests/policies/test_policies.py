@@ -29,8 +29,9 @@ LEARNERS = [
     bd.RUCB(),
     bd.SelfSparring(),
 ]
-# Compiled for these tests, which takes half a minute a policy: make test-all has the others.
-COMPILED = (bd.DTS,)
+# Compiled for these tests, which takes up to half a minute a policy, of this one least: make
+# test-all has the others.
+COMPILED = (bd.SelfSparring,)
 
 
 def marks(policy):
@@ -67,6 +68,7 @@ def test_flipping_the_coins_flips_the_winner(policy):
 
 
 @every_learner
+@pytest.mark.slow
 def test_the_winner_is_found_equally_well_at_every_index(policy):
     """Arms are not permuted here: a policy that favours an index would show."""
     n_runs, found, regrets = 24, [], []
@@ -98,6 +100,7 @@ def test_rucb_is_linear_without_a_condorcet_winner():
 
 
 @pytest.mark.plain
+@pytest.mark.slow
 def test_ccb_is_not_linear_there():
     trace = bd.simulate(bd.CCB(), "hudry-13", 20_000, replications=3, record_at=[10_000, 20_000])
     half, whole = bd.regret(trace).mean("replication").values[0]

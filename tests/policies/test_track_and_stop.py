@@ -54,7 +54,11 @@ def allowed(wins, t, delta):
     return named_pairs, answers
 
 
-@pytest.mark.parametrize("problem", [named("mslr-5"), DETOUR, named("cyclic-4")], ids=str)
+@pytest.mark.parametrize(
+    "problem",
+    [pytest.param(named("mslr-5"), marks=pytest.mark.slow), DETOUR, named("cyclic-4")],
+    ids=str,
+)
 def test_lockstep_until_the_answer(problem):
     policy, n_arms = bd.TrackAndStop(delta=0.2), problem.n_arms
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
@@ -88,6 +92,7 @@ def test_the_factor_has_a_mean_of_at_most_one_if_the_arm_wins(weight, ties):
 
 
 @pytest.mark.parametrize("problem", [DETOUR, named("linear", n_arms=3)], ids=["detour", "linear"])
+@pytest.mark.sampled(2)
 def test_tiny_delta_takes_few_more_duels_than_the_least(problem):
     """Also where others than the winner beat an arm most clearly."""
     delta = 1e-100

@@ -179,6 +179,7 @@ def conditional(request):
         ({"time": None}, None),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_number_beyond_those_of_the_log_is_warned_of(conditional, given, words):
     kind = "dates" if conditional.posterior["period"].dtype.kind == "M" else "numbers"
     given = {n: v[kind] if isinstance(v, dict) else v for n, v in given.items()}
@@ -218,6 +219,7 @@ def test_times_of_another_kind_are_refused(conditional):
         predict(conditional, "0", "1", time=wrong)
 
 
+@pytest.mark.slow
 def test_a_fit_that_xarray_opened_is_predicted_from(tmp_path):
     bd.fit(bd.datasets.load("springall"), draws=100).to_netcdf(tmp_path / "fit.nc")
     code = (

@@ -84,6 +84,7 @@ def test_worth_is_the_number_of_votes_with_the_same_variance():
         assert np.trace(centre @ alone) == pytest.approx(np.trace(centre @ together), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_correlation_and_worth(found):
     table = {kind: one.table.loc["gpt"] for kind, one in found.items()}
     assert table["good"]["correlation_lower"] > 0.5 > 0 > table["adversary"]["correlation_upper"]
@@ -167,6 +168,7 @@ def liking(people=1500, machine=1500):
     return bd.read_duels(table, keep=["source"], covariates=["length"])
 
 
+@pytest.mark.slow
 def test_covariates_have_effects_by_source():
     fit = bd.fit(liking(), BradleyTerry(BY_SOURCE), draws=1000)
     found = bd.coefficients(fit)
@@ -176,6 +178,7 @@ def test_covariates_have_effects_by_source():
     assert chance[1] < chance[0] < chance[2]
 
 
+@pytest.mark.slow
 def test_the_advantage_by_source_of_many_duels_at_once():
     fit = fitted(votes("left"))
     rows = pd.DataFrame({"left": "a00", "right": "a01", "source": ["human", "gpt"] * 20})
@@ -197,6 +200,7 @@ def test_the_advantage_by_source_of_many_duels_at_once():
     ],
 )
 @pytest.mark.parametrize("base", [BradleyTerry(), Davidson(), ThurstoneScore()])
+@pytest.mark.sampled(3)
 def test_what_differs_by_level_is_asked_of_a_level(base, asked, neutral):
     fit = halves(base + OrderEffect(by="half") + Covariates(["length", "lists"], by="half"))
     if neutral is None:
@@ -237,7 +241,7 @@ def halves(model):
         (Covariates(["length"], by="source"), "covariate_effect"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_source_is_the_same_to_all_that_read_it(term, name, levels):
     """In whatever order the levels are given, and whether or not the log has them all."""
     log = liking(people=60, machine=60)

@@ -141,6 +141,7 @@ def test_a_saved_fit_is_read(fit, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("report", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_path):
     output = tmp_path / ("fit.nc" if command == "fit" else "page.html")
     common = (command, path, "-o", output, "--draws", 200, "--order-effect")

@@ -125,7 +125,7 @@ def test_votes_of_judges_are_joined(logs):
         CumulativeLogit(),  # the grades
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_what_a_model_reads_off_the_log_is_read_off_the_whole(model, tmp_path):
     """The new duels are later, of larger covariates and margins, and of another source."""
 
@@ -209,7 +209,7 @@ def run(*args):
 @pytest.mark.parametrize(
     ("how", "codes"), [*(("call", codes) for codes in CODES), ("command", "w/l and ties")]
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_batch_is_read_as_the_log_of_the_fit_was(tmp_path, codes, how):
     columns, old, new, side = CODES[codes]
     options = dict(zip(("left", "right", "outcome"), columns, strict=True))
@@ -236,6 +236,7 @@ def test_a_batch_is_read_as_the_log_of_the_fit_was(tmp_path, codes, how):
     assert updated.attrs["reading"] == fit.attrs["reading"]
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_stored_coding_does_not_understand_is_refused(tmp_path):
     columns = ("home", "away", "FTR")
     fit = tmp_path / "fit.nc"

@@ -91,6 +91,7 @@ def _both_ways(log, order, first, second):
     return (i, j), (j, i)
 
 
+@pytest.mark.sampled(2)
 def test_heads_sort_both_ways_and_the_filter_hides(path, tmp_path):
     script = """
     const heads = document.querySelectorAll("table.board th button");
@@ -172,6 +173,7 @@ def test_copies_are_those_of_the_files(path, tmp_path):
     assert any(r"| c\_c |" in line for line in lines)
 
 
+@pytest.mark.sampled(2)
 def test_the_matrix_says_of_each_pair_what_the_comparison_does(path, tmp_path):
     """Under the pointer, and under the arrow keys, which stop at the edges."""
     script = """
@@ -228,7 +230,7 @@ def test_two_arms_are_compared_in_either_order(path, tmp_path):
         ("The two are about level", {"beats": 0.6, "lower": 0.49, "upper": 0.51}),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_words_of_the_comparison_are_those_of_a_reader(folder, tmp_path, said, numbers):
     text = (folder / "report.html").read_text()
     data = re.search(r'<script type="application/json">(.*?)</script>', text)[1]
@@ -266,6 +268,7 @@ def test_a_category_is_chosen_and_its_own_ranking_shown(tmp_path):
     assert sorted(shown["all"]) == sorted(shown["code"]) and len(shown) == 3
 
 
+@pytest.mark.sampled(2)
 def test_with_scripts_off_the_page_is_whole(path, tmp_path):
     """In a frame that may run no script, which the page around it looks at."""
     frame = path.with_name("frame.html")
@@ -313,6 +316,7 @@ def test_everything_that_is_clicked_takes_the_keyboard(path, tmp_path):
     assert int(total) > 10 and not odd
 
 
+@pytest.mark.sampled(2)
 def test_a_phone_scrolls_no_page_sideways(path, tmp_path):
     """In a frame of 360 px, since a window of Chromium is never narrower than 500."""
     frame = path.with_name("frame.html")

@@ -24,6 +24,7 @@ def test_without_rejections_or_with_one_log_nothing_is_said(transitive):
     assert together_words(transitive) is None
 
 
+@pytest.mark.slow
 def test_the_table_of_all_says_how_many_are_rejected(tmp_path):
     wins = np.array([[0, 50, 10], [10, 0, 50], [50, 10, 0]])
     ranked = np.array([[0, 40, 50], [20, 0, 40], [10, 20, 0]])

@@ -222,6 +222,7 @@ def test_labels_are_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("by", [None, "category"])
+@pytest.mark.sampled(2)
 def test_the_order_effect_is_controlled_for_and_its_advantage_given(by, tmp_path):
     """Home wins 28 of 40 duels of equal arms: 70 %, shrunk a little by the prior."""
     wins = np.array([[0, 14, 14], [14, 0, 14], [14, 14, 0]])
@@ -299,6 +300,7 @@ def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
     assert page.text["calibration"].strip()
 
 
+@pytest.mark.slow
 def test_repeated_judges_are_told(tmp_path):
     rng = np.random.default_rng(1)
     left = rng.integers(0, 3, 120)
@@ -423,6 +425,7 @@ def test_too_few_degrees_of_freedom_are_told_at_the_top():
     assert words(12.0) == "" and words(np.inf, "model") == ""
 
 
+@pytest.mark.slow
 def test_few_clusters_are_told_beside_duels_to_decide(tmp_path):
     rng = np.random.default_rng(2)
     left = rng.integers(0, 3, 90)
@@ -544,6 +547,7 @@ def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
 WINS = [[0, 12, 15], [9, 0, 11], [8, 10, 0]]
 
 
+@pytest.mark.slow
 def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
     """No warning of matplotlib (warnings are errors here), and labels as text."""
     log = Duels.from_wins(WINS, ["模型", "\N{GRINNING FACE}", "plain"])
@@ -556,6 +560,7 @@ def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
         assert "模型" in base64.b64decode(data).decode()
 
 
+@pytest.mark.slow
 def test_long_labels_are_shortened_and_kept_in_titles(tmp_path):
     log = Duels.from_wins(WINS, ["x" * 5000, "y", "z"])
     path = bd.report(log, tmp_path / "r.html", draws=400)
@@ -677,6 +682,7 @@ def test_export_writes_the_files_of_the_page(springall, page, tmp_path):
         bd.export(fit, tmp_path, duels=log, format="xls")
 
 
+@pytest.mark.slow
 def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
     clear = bd.datasets.load("citations")
     even = bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [5, 3, 0]], ["a", "b", "c"])

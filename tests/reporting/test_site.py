@@ -52,6 +52,7 @@ def read(path):
 
 
 @pytest.mark.parametrize("name", LOGS)
+@pytest.mark.sampled(5, "a matrix")
 def test_pages_agree_with_the_log_and_lead_to_one_another(name, tmp_path):
     make, model = LOGS[name]
     log = make()
@@ -88,6 +89,7 @@ def test_pages_agree_with_the_log_and_lead_to_one_another(name, tmp_path):
         assert links and all((path.parent / link).resolve().is_file() for link in links)
 
 
+@pytest.mark.slow
 def test_of_many_arms_a_page_has_those_met_and_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setattr(sites, "ALL", 6)
     monkeypatch.setattr(sites, "NEAREST", 1)
@@ -138,6 +140,7 @@ def test_the_next_edition_keeps_links_and_says_what_changed(tmp_path):
     assert files(tmp_path) == old
 
 
+@pytest.mark.slow
 def test_a_page_for_any_name(tmp_path):
     names = [name or " " for name in HOSTILE]
     counts = np.random.default_rng(0).integers(1, 9, (len(names), len(names)))
@@ -177,7 +180,12 @@ def made(tmp_path_factory):
         (f"editions/{DAY}.json", lambda m: m["ranking"][0].update(rank=1e999), "each row"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(
+    3,
+    "site.json-<lambda>-it should have a title",
+    "site.json-<lambda>-pages should be names0",
+    "editions/2026-11-01.json-<lambda>-each row0",
+)
 def test_a_site_that_was_edited_is_refused_and_left(made, file, change, message, tmp_path):
     folder = shutil.copytree(made, tmp_path / "in" / "site")
     held = read(folder / file)

@@ -126,6 +126,7 @@ def sided(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 def test_an_advantage_of_a_side_is_in_the_verdict_and_the_ranking_free_of_it(sided):
     """Wrong 1: where sides have a meaning."""
     said = sided("home", "away").text["verdict"]
@@ -164,12 +165,14 @@ def test_uneven_margins_are_on_the_first_screen(monkeypatch):
     assert "Ratings may misstate single pairs: the log has more cycles than they predict." in said
 
 
+@pytest.mark.slow
 def test_sides_that_are_an_artefact_stay_out_and_the_page_says_why(sided):
     """Wrong 1: where they have none."""
     said = sided("one", "another").text["verdict"]
     assert "ranking is free" not in said and "do not say how a pair was presented" in said
 
 
+@pytest.mark.slow
 def test_a_page_has_one_verdict_and_other_models_are_rows(tmp_path):
     """Wrong 2."""
     log = bd.Duels.from_wins(ladder(5, 12, 6), NAMES[:5])
@@ -195,6 +198,7 @@ def test_a_rejected_ranking_is_on_the_first_screen_and_its_scores_are_not(tmp_pa
     assert "rating" not in page.rows["ranking"][0]
 
 
+@pytest.mark.slow
 def test_pointwise_ranks_lead_and_joint_ones_say_so_in_every_format(tmp_path):
     """Wrong 5; 4 is in test_leaderboard.py."""
     log = bd.Duels.from_wins(ladder(5, 12, 6), NAMES[:5])
@@ -209,6 +213,7 @@ def test_pointwise_ranks_lead_and_joint_ones_say_so_in_every_format(tmp_path):
     assert [*json.loads(listed["ranking.json"].read_text())[0]] == columns
 
 
+@pytest.mark.slow
 def test_the_noun_is_on_the_first_screen_and_the_exact_terms_below(tmp_path):
     log = bd.Duels.from_wins(ladder(4, 3, 2), NAMES[:4])
     path = bd.report(log, tmp_path / "r.html", draws=400, noun="model")

@@ -72,6 +72,7 @@ def test_every_route_is_public_or_guarded(told):
 @pytest.mark.parametrize(
     "token", ["", "x", "Bearer", "a" * 43, "é" * 20, "a" * 5000, "' or 1=1 --"]
 )
+@pytest.mark.sampled(3)
 def test_no_route_opens_without_a_token_that_is_known(told, token):
     told.site.strangers.wait = lambda who: 0
     before = kept(told)
@@ -185,6 +186,7 @@ def test_tokens_are_stored_hashed_and_written_nowhere(told, caplog, tmp_path):
 
 
 @pytest.mark.parametrize("path", sorted(BODIES))
+@pytest.mark.sampled(2)
 def test_wrong_bodies_are_refused(told, path):
     who = "ann" if "judge" in path else "root"
     client = told.stranger(authorization=f"Bearer {told.tokens[who]}")
@@ -224,6 +226,7 @@ def test_lengths_that_are_none_are_refused(told):
         "/judge/media/{t}/__class__/0", "/admin/..%2f..%2fetc/passwd",
     ],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_no_path_leaves_its_place(told, path):
     ann = told.stranger(authorization=f"Bearer {told.tokens['ann']}")
     answer = ann.get(path.format(t=told.open))

@@ -60,6 +60,7 @@ def notions(name):
 
 
 @each
+@pytest.mark.sampled(2)
 def test_each_duel_costs_by_the_matrix_in_force(name, traces):
     trace = traces[name]
     truth = trace["problem"].to_dataset()
@@ -83,7 +84,7 @@ def gap(P, a, b):
 
 
 @each
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_two_workers_and_a_resumed_trace_are_the_same(name, traces, tmp_path, monkeypatch):
     settings = SETTINGS | {"detail": "duels", "out": tmp_path / "trace.zarr"}
     write, written = StoredTrace.write, []
@@ -110,6 +111,7 @@ def test_two_workers_and_a_resumed_trace_are_the_same(name, traces, tmp_path, mo
 
 
 @each
+@pytest.mark.sampled(2)
 def test_the_trace_of_arms_the_command_and_the_figure_agree(name, traces, tmp_path):
     policies = POLICIES[:3]
     arms = bd.simulate(policies, PROBLEMS[name], HORIZON, detail="arms", workers=1, **SETTINGS)

@@ -47,6 +47,7 @@ def value_by_descent(P):
 
 
 @pytest.mark.parametrize("seed", [7])
+@pytest.mark.slow
 def test_closed_form_is_the_value_of_the_game(seed):
     P = drawn(3, seed)
     assert bd.least_duels(P, 0.05) == pytest.approx(KL * value_by_descent(P), rel=1e-3)

@@ -126,6 +126,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     out = tmp_path / "trace.zarr"
     whole = bd.simulate(BOTH, "mslr-5", 20_000, replications=12, seed=7)
@@ -313,7 +314,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_a_trace_that_lost_a_file_is_not_read_as_zeros(kept, tmp_path, damage):
     """Every kind of file in turn: the right regret, or a refusal that names the file."""
     whole = bd.regret(bd.open_trace(kept)).load()

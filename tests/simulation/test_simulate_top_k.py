@@ -82,6 +82,7 @@ def test_results_do_not_depend_on_company_or_workers(trace):
 
 @pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
     policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
     settings = {"replications": 3, "seed": 3, "index": True}
@@ -133,6 +134,7 @@ def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
     xr.testing.assert_identical(there["trace"].to_dataset(), here["trace"].to_dataset())
 
 
+@pytest.mark.slow
 def test_the_order_of_the_arms_does_not_matter_to_the_luck():
     """Without permutation an easy problem is solved at every index all the same."""
     problem = line()

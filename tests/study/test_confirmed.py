@@ -37,6 +37,7 @@ RIVAL = world([(0, k, 0.62) for k in range(1, 6)] + [(1, k, 0.95) for k in range
 CYCLE = world([(0, 1, 0.9), (1, 2, 0.9), (2, 0, 0.9)] + [(k, 3, 0.9) for k in range(3)])
 
 
+@pytest.mark.slow
 def test_the_arm_that_beats_all_is_found_where_another_wins_most():
     rule = bd.WithinRope(0.95, rope=0.05)
     assert told(RIVAL, rule).status(check=False).answer == ("b",)
@@ -95,6 +96,7 @@ def test_a_candidate_duels_whoever_most_probably_beats_it():
     assert not study.stopped
 
 
+@pytest.mark.slow
 def test_retired_arms_are_left_out_of_confirmation():
     study = told(CYCLE)
     study.retire_arms(["a"])

@@ -64,7 +64,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, "goal", "stop", "sources", "created", "seed")
 def test_a_setting_that_no_study_stores_is_refused_by_its_name(name, whole, tmp_path):
     opened = []
     for junk in JUNK:

@@ -45,6 +45,7 @@ def machine_code(folder):
 
 
 @pytest.mark.parametrize("how", ["few", "no patience"])
+@pytest.mark.sampled(2)
 def test_the_first_questions_of_a_small_study_compile_nothing(how, tmp_path):
     """Without patience: while another thread compiles."""
     pairs, said = asked(tmp_path, how)

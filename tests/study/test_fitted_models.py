@@ -100,6 +100,7 @@ def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model
 
 
 @pytest.mark.plain
+@pytest.mark.slow
 def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
     policy = bd.TopTwoThompson(belief=bd.Laplace(BradleyTerry() + OrderEffect(), draws=100))
     study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 12)

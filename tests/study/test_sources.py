@@ -121,6 +121,7 @@ def test_tickets_name_their_source_and_files_keep_it(tmp_path):
     assert more.sources == again.sources
 
 
+@pytest.mark.slow
 def test_people_are_asked_as_they_come_and_the_machine_when_it_tells_more():
     rng = np.random.default_rng(2)
     study = made()
@@ -176,6 +177,7 @@ def test_a_machine_that_has_seen_every_pair_on_every_item_leaves_the_rest_to_peo
         study.ask(judge="machine")
 
 
+@pytest.mark.slow
 def test_budgets_and_confirmation_count_people():
     rng = np.random.default_rng(6)
     study = made(stop=bd.Budget(5))
@@ -210,6 +212,7 @@ FOLLOWED = [(name, "none", "people") for name in ("bradley-terry", "thurstone")]
 
 
 @pytest.mark.parametrize(("name", "term", "target"), list(product(MODELS, BESIDE, TARGETS)))
+@pytest.mark.sampled(3)
 def test_a_model_is_followed_by_source_or_refused_when_the_study_is_made(
     name, term, target, tmp_path
 ):

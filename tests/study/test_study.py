@@ -59,6 +59,7 @@ def test_a_study_stops_with_the_best_arm_and_says_so():
 
 
 @pytest.mark.parametrize("goal", ["top-2", bd.TopK(2), bd.FullRanking(), "full-ranking"])
+@pytest.mark.sampled(2)
 def test_other_goals_are_reached(goal):
     study = bd.Study(arms=list(SCORES), goal=goal, stop=bd.WithinRope(0.9, rope=0.15), seed=1)
     coins = np.random.default_rng(2)
@@ -93,7 +94,7 @@ def test_a_file_is_reopened_where_it_was_left(tmp_path):
 
 
 @pytest.mark.parametrize("policy", WITH_MEMORY, ids=label)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, "SelfSparring")
 def test_reopening_changes_no_choice(policy, tmp_path):
     """The memory of every policy is brought back by repeating its choices."""
     arguments = {"arms": list("abcd"), "policy": policy, "stop": None, "seed": 4}

@@ -108,6 +108,7 @@ CASES = list(product(
     [pytest.param(c, marks=[] if k % 13 == 0 else pytest.mark.slow) for k, c in enumerate(CASES)],
     ids=lambda case: "-".join(map(str, case)),
 )
+@pytest.mark.sampled(4)
 def test_a_table_is_read_as_a_file_of_its_rows(case, tmp_path):
     scheme, coding, judge, covariate, weights = case
     if scheme == "sqlite" and not installed("sqlite_scanner"):
@@ -138,6 +139,7 @@ def hostile(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.sampled(3)
 def test_a_name_of_a_table_is_a_name(name, hostile):
     """It is quoted wherever it stands, and whoever asks for another gets one line."""
     before = hashlib.sha256(hostile.read_bytes()).digest()
@@ -156,6 +158,7 @@ def test_commands_take_names_of_tables(hostile):
 @pytest.mark.parametrize(
     "name", ["it's.db", "a;b.db", "a*b.db", "a::b.db", "é ü.db", "md:x", "%.db"]
 )
+@pytest.mark.sampled(3)
 def test_a_name_of_a_file_is_a_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with duckdb.connect("plain.db") as con:

@@ -94,6 +94,7 @@ def test_0_1_and_2_are_read_as_asked_or_refused(coding, side):
 
 
 @pytest.mark.parametrize("coding", MEANING)
+@pytest.mark.sampled(3)
 def test_codes_are_read_as_meant_or_refused_with_both_readings(coding):
     """Every subset of the codes of every coding, under every kind of columns."""
     meaning = MEANING[coding]

@@ -213,6 +213,7 @@ def test_covariates_are_different_names(covariates):
 
 @pytest.mark.parametrize("source", ["csv", "parquet", "two files", "pandas", "polars", "arrow"])
 @pytest.mark.parametrize("bad", [False, True])
+@pytest.mark.sampled(3)
 def test_columns_that_differ_by_case_only_are_the_ones_named(tmp_path, source, bad):
     """Bad rows are found row by row, and named by their own columns."""
     nested = [{"a": 1, "b": [1]}] * 3

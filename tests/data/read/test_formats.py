@@ -45,6 +45,7 @@ SOUND = b"left,right,outcome\na,b,left\nb,a,right\nb,c,left\nc,a,tie\nb,c,right\
     }.items(),
     ids=lambda value: value if isinstance(value, str) else "",
 )
+@pytest.mark.sampled(3)
 def test_text_files(tmp_path, name, data):
     path = tmp_path / name
     path.write_bytes(data)
@@ -163,6 +164,7 @@ label = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size
         max_size=30,
     ),
 )
+@pytest.mark.slow
 def test_any_log_comes_back_from_any_format(tmp_path_factory, labels, picks):
     import csv
     import json

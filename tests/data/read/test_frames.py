@@ -78,6 +78,7 @@ LAZY = ("polars, lazy", "duckdb", "dask", "ibis", "pyspark")
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_tallies(kind):
     duels = bd.read_duels(KINDS[kind](ROWS))
     truth = Duels.from_votes(
@@ -133,6 +134,7 @@ def test_parts(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_bad_rows(kind):
     data = {**ROWS, "winner": [*ROWS["winner"][:3], "?", None, "?", "tie"]}
     where = "where model_a=' a', model_b='b', winner='[?]'" if kind in LAZY else r"row 3 \("
@@ -144,6 +146,7 @@ def test_bad_rows(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(3)
 def test_bad_weights(kind):
     data = {**ROWS, "n": [1.0, 2.5, 1.0, 1.0, 1.0, -1.0, 1.0]}
     with pytest.raises(ValueError, match=r"column 'n' should be a whole.*\(and 1 more bad row\)"):

@@ -77,6 +77,7 @@ def lines(answer):
 
 @pytest.mark.parametrize("way", ["path", "frame", *slow("polars", "glob", "folder")])
 @pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.sampled(3)
 def test_a_format_is_read_alike_from_whatever_it_is_in(name, way, tmp_path, capsys):
     sample = SAMPLES[name]
     if (name, way) == ("Argilla", "polars"):
@@ -91,7 +92,7 @@ def test_a_format_is_read_alike_from_whatever_it_is_in(name, way, tmp_path, caps
 
 @few
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(10)
 def test_a_log_of_a_format_is_analysed_like_any_other(name, tmp_path):
     sample = SAMPLES[name]
     path = opened(sample, "path", tmp_path)
@@ -106,6 +107,7 @@ def test_a_log_of_a_format_is_analysed_like_any_other(name, tmp_path):
 
 @few
 @pytest.mark.parametrize("name", ["arena-hard-auto", *slow(*[*SAMPLES][1:])])
+@pytest.mark.slow
 def test_a_report_names_the_format(name, tmp_path):
     path = opened(SAMPLES[name], "path", tmp_path)
     fit = bd.fit(bd.read_duels(path), bd.models.BradleyTerry(), draws=200, seed=0)
@@ -115,6 +117,7 @@ def test_a_report_names_the_format(name, tmp_path):
 
 @pytest.mark.parametrize("way", ["glob", *slow("path", "frame")])
 @pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.sampled(2)
 def test_a_malformed_record_is_named_by_its_place_or_left_out(name, way, tmp_path):
     sample = SAMPLES[name]
     reason = sample.reason
@@ -161,6 +164,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.sampled(2)
 def test_crafted_files_are_refused_in_one_line(name, tmp_path):
     text, rule = BROKEN[name]
     path = tmp_path / "log.json"

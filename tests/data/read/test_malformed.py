@@ -159,6 +159,7 @@ def spoil(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.parquet", "log.csv.gz"])
+@pytest.mark.sampled(4)
 def test_any_damage_is_read_or_refused_with_the_file_named(tmp_path, name, capsys):
     """Damage may leave a sound log (another label); it never ends in another exception."""
     rng = np.random.default_rng(17)

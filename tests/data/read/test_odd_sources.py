@@ -77,6 +77,7 @@ def test_keys_of_json_that_are_empty_or_differ_by_case(tmp_path):
 
 @pytest.mark.parametrize("value", [{"x": 1}, {}, ["a"], [], [[1]]])
 @pytest.mark.parametrize("role", ["left", "right", "outcome", "judge", "weight", "margin", "time"])
+@pytest.mark.sampled(4)
 def test_nested_json_is_refused(tmp_path, value, role):
     objects = [dict(one) for one in OBJECTS]
     objects[2][role] = value
@@ -270,6 +271,7 @@ PLACE = {"csv": "line 3", "jsonl": "line 2", "parquet": "row 1", "frame": "row 1
         ("n", 10, r"should be the number of duels of the row, 4 \(weight=False"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_bad_count_names_its_row(tmp_path, ending, column, value, what):
     frame = COUNTS.copy()
     if column not in frame:

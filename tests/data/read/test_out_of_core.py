@@ -47,6 +47,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_a_folder_is_one_log(folder):
     duels = bd.read_duels(folder)
     parts = bd.read_duels([folder / "part-0.parquet", folder / "day=2" / "part-1.parquet"])
@@ -146,6 +147,7 @@ def test_memory_is_for_files(folder):
         bd.read_duels(pq.read_table(folder / "part-0.parquet"), memory="1GB")
 
 
+@pytest.mark.slow
 def test_made_duels_go_on_where_they_ended(tmp_path):
     make_duels(tmp_path / "a", 5_000, 20, seed=3, workers=1)
     (tmp_path / "b").mkdir()

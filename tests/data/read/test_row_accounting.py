@@ -78,6 +78,7 @@ def test_a_quote_closed_inside_a_field_costs_its_line_alone(tmp_path):
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("folder", ["left=zzz", "weight=5", "outcome=right", "day=2024-01-01"])
+@pytest.mark.sampled(3)
 def test_names_of_folders_are_not_columns(tmp_path, folder, ending):
     table = pa.table({"left": list("abc"), "right": list("bca"), "outcome": ["left"] * 3})
     path = tmp_path / folder / f"log.{ending}"
@@ -175,6 +176,7 @@ def check_accounting(path, counts) -> None:
 @example([(0.5, "insert", '"')], 1)
 @example([(0.0, "insert", " ")], 1)
 @given(mutations, st.integers(0, 1000))
+@pytest.mark.slow
 def test_no_row_of_a_damaged_text_file_is_lost(tmp_path, changes, seed):
     rows = ROWS * 3
     random.Random(seed).shuffle(rows)

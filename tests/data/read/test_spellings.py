@@ -34,6 +34,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.sampled(3)
 def test_spellings_of_outcomes(tmp_path, spelling):
     path = write(tmp_path / "log.csv", "left,right,outcome", SPELLINGS[spelling])
     duels = bd.read_duels(path)

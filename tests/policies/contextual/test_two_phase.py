@@ -190,6 +190,7 @@ def test_known_rewards_change_what_is_best():
     assert valued[-3:] == [1, 1, 1]  # 1 x 2/3 against 3 x 1/3
 
 
+@pytest.mark.slow
 def test_the_number_of_bad_epochs_follows_its_exact_law():
     """Pr(bad at l) = 1 - prod(1 - p^l - (1 - p)^l); the limit is 5 standard errors."""
     p = np.array([0.85, 0.3])

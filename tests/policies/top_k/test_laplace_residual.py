@@ -101,6 +101,7 @@ def test_the_gain_is_the_slope_of_the_chance(square):
 
 
 @pytest.mark.parametrize("d", [0.1, 0.4])
+@pytest.mark.sampled(2)
 def test_d_is_learned(d):
     """With 60 duels a pair, 12 logs: d^2 is known up to a chi-squared law of 12 times 36
     degrees of freedom, here at 1e-6, and 15 % for the noise and the skew of its posterior."""

@@ -43,6 +43,7 @@ def plain(arms, k, delta):
 
 
 @pytest.mark.parametrize(("problem", "k"), [("linear", 1), ("linear", 4), ("flat", 9), ("flat", 5)])
+@pytest.mark.sampled(3)
 def test_lockstep_until_it_stops(problem, k):
     P = named(problem, n_arms=10, e=0.35).P if problem == "flat" else named(problem).P
     for seed in range(3):
@@ -77,6 +78,7 @@ def test_equal_arms_take_one_pass_of_the_longest_matches():
     assert (memory.place == 1).sum() == 3
 
 
+@pytest.mark.slow
 def test_wrong_selections_are_at_most_delta():
     """Six arms by Bradley-Terry, gaps of more than epsilon: only one selection is right."""
     logits = 0.6 * np.arange(6)[::-1]

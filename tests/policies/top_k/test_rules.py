@@ -57,6 +57,7 @@ def test_the_warm_up_meets_every_pair_equally_often(rule):
     assert not {2, 3} & set(rule.select(margins, memory, 1, rng))
 
 
+@pytest.mark.slow
 def test_the_first_fit_of_ml_pocbam_is_the_best_of_three_starts():
     """Of 80 warm-ups some have a better optimum than that reached from the sample means."""
     gains, rng = [], np.random.default_rng(7)
@@ -120,7 +121,7 @@ def test_the_calibrated_hybrid_leaves_a_false_model_at_its_own_threshold():
     assert sides == {True, False}
 
 
-@pytest.mark.parametrize("per_pair", [3, 12])
+@pytest.mark.parametrize("per_pair", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_calibrated_threshold_is_passed_by_5_of_100_true_models(per_pair, monkeypatch):
     """Binomial, against a quantile that is itself of 333 logs; both at 1e-6."""
     monkeypatch.setattr(hybrid_thresholds, "COUNTS", (per_pair,))  # no others are simulated
