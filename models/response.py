@@ -164,6 +164,15 @@ class Response(ByValue, ABC):
         of arms, (n,).
         """
 
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        """Return what `outcome_probabilities` does, of the exponentials of scores, (..., draws).
+
+        None of a response that is no function of them.
+        """
+        return None
+
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> np.ndarray:
@@ -318,6 +327,14 @@ class Bernoulli(Response):
         win = self.typical_score(eta, parameters)
         return {"win": win, "loss": self.typical_score(-eta, parameters)}
 
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        if self.score_link != "logit":
+            return None
+        win = first / (first + second)
+        return {"win": win, "loss": 1 - win}
+
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> np.ndarray:
@@ -403,6 +420,22 @@ class DavidsonResponse(Response):
         win *= share
         loss *= share
         return {"win": win, "tie": level * share, "loss": loss}
+
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        if np.abs(parameters["tie"]).max(initial=0.0) > FAR:
+            return None
+        tie = first * second
+        np.sqrt(tie, out=tie)
+        tie *= np.exp(parameters["tie"])
+        share = tie + second
+        share += first
+        np.divide(1, share, out=share)
+        tie *= share
+        loss = share * second
+        share *= first
+        return {"win": share, "tie": tie, "loss": loss}
 
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
