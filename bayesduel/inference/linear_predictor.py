@@ -275,9 +275,10 @@ class LinearPredictor:
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
         value, many = self.log_prior(x, phi), self._many(len(x))
-        if many and self._pairs is not None:
-            summed, tie = self._summed, self._tie(x)
-            normalisers = self._pairs.summed(x[:, : self._cut], tie)
+        summed, pairs = self._summed, self._pairs if many else None
+        if summed is not None and pairs is not None:
+            tie = self._tie(x)
+            normalisers = pairs.summed(x[:, : self._cut], tie)
             if normalisers is not None:
                 linear = x[:, : self._cut] @ self.design.pull(summed.slope)
                 return value + summed.of(linear, normalisers, tie)

@@ -17,7 +17,7 @@ from bayesduel.jit import compiled
 __all__ = ["PairNormalisers"]
 
 TOGETHER = 16  # cells whose product has one logarithm
-BLOCK = 100_000  # numbers of arms or kinds held at once, which should stay in a processor's cache
+BLOCK = 50_000  # numbers of arms or kinds held at once, which should stay in a processor's cache
 LARGEST = 40.0  # logarithm of a numerator, of which so many can be multiplied
 
 
@@ -50,7 +50,9 @@ class PairNormalisers:
         ends = np.append(np.flatnonzero(place % TOGETHER == 0)[1:], len(n))
         met = sum(np.bincount(arm, n, design.n_arms) for arm in (design.first, design.second))
         cells = (v.astype(np.int64)[order] for v in (design.first, design.second, kind.ravel()))
-        return cls(design.n_arms, *cells, kinds, ends, n[order][ends - 1], np.asarray(met))
+        first, second, kind = cells
+        duels = n[order][ends - 1]
+        return cls(design.n_arms, first, second, kind, kinds, ends, duels, np.asarray(met))
 
     def summed(self, u: np.ndarray, tie: np.ndarray | None) -> np.ndarray | None:
         """Return the sums (draws,) of u (draws, size); None if a number may be too large.
@@ -60,8 +62,9 @@ class PairNormalisers:
         cut, found = self.n_arms - 1, np.empty(len(u))
         step = max(1, BLOCK // max(self.n_arms, len(self.kinds)))
         for here in (slice(start, start + step) for start in range(0, len(u), step)):
-            score, other = centre(u[here, :cut]), u[here, cut:] @ self.kinds.T / 4
-            weight = np.zeros(len(score))
+            score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another
+            other = self.kinds @ u[here, cut:].T / 4
+            weight = np.zeros(score.shape[1])
             if tie is not None:
                 weight = np.exp(np.minimum(tie[here], LARGEST))
             most = np.abs(score).max(initial=0.0) + 2 * np.abs(other).max(initial=0.0)
@@ -71,22 +74,31 @@ class PairNormalisers:
                 np.exp(score / 2), np.exp(other), np.exp(-other), weight,
                 self.first, self.second, self.kind, self.ends, self.duels,
             )  # fmt: skip
-            found[here] -= score @ self.met / 2
+            found[here] -= self.met @ score / 2
         return found
 
 
 @compiled(error_model="numpy")
-def _sums(strength, ahead, behind, tie, first, second, kind, ends, duels):
-    """Return the sum over cells of n log(x^2 + tie x y + y^2), (draws,)."""
-    total = np.zeros(len(strength))
-    for draw in range(len(strength)):
-        arm, up, down, weight = strength[draw], ahead[draw], behind[draw], tie[draw]
-        start = 0
-        for k in range(len(ends)):
-            product = 1.0
-            for cell in range(start, ends[k]):
-                x, y = arm[first[cell]] * up[kind[cell]], arm[second[cell]] * down[kind[cell]]
-                product *= x * (x + weight * y) + y * y
-            total[draw] += duels[k] * math.log(product)
-            start = ends[k]
+def _sums(
+    strength: np.ndarray, ahead: np.ndarray, behind: np.ndarray, tie: np.ndarray,
+    first: np.ndarray, second: np.ndarray, kind: np.ndarray, ends: np.ndarray, duels: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the sum over cells of n log(x^2 + tie x y + y^2), (draws,).
+
+    strength: of arms, (K, draws); ahead, behind: of kinds, (kinds, draws).
+    """
+    n_draws = strength.shape[1]
+    total, product = np.zeros(n_draws), np.empty(n_draws)
+    start = 0
+    for k in range(len(ends)):
+        product[:] = 1.0
+        for cell in range(start, ends[k]):
+            one, other = strength[first[cell]], strength[second[cell]]
+            up, down = ahead[kind[cell]], behind[kind[cell]]
+            for d in range(n_draws):
+                x, y = one[d] * up[d], other[d] * down[d]
+                product[d] *= x * (x + tie[d] * y) + y * y
+        for d in range(n_draws):
+            total[d] += duels[k] * math.log(product[d])
+        start = ends[k]
     return total
