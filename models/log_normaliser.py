@@ -1,4 +1,4 @@
-"""Log normalisers of win, loss and tie, summed over cells: many draws in one compiled call.
+"""Log likelihoods of wins, losses and ties, summed over cells: many draws in one compiled call.
 
 The log likelihood of a duel is linear in its predictor but for the logarithm of
 ``exp(eta / 2) + exp(-eta / 2) + tie``, with ``tie`` 0 where there are no ties. With
@@ -14,15 +14,34 @@ range, then a polynomial). Deviations: absolute errors near 1e-15, not relative 
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["LARGEST_TIE", "log_normalisers"]
+__all__ = ["LARGEST_TIE", "SummedLogLikelihood", "log_normalisers"]
 
 LARGEST_TIE = 400.0  # to which the reduction of the logarithm's range reaches
 ROOT, LOG_2 = math.sqrt(2.0), math.log(2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedLogLikelihood:
+    """The sum over cells: linear in predictor and tendency to tie, less log normalisers."""
+
+    slope: np.ndarray  # in the predictor of each cell, (cells,)
+    n: np.ndarray  # duels of each cell, (cells,)
+    n_ties: float  # the slope in the tendency to tie
+    constant: float
+
+    def of(self, linear: np.ndarray, normalisers: np.ndarray, tie: np.ndarray | None) -> np.ndarray:
+        """Return the sum (draws,) of its parts (draws,).
+
+        linear: the predictor times `slope`, summed; tie: None where there are no ties.
+        """
+        ties = 0.0 if tie is None else self.n_ties * tie
+        return np.asarray(linear + ties - normalisers + self.constant)
 
 
 @compiled(error_model="numpy", fastmath={"contract", "nsz", "arcp"})

@@ -16,7 +16,7 @@ from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 
 from bayesduel.models.cells import DIMS, ModelCells, Seen
 from bayesduel.models.elementary import elementary
-from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
+from bayesduel.models.log_normaliser import SummedLogLikelihood
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
 
@@ -25,14 +25,10 @@ __all__ = [
     "DavidsonResponse",
     "Derivatives",
     "Response",
-    "SummedLogLikelihood",
     "expected_score",
 ]
 
 FAR = 350.0  # logarithms of weights up to which no sum of weights or odds overflows
-
-# Of data, to a function of eta (draws, cells) and parameters by name (draws first), to (draws,).
-SummedLogLikelihood = Callable[[Arrays], Callable[[np.ndarray, Arrays], np.ndarray]]
 
 Predictor = Callable[[slice], np.ndarray]  # of some draws, to that of all cells (draws, cells)
 
@@ -126,9 +122,8 @@ class Response(ByValue, ABC):
         """Link, "logit" or "probit", if the chance to win is its inverse of the predictor."""
         return None
 
-    @property
-    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
-        """A compiled sum of the log likelihood over cells, or None: then the graph serves."""
+    def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood | None:
+        """Return a sum over cells that can be compiled, or None; its ties are of number "tie"."""
         return None
 
     @property
@@ -168,6 +163,15 @@ class Response(ByValue, ABC):
         Shapes (..., n); `parameters` have their draws first; `first` and `second` are indices
         of arms, (n,).
         """
+
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        """Return what `outcome_probabilities` does, of the exponentials of scores, (..., draws).
+
+        None of a response that is no function of them.
+        """
+        return None
 
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -273,9 +277,11 @@ class Bernoulli(Response):
             "points": counts[:, 0],
         }
 
-    @property
-    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
-        return _logit_sum if self.link == "logit" else None
+    def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood | None:
+        if self.link != "logit":
+            return None
+        n, constant = data["n"].astype(float), data["log_coefficient"].sum()
+        return SummedLogLikelihood(data["points"] - n / 2, n, 0.0, constant)
 
     @property
     def score_unit(self) -> str:
@@ -321,6 +327,14 @@ class Bernoulli(Response):
         win = self.typical_score(eta, parameters)
         return {"win": win, "loss": self.typical_score(-eta, parameters)}
 
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        if self.score_link != "logit":
+            return None
+        win = first / (first + second)
+        return {"win": win, "loss": 1 - win}
+
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> np.ndarray:
@@ -337,24 +351,10 @@ class DavidsonResponse(Response):
     own: ClassVar[dict[str, tuple[float, float]]] = {"tie": (-0.7, 1.5)}  # tendency to tie
     _tie_rule: ClassVar[str] = "a tie is an outcome"
 
-    @property
-    def summed_log_likelihood(self) -> SummedLogLikelihood:
-        return self._sum
-
-    def _sum(self, data: Arrays) -> Callable[[np.ndarray, Arrays], np.ndarray]:
+    def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood:
         counts, n = data["counts"].astype(float), data["n"].astype(float)
-        slope, n_ties = (counts[:, 0] - counts[:, 1]) / 2, counts[:, 2].sum()
-        constant = data["log_coefficient"].sum()
-
-        def summed(eta: np.ndarray, parameters: Arrays) -> np.ndarray:
-            tie = parameters["tie"]
-            weight = np.exp(tie)
-            if weight.max(initial=0.0) > LARGEST_TIE:
-                return self.log_likelihood(eta, parameters, data).sum(axis=1)
-            total = log_normalisers(eta, n, weight)
-            return np.asarray(eta @ slope + tie * n_ties - total + constant)
-
-        return summed
+        slope, constant = (counts[:, 0] - counts[:, 1]) / 2, data["log_coefficient"].sum()
+        return SummedLogLikelihood(slope, n, counts[:, 2].sum(), constant)
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
         if duels.tie_rule != "keep":
@@ -421,6 +421,22 @@ class DavidsonResponse(Response):
         loss *= share
         return {"win": win, "tie": level * share, "loss": loss}
 
+    def chances_of_odds(
+        self, first: np.ndarray, second: np.ndarray, parameters: Named
+    ) -> dict[str, np.ndarray] | None:
+        if np.abs(parameters["tie"]).max(initial=0.0) > FAR:
+            return None
+        tie = first * second
+        np.sqrt(tie, out=tie)
+        tie *= np.exp(parameters["tie"])
+        share = tie + second
+        share += first
+        np.divide(1, share, out=share)
+        tie *= share
+        loss = share * second
+        share *= first
+        return {"win": share, "tie": tie, "loss": loss}
+
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
     """Add what was observed of cells to the PyMC model in context; return no parameters.
@@ -444,18 +460,6 @@ def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:
 def log_coefficient(counts: np.ndarray) -> np.ndarray:
     """Return the log number of orders of outcomes with these counts, (cells,) of (cells, r)."""
     return gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1)
-
-
-def _logit_sum(data: Arrays) -> Callable[[np.ndarray, Arrays], np.ndarray]:
-    """Return the sum over all cells of the binomial log likelihood as a function."""
-    n = data["n"].astype(float)
-    slope, constant = data["points"] - n / 2, data["log_coefficient"].sum()
-
-    def summed(eta: np.ndarray, parameters: Arrays) -> np.ndarray:
-        total = log_normalisers(eta, n, np.zeros(len(eta)))
-        return np.asarray(eta @ slope - total + constant)
-
-    return summed
 
 
 # -- densities, and draws from them -------------------------------------------------------

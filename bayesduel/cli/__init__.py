@@ -28,7 +28,7 @@ import click
 from bayesduel import __version__
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.imports import Later
-from bayesduel.system.memory import available_memory, check_process
+from bayesduel.system.memory import available_memory, check_process, keep_freed_memory
 
 __all__ = ["COMMANDS", "main"]
 
@@ -102,6 +102,7 @@ class Commands(click.Group):
             sys.meta_path.insert(0, Later)
             if not {*NO_LOGS, "doctor", "predict"} & set(argv):  # those that come to `read_log`
                 gc.disable()  # until then: of 500,000 objects that imports make, all stay
+                keep_freed_memory()
                 atexit.register(_leave, ended)  # called last, as it is registered first
             if "simulate" not in argv:  # else xarray imports Dask with its first array
                 sys.modules.setdefault("dask", cast(Any, None))

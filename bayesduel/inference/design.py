@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesduel.jit import compiled
-
 __all__ = [
     "Columns",
     "Design",
@@ -66,25 +64,6 @@ def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms:
     result += result.T.copy()
     result.flat[:: n_arms + 1] = -result.sum(axis=1)
     return result
-
-
-@compiled
-def predictors(
-    score: np.ndarray, others: np.ndarray,
-    first: np.ndarray, second: np.ndarray, columns: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """Return the difference of two scores in each cell plus other columns, (draws, cells).
-
-    Of scores (draws, K) and the coefficients (draws, p) of columns (p, cells).
-    """
-    found = np.empty((len(score), len(first)))
-    for draw in range(len(score)):
-        for cell in range(len(first)):
-            found[draw, cell] = score[draw, first[cell]] - score[draw, second[cell]]
-        for k in range(len(columns)):
-            for cell in range(len(first)):
-                found[draw, cell] += others[draw, k] * columns[k, cell]
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +122,6 @@ class Columns:
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
         return np.asarray((self.jacobian @ u.T).T)
-
-    def etas(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (n, cells), of many u (n, size)."""
-        return np.ascontiguousarray(self.eta(u))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
@@ -210,14 +185,6 @@ class PairDifferences:
         found -= score.take(self.second, axis=-1)
         found += beside
         return np.asarray(found)
-
-    def etas(self, u: np.ndarray) -> np.ndarray:
-        """Return eta, shape (n, cells), of many u (n, size); compiled where J is dense."""
-        columns, cut = self.beside.jacobian, self.n_arms - 1
-        if not isinstance(columns, np.ndarray):
-            return np.ascontiguousarray(self.eta(u))
-        others = np.ascontiguousarray(columns.T)
-        return predictors(centre(u[:, :cut]), u[:, cut:], self.first, self.second, others)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""

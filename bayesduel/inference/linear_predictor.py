@@ -7,7 +7,7 @@ tie) border that matrix. Nothing is compiled; the ``pm.Model`` of the same decla
 samples.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesduel.inference.design import Columns, Design, pair_differences
+from bayesduel.inference.design import Columns, Design, PairDifferences, pair_differences
 from bayesduel.inference.gaussian_prior import Piece, Prior
+from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.models.cells import data_of_rows
+from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, log_normalisers
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
@@ -272,16 +274,19 @@ class LinearPredictor:
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
-        value, many = np.empty(len(x)), self._many(len(x))
+        value, many = self.log_prior(x, phi), self._many(len(x))
+        summed, pairs = self._summed, self._pairs if many else None
+        if summed is not None and pairs is not None:
+            tie = self._tie(x)
+            normalisers = pairs.summed(x[:, : self._cut], tie)
+            if normalisers is not None:
+                linear = x[:, : self._cut] @ self.design.pull(summed.slope)
+                return value + summed.of(linear, normalisers, tie)
         step = max(1, (BLOCK if many else CHUNK) // max(self.n_cells, 1))
         for start in range(0, len(x), step):
             here = slice(start, start + step)
-            if many:
-                value[here] = self._sum(self.design.etas(x[here, : self._cut]), x[here], phi[here])
-            else:
-                eta = self.eta(x[here])
-                value[here] = self.likelihood(x[here], phi[here], eta).sum(axis=1)
-        return value + self.log_prior(x, phi)
+            value[here] += self._sum(self.eta(x[here]), x[here], phi[here], compiled=many)
+        return value
 
     def values_along(
         self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
@@ -304,28 +309,41 @@ class LinearPredictor:
                 points = (x + along * axes.T[here, None, :]).reshape(-1, len(x))
                 eta = (begin + along * moved).reshape(-1, self.n_cells)
                 phi = np.full((len(points), len(self.hypers)), hyper)
-                terms = (
-                    self._sum(eta, points, phi)
-                    if many
-                    else self.likelihood(points, phi, eta).sum(axis=1)
-                )
+                terms = self._sum(eta, points, phi, compiled=many)
                 value[here] = (terms + self.log_prior(points, phi)).reshape(-1, n_points)
         return value.T
 
     def _many(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""
-        return self.response.summed_log_likelihood is not None and n * self.n_cells >= MANY
+        return n * self.n_cells >= MANY and self._summed is not None
 
-    def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    def _sum(
+        self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray, *, compiled: bool
+    ) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        return self._summed(eta, self._known(x, phi))
+        tie, summed = self._tie(x), self._summed
+        weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
+        if summed is None or not compiled or weight.max(initial=0.0) > LARGEST_TIE:
+            return self.likelihood(x, phi, eta).sum(axis=1)
+        normalisers = log_normalisers(np.ascontiguousarray(eta), summed.n, weight)
+        return summed.of(eta @ summed.slope, normalisers, tie)
+
+    def _tie(self, x: np.ndarray) -> np.ndarray | None:
+        """Return the tendency to tie of draws (n, size), (n,); None of a response without one."""
+        return x[:, self._cut + [*self.own].index("tie")] if "tie" in self.own else None
 
     @cached_property
-    def _summed(self) -> Callable[[np.ndarray, Mapping[str, np.ndarray]], np.ndarray]:
-        """The compiled sum over cells."""
-        summed = self.response.summed_log_likelihood
-        assert summed is not None
-        return summed(self.data)
+    def _summed(self) -> SummedLogLikelihood | None:
+        """What the compiled sum over cells needs."""
+        return self.response.summed_log_likelihood(self.data)
+
+    @cached_property
+    def _pairs(self) -> PairNormalisers | None:
+        """Log normalisers of cells that are pairs with few columns beside, else None."""
+        design = self.design
+        if self._summed is None or not isinstance(design, PairDifferences):
+            return None
+        return PairNormalisers.of(design, self._summed.n)
 
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""

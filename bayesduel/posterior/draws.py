@@ -130,9 +130,13 @@ class Draws:
         """
         used, response = slice(None, None, self.pair_step), self.model.response
         score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
-        if score is None or response.score_link is None:
+        known, odds = self.model.parameters(self.rows(used)), None
+        if score is not None and np.ptp(score) < LARGEST:
+            odds = np.exp(score - (score.max() + score.min()) / 2)
+            if response.chances_of_odds(odds[0], odds[0], known) is None:
+                odds = None
+        if score is None or (odds is None and response.score_link is None):
             first, second = np.triu_indices(self.n_arms, 1)
-            known = self.model.parameters(self.rows(used))
             for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
                 i, j = first[part], second[part]
                 apart = None if score is None else score[i] - score[j]
@@ -143,16 +147,17 @@ class Draws:
                     found = response.outcome_probabilities(apart.T, known, *both)
                 yield i, j, apart, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
             return
-        logit = response.score_link == "logit" and np.ptp(score) < LARGEST
-        odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
         for arm in range(self.n_arms - 1):
             apart = score[arm] - score[arm + 1 :]
-            if logit:  # without an exponential a pair
-                p = odds[arm] / (odds[arm] + odds[arm + 1 :])
+            if odds is not None:  # without an exponential a pair
+                by_odds = response.chances_of_odds(odds[arm], odds[arm + 1 :], known)
+                assert by_odds is not None
+                found = by_odds
             else:
                 p = response.typical_score(apart, {})
+                found = {"win": p, "loss": 1 - p}
             later = np.arange(arm + 1, self.n_arms)
-            yield np.full(len(later), arm), later, apart, {"win": p, "loss": 1 - p}
+            yield np.full(len(later), arm), later, apart, found
 
 
 def chunks(n: int, size: int) -> Iterator[slice]:

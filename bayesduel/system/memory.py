@@ -15,6 +15,7 @@ __all__ = [
     "check_draws",
     "check_process",
     "check_square",
+    "keep_freed_memory",
     "limited",
 ]
 
@@ -30,7 +31,20 @@ GB = 10**9
 ADDRESSES = {True: 1_700_000_000, False: 700_000_000}
 RESIDENT = {True: 350_000_000, False: 200_000_000}
 LEAN = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}  # else 1 GiB at once
+KEPT = {-3: 2**25, -1: 2**28}  # bytes, by option of mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
+
+
+def keep_freed_memory() -> None:
+    """Let a process keep up to 256 MiB that it freed for its next arrays, where the C library can.
+
+    GNU's returns them to the system, which clears every page before an array has it again.
+    """
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        for option, size in KEPT.items():
+            ctypes.CDLL(None).mallopt(option, size)
 
 
 def bytes_of(memory: Any) -> int:

@@ -104,11 +104,11 @@ def test_products_are_those_of_the_whole_matrix(form, n_others, monkeypatch):
     u, slopes = rng.normal(size=(3, J.shape[1])), rng.normal(size=(12, 2))
     slope, groups, some = slopes[:, 0], np.arange(12) % 3, np.array([3, 3, 7])
     root = rng.normal(size=(J.shape[1], J.shape[1]))
-    found = (design.eta(u[0]), design.eta(u), design.etas(u), design.pull(slope),
+    found = (design.eta(u[0]), design.eta(u), design.pull(slope),
              design.pull(slopes), design.pull_by(slope, groups, 3), design.curvature(slope),
              design.variance(root @ root.T), design.rows(some).eta(u))  # fmt: skip
     member = np.eye(3)[groups].T
-    exact = (J @ u[0], u @ J.T, u @ J.T, slope @ J, J.T @ slopes, member * slope @ J,
+    exact = (J @ u[0], u @ J.T, slope @ J, J.T @ slopes, member * slope @ J,
              -(J.T * slope) @ J, np.linalg.norm(J @ root, axis=1) ** 2, u @ J[some].T)  # fmt: skip
     for one, other in zip(found, exact, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)

@@ -34,6 +34,26 @@ def test_many_draws_have_the_density_of_the_graph(model, monkeypatch):
     hyper = phi[0] if len(density.hypers) else 0.0
     by_graph = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
     monkeypatch.setattr(module, "MANY", 0)
+    assert density._pairs is None  # of so few arms, the design is a matrix
     summed = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
     for found, wanted in zip(summed, by_graph, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + OrderEffect()])
+def test_products_of_pairs_have_the_density_of_their_cells(model, monkeypatch):
+    rng = np.random.default_rng(2)
+    wins, ties = rng.poisson(9.0, (2, 70, 70))
+    for counts in (wins, ties):
+        np.fill_diagonal(counts, 0)
+    duels = Duels.from_wins(wins, ties=np.triu(ties) + np.triu(ties).T, tie_rule="keep")
+    density = linear_predictor(model, model.cells(duels))
+    x, phi = rng.normal(size=(5, density.size)), rng.normal(size=(5, len(density.hypers)))
+    wanted = density.values(x, phi)
+    assert density._pairs is not None
+    monkeypatch.setattr(module, "MANY", 0)
+    np.testing.assert_allclose(density.values(x, phi), wanted, rtol=1e-12)
+    tie = np.full(5, 0.5)
+    for far in (60 * x, np.where(np.arange(density.size) == 3, np.nan, x)):
+        assert density._pairs.summed(far[:, : density._cut], tie) is None
+        np.testing.assert_allclose(density.values(far, phi), density.batch(far, phi)[0], rtol=1e-12)

@@ -1,5 +1,7 @@
 """Elections in draws known by hand."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -33,8 +35,10 @@ from tests.support.drawn_by_hand import (
 
 def test_chances_of_all_pairs_follow_from_scores_beside_an_order_effect():
     rng = np.random.default_rng(2)
-    for response in (Bernoulli("logit"), Bernoulli("probit"), DavidsonResponse()):
-        draws = {"score": rng.normal(size=(40, 5)), "order": np.ones(40), "tie": np.zeros(40)}
+    responses = Bernoulli("logit"), Bernoulli("probit"), DavidsonResponse()
+    for response, far in product(responses, (0, 400)):  # weights of ties too large for odds
+        score, tie = rng.normal(size=(40, 5)), np.append(far, rng.normal(size=39))
+        draws = {"score": score, "order": np.ones(40), "tie": tie}
         asked = Draws(Model(response, Scores() + OrderEffect()), draws, np.arange(5), 5)
         for i, j, apart, chances in asked.outcomes():
             np.testing.assert_allclose(apart, (draws["score"][:, i] - draws["score"][:, j]).T)

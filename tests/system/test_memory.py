@@ -1,8 +1,10 @@
 """Too many arms are refused before a matrix is made, with the limit and what to do."""
 
+import ctypes
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -100,3 +102,13 @@ def test_too_few_addresses_are_told_in_one_line(command, tmp_path):
     done = subprocess.run(["bash", "-c", run], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "GB of addresses (ulimit -v), got 0.5" in done.stderr
+
+
+def test_freed_memory_is_kept_where_the_c_library_can(monkeypatch):
+    asked = []
+    libraries = iter([SimpleNamespace(mallopt=lambda *a: asked.append(a))] * 2 + [object()])
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: next(libraries))
+    memory.keep_freed_memory()
+    assert asked == [*memory.KEPT.items()]
+    memory.keep_freed_memory()  # of another library
+    assert len(asked) == 2

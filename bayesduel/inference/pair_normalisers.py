@@ -1,0 +1,104 @@
+"""Log normalisers of pairs, summed over cells, without exponentials or a logarithm of each cell.
+
+Of scores s and other columns with predictor o, ``exp(eta / 2) + exp(-eta / 2) + tie`` is
+``(x^2 + tie x y + y^2) / (x y)``, with ``x = exp(s_i / 2 + o / 4)`` and
+``y = exp(s_j / 2 - o / 4)``: products of numbers of arms and of kinds of cells. Cells are in the
+order of their duels, so that one logarithm serves the product of several that have as many.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesduel.inference.design import PairDifferences, centre
+from bayesduel.jit import compiled
+
+__all__ = ["PairNormalisers"]
+
+TOGETHER = 16  # cells whose product has one logarithm
+BLOCK = 50_000  # numbers of arms or kinds held at once, which should stay in a processor's cache
+LARGEST = 40.0  # logarithm of a numerator, of which so many can be multiplied
+
+
+@dataclass(frozen=True, eq=False)
+class PairNormalisers:
+    """The sum over cells of n log(exp(eta / 2) + exp(-eta / 2) + tie), as a function of draws."""
+
+    n_arms: int
+    # of each cell, in the order of their duels, int64: its arms, and which row of `kinds` it has
+    first: np.ndarray
+    second: np.ndarray
+    kind: np.ndarray
+    kinds: np.ndarray  # distinct rows of the other columns, (kinds, p)
+    ends: np.ndarray  # where each product of cells ends, and the duels of its cells
+    duels: np.ndarray
+    met: np.ndarray  # duels of each arm, (K,)
+
+    @classmethod
+    def of(cls, design: PairDifferences, n: np.ndarray) -> "PairNormalisers | None":
+        """Return those of cells with `n` duels; None if the other columns are sparse."""
+        columns = design.beside.jacobian
+        if not isinstance(columns, np.ndarray):
+            return None
+        kinds, kind = np.zeros((1, columns.shape[1])), np.zeros(len(n), dtype=np.int64)
+        if columns.shape[1]:
+            kinds, kind = np.unique(columns, axis=0, return_inverse=True)
+        order = np.argsort(n, kind="stable")
+        begin = np.flatnonzero(np.append(True, np.diff(n[order]) > 0))
+        place = np.arange(len(n)) - np.repeat(begin, np.diff(np.append(begin, len(n))))
+        ends = np.append(np.flatnonzero(place % TOGETHER == 0)[1:], len(n))
+        met = sum(np.bincount(arm, n, design.n_arms) for arm in (design.first, design.second))
+        cells = (v.astype(np.int64)[order] for v in (design.first, design.second, kind.ravel()))
+        first, second, kind = cells
+        duels = n[order][ends - 1]
+        return cls(design.n_arms, first, second, kind, kinds, ends, duels, np.asarray(met))
+
+    def summed(self, u: np.ndarray, tie: np.ndarray | None) -> np.ndarray | None:
+        """Return the sums (draws,) of u (draws, size); None if a number may be too large.
+
+        tie: logarithm of the weight of a tie, (draws,); None where there are no ties.
+        """
+        cut, found = self.n_arms - 1, np.empty(len(u))
+        step = max(1, BLOCK // max(self.n_arms, len(self.kinds)))
+        for here in (slice(start, start + step) for start in range(0, len(u), step)):
+            score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another
+            other = self.kinds @ u[here, cut:].T / 4
+            weight = np.zeros(score.shape[1])
+            if tie is not None:
+                weight = np.exp(np.minimum(tie[here], LARGEST))
+            most = np.abs(score).max(initial=0.0) + 2 * np.abs(other).max(initial=0.0)
+            if not most + math.log(2 + weight.max(initial=0.0)) < LARGEST:
+                return None
+            found[here] = _sums(
+                np.exp(score / 2), np.exp(other), np.exp(-other), weight,
+                self.first, self.second, self.kind, self.ends, self.duels,
+            )  # fmt: skip
+            found[here] -= self.met @ score / 2
+        return found
+
+
+@compiled(error_model="numpy")
+def _sums(
+    strength: np.ndarray, ahead: np.ndarray, behind: np.ndarray, tie: np.ndarray,
+    first: np.ndarray, second: np.ndarray, kind: np.ndarray, ends: np.ndarray, duels: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the sum over cells of n log(x^2 + tie x y + y^2), (draws,).
+
+    strength: of arms, (K, draws); ahead, behind: of kinds, (kinds, draws).
+    """
+    n_draws = strength.shape[1]
+    total, product = np.zeros(n_draws), np.empty(n_draws)
+    start = 0
+    for k in range(len(ends)):
+        product[:] = 1.0
+        for cell in range(start, ends[k]):
+            one, other = strength[first[cell]], strength[second[cell]]
+            up, down = ahead[kind[cell]], behind[kind[cell]]
+            for d in range(n_draws):
+                x, y = one[d] * up[d], other[d] * down[d]
+                product[d] *= x * (x + tie[d] * y) + y * y
+        for d in range(n_draws):
+            total[d] += duels[k] * math.log(product[d])
+        start = ends[k]
+    return total
