@@ -167,7 +167,7 @@ class Response(ByValue, ABC):
     def chances_of_odds(
         self, first: np.ndarray, second: np.ndarray, parameters: Named
     ) -> dict[str, np.ndarray] | None:
-        """Return what `outcome_probabilities` does, of the exponentials of scores, (..., draws).
+        """Return the chances of a win and of a tie, of the exponentials of scores, (..., draws).
 
         None of a response that is no function of them.
         """
@@ -332,8 +332,9 @@ class Bernoulli(Response):
     ) -> dict[str, np.ndarray] | None:
         if self.score_link != "logit":
             return None
-        win = first / (first + second)
-        return {"win": win, "loss": 1 - win}
+        win = first + second
+        np.divide(first, win, out=win)
+        return {"win": win}
 
     def expected_score(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -433,9 +434,8 @@ class DavidsonResponse(Response):
         share += first
         np.divide(1, share, out=share)
         tie *= share
-        loss = share * second
         share *= first
-        return {"win": share, "tie": tie, "loss": loss}
+        return {"win": share, "tie": tie}
 
 
 def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
+BLOCK = 60_000  # draws x pairs, which stay in a processor's cache
 LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
@@ -126,7 +127,8 @@ class Draws:
     def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, Any, dict[str, np.ndarray]]]:
         """Yield (first, second, differences, chances) of all pairs; the latter two (pairs, draws).
 
-        Differences of scores; None where arms do not rank by them.
+        Differences of scores; None where arms do not rank by them. Chances of a win, and of a tie
+        where that is an outcome: the rest is that of a loss.
         """
         used, response = slice(None, None, self.pair_step), self.model.response
         score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
@@ -145,19 +147,21 @@ class Draws:
                 else:  # draws of a pair stay beside one another
                     both = self.arms[i], self.arms[j]
                     found = response.outcome_probabilities(apart.T, known, *both)
-                yield i, j, apart, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+                names = [name for name in found if name != "loss"]
+                yield i, j, apart, {name: np.ascontiguousarray(found[name].T) for name in names}
             return
+        size = max(1, BLOCK // score.shape[1])
         for arm in range(self.n_arms - 1):
-            apart = score[arm] - score[arm + 1 :]
-            if odds is not None:  # without an exponential a pair
-                by_odds = response.chances_of_odds(odds[arm], odds[arm + 1 :], known)
-                assert by_odds is not None
-                found = by_odds
-            else:
-                p = response.typical_score(apart, {})
-                found = {"win": p, "loss": 1 - p}
-            later = np.arange(arm + 1, self.n_arms)
-            yield np.full(len(later), arm), later, apart, found
+            for start in range(arm + 1, self.n_arms, size):
+                later = slice(start, min(start + size, self.n_arms))
+                apart = score[arm] - score[later]
+                if odds is not None:  # without an exponential a pair
+                    by_odds = response.chances_of_odds(odds[arm], odds[later], known)
+                    assert by_odds is not None
+                    found = by_odds
+                else:
+                    found = {"win": response.typical_score(apart, {})}
+                yield np.full(len(apart), arm), np.arange(start, later.stop), apart, found
 
 
 def chunks(n: int, size: int) -> Iterator[slice]:

@@ -179,11 +179,11 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     by_score = draws.score is not None and draws.model.response.score_link is not None
     for i, j, apart, chances in draws.outcomes():
         p, tie = expected_score(chances), chances.get("tie")
-        arms, starts = np.unique(i, return_index=True)
-        for arm, start, stop in zip(arms, starts, [*starts[1:], len(i)], strict=True):
+        starts = np.flatnonzero(np.diff(i, prepend=-1))
+        for arm, start, stop in zip(i[starts], starts, [*starts[1:], len(i)], strict=True):
             total[arm] += p[start:stop].sum(axis=0)
             total[j[start] : j[stop - 1] + 1] -= p[start:stop]
-        beaten[i, j], beaten[j, i] = (p > 0.5).mean(1), (p < 0.5).mean(1)
+        beaten[i, j], beaten[j, i] = _share(p > 0.5), _share(p < 0.5)
         if apart is not None:
             ends = _three(apart, prob)
             difference[:, i, j], difference[:, j, i] = ends, -ends[[0, 2, 1]]
@@ -206,6 +206,11 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         tie=tied,
         n_draws=n,
     )
+
+
+def _share(where: np.ndarray) -> np.ndarray:
+    """Return the share of each row that is true; several times as fast as its mean."""
+    return np.asarray(where.view(np.int8).sum(axis=1, dtype=np.int32) / where.shape[1])
 
 
 def _three(values: np.ndarray, prob: float) -> np.ndarray:

@@ -97,7 +97,8 @@ def next_pairs(
     for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
-        bits.append(_information(list(chances.values()), held))
+        loss = 1 - sum(chances.values())
+        bits.append(_information([*chances.values(), loss], held))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
