@@ -97,7 +97,7 @@ def next_pairs(
     for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
-        loss = 1 - sum(chances.values())
+        loss = np.asarray(1 - sum(chances.values()))
         bits.append(_information([*chances.values(), loss], held))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
