@@ -298,6 +298,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "one call of the system, named in the package": (
         ("bayesduel/system/atomic_write.py", "", "import ctypes"),
+        ("bayesduel/system/memory.py", "keep_freed_memory", "import ctypes"),
     ),
 }
 TEXT_TO_CODE = {
