@@ -179,23 +179,27 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     by_score = draws.score is not None and draws.model.response.score_link is not None
     for i, j, apart, chances in draws.outcomes():
         p, tie = expected_score(chances), chances.get("tie")
-        starts = np.flatnonzero(np.diff(i, prepend=-1))
-        for arm, start, stop in zip(i[starts], starts, [*starts[1:], len(i)], strict=True):
-            total[arm] += p[start:stop].sum(axis=0)
-            total[j[start] : j[stop - 1] + 1] -= p[start:stop]
-        beaten[i, j], beaten[j, i] = _share(p > 0.5), _share(p < 0.5)
-        if apart is not None:
-            ends = _three(apart, prob)
-            difference[:, i, j], difference[:, j, i] = ends, -ends[[0, 2, 1]]
-        if by_score:  # P increases in the difference: its order statistics follow from those
+        ahead, behind = _share(p > 0.5), _share(p < 0.5)
+        ends = None if apart is None else _three(apart, prob)
+        if by_score and ends is not None:  # P increases in it: order statistics follow
             bounds = draws.model.response.typical_score(ends[1:], {})
-            chance[:, i, j] = p.mean(1, dtype=float), *bounds
+            three = np.stack([p.mean(1, dtype=float), *bounds])
         else:
-            chance[:, i, j] = _three(p, prob)
-        chance[:, j, i] = 1 - chance[[0, 2, 1]][:, i, j]
-        if tie is not None:
-            tied = np.zeros((K, K)) if tied is None else tied
-            tied[i, j] = tied[j, i] = tie.mean(1, dtype=float)
+            three = _three(p, prob)
+        starts = np.flatnonzero(np.diff(i, prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], len(i)], strict=True):
+            arm, later, here = i[start], slice(j[start], j[stop - 1] + 1), slice(start, stop)
+            total[arm] += p[here].sum(axis=0)
+            total[later] -= p[here]
+            beaten[arm, later], beaten[later, arm] = ahead[here], behind[here]
+            chance[:, arm, later] = three[:, here]
+            chance[:, later, arm] = 1 - three[[0, 2, 1], here]
+            if ends is not None:
+                difference[:, arm, later] = ends[:, here]
+                difference[:, later, arm] = -ends[[0, 2, 1], here]
+            if tie is not None:
+                tied = np.zeros((K, K)) if tied is None else tied
+                tied[arm, later] = tied[later, arm] = tie[here].mean(1, dtype=float)
     return PairSummary(
         mean=chance[0],
         lower=chance[1],

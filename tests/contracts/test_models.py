@@ -445,6 +445,7 @@ def test_one_likelihood(log, response, terms):
     np.testing.assert_array_equal(score, expected_score(chances))
     draws = Draws(model, posterior, np.arange(len(ARMS)), len(ARMS))
     for first, second, _, by_pair in draws.outcomes():
+        by_pair |= {"loss": 1 - sum(by_pair.values())}
         for outcome, chance in draws.chances(slice(None), first, second).items():
             np.testing.assert_allclose(by_pair[outcome].T, chance, atol=1e-12)
     assert model_from_settings(model_settings(model), items=model.terms.items) == model
