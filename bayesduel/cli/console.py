@@ -129,7 +129,7 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
 
 
 def _now_and_then() -> Callable[[str], None]:
-    """Return a function that prints what it is told, at most once in `SILENT` seconds."""
+    """Return a function that prints a text, at most once in `SILENT` seconds."""
     begun = said = time.monotonic()
 
     def say(what: str) -> None:
