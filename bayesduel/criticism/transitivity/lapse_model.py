@@ -5,8 +5,7 @@ normal (Thurstone), ``s ~ N(0, scale^2)``. The lapse rate is the probability of 
 random. With a lapse and a large scale all pairs have the same win probability: a steep
 hierarchy. Scale and lapse maximise the marginal likelihood (Laplace) on a grid, times a
 Normal(0, 2) density of the log scale in logits; the scores and the order effect are found by Fisher
-scoring. In the lapse rate that likelihood has one peak, so larger rates are not tried once one is
-implausible beside a smaller one.
+scoring.
 """
 
 import math
@@ -78,7 +77,7 @@ def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
     start = np.zeros(design.n_arms + 1)
     place = len(LOG_SCALES) // 2
     shift = 0.0 if link == LOGISTIC else math.log(0.6)  # probits are that much smaller than logits
-    fits: list[LapseFit] = []
+    fits = []
     for lapse in LAPSES if design.n_arms <= MANY_ARMS else LAPSES[::3]:
         seen: dict[int, LapseFit] = {}
 
@@ -102,11 +101,10 @@ def fit_lapse_model(design: DecidedDuels, link: int) -> LapseModel:
                 break
             place = better
         fits.append(seen[place])
-        least = max(r.evidence for r in fits) - NEGLIGIBLE
-        if seen[place].evidence <= least:
-            break
     fits.sort(key=lambda r: -r.evidence)
-    return LapseModel(link=link, fits=tuple(r for r in fits if r.evidence > least))
+    return LapseModel(
+        link=link, fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE)
+    )
 
 
 def _fit(
