@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def plant_attribute(path: Path, spot: tuple[str, str, tuple[Any, ...]], name: st
 
 def spots_of_study(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
     """Return the texts in the settings of a study: the setting, and the place in its JSON."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("select name, value from settings").fetchall()
     return [(name, at) for name, value in rows for at in ((), *texts(json.loads(value)))]
 
@@ -147,13 +148,12 @@ def spots_of_study(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
 def plant_setting(path: Path, spot: tuple[str, tuple[Any, ...]], name: str) -> None:
     """Write a name into a setting of a study."""
     setting, at = spot
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         (held,) = connection.execute(
             "select value from settings where name = ?", (setting,)
         ).fetchone()
         new = json.dumps(planted(json.loads(held), at, name))
         connection.execute("update settings set value = ? where name = ?", (new, setting))
-    connection.close()
 
 
 def spots_of_folder(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
