@@ -50,7 +50,6 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(arena, "MOST", {80: 1e9, 160: 1e9})
 
 
-@pytest.mark.slow
 def test_a_killed_run_loses_one_cell_and_ends_with_the_same_table(small, monkeypatch):
     played = []
     monkeypatch.setattr(

@@ -177,7 +177,6 @@ def test_settings_of_another_model(other, command, written, tmp_path, monkeypatc
 # -- updates ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_an_update_waits_for_the_one_before(written, tmp_path):
     """The fit is replaced while it is held: the update is of the new one."""
     path, holding = tmp_path / "fit.nc", threading.Event()

@@ -172,7 +172,6 @@ def test_sides_that_are_an_artefact_stay_out_and_the_page_says_why(sided):
     assert "ranking is free" not in said and "do not say how a pair was presented" in said
 
 
-@pytest.mark.slow
 def test_a_page_has_one_verdict_and_other_models_are_rows(tmp_path):
     """Wrong 2."""
     log = bd.Duels.from_wins(ladder(5, 12, 6), NAMES[:5])

@@ -56,7 +56,6 @@ def test_threads_share_a_study_on_postgresql():
         share(url)
 
 
-@pytest.mark.slow
 def test_two_handles_are_shared_by_threads(tmp_path):
     """Half of the threads have a handle of their own, as another process has."""
     one = bd.Study(tmp_path / "s", arms=list("abcde"), stop=None, seed=1)
