@@ -178,10 +178,13 @@ def check_file(name: str) -> None:
             raise ValueError(
                 "-: should be a file that can be read again, got standard input; save it"
             ) from None
-        what = "no such file"
-        if "://" in name:
-            what = "should be an address that DuckDB reads, or give a frame of it to read_duels"
-        raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: {what}") from None
+        scheme, address, _ = name.partition("://")
+        if address:  # what follows may have a password
+            raise FileNotFoundError(
+                f"{shorten(scheme, LONGEST_NAME)}://: should be a scheme that DuckDB reads; "
+                "or give a frame of it to read_duels"
+            ) from None
+        raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file") from None
     if kind != stat.S_IFREG:
         what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")
         raise ValueError(f"{name}: should be a file that can be read again, got {what}; save it")

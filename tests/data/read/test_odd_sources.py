@@ -341,6 +341,13 @@ def test_a_name_that_is_not_utf8(tmp_path, name):
     )
 
 
+@pytest.mark.parametrize("scheme", ["mysql", "mongodb+srv", "duckdb2"])
+def test_a_scheme_that_is_not_read_is_named_without_the_password(scheme):
+    message = refused(f"{scheme}://me:secret@host/base::votes")
+    assert message.startswith(f"{scheme}://: should be a scheme that DuckDB reads")
+    assert "secret" not in message
+
+
 @pytest.mark.parametrize("name", ["\ud800.csv", "a\0b.csv", "x" * 300, "x/" * 3000])
 def test_names_that_no_file_can_have(name):
     message = refused(name)
