@@ -16,6 +16,7 @@ from bayesduel.text import join
 __all__ = ["Sources"]
 
 UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
+MATCHING = 4.0  # and at which it is nearly flat in Fisher's z, which is half the log odds
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ class Sources(ByLevel, ArmTerm):
         eta of a vote of s      = score_by_source[s, first] - score_by_source[s, second]
 
     Where one source is the target, the correlation of each other with it is learned,
-    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 1.8)``, which is nearly
-    uniform; and where there are several others, one correlation of what these share beside the
-    target (their common taste). Where the target is a mix, all pairs of sources have one
-    correlation, which is learned.
+    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 4)``: nearly flat in
+    Fisher's z, as is the prior whose intervals of a correlation have frequentist coverage. Where
+    there are several others, one correlation of what these share beside the target (their common
+    taste) is learned; where the target is a mix, one of all pairs of sources. Both have ``log odds
+    ~ Normal(0, 1.8)``, nearly uniform for two.
 
     ``score``, winners, predictions and all that follows are the target's. A source counts exactly
     as far as its scores are found to agree with it: a useless one changes nothing, one that is
@@ -62,6 +64,8 @@ class Sources(ByLevel, ArmTerm):
 
     References
     ----------
+    Berger & Sun, "Objective Priors for the Bivariate Normal Model", Annals of Statistics, 2008.
+
     Gelman & Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", 2007,
     chapter 13 (correlated varying coefficients), 14 (poststratification).
 
@@ -125,7 +129,7 @@ class Sources(ByLevel, ArmTerm):
         found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
         if not isinstance(self.target, str):
             return found | {"agreement": odds}
-        found["agreement"] = replace(odds, dim=f"{self.by}_other")
+        found["agreement"] = replace(odds, spread=MATCHING, dim=f"{self.by}_other")
         return found | ({"common": odds} if len(self.others) > 1 else {})
 
     @property

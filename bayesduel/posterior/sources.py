@@ -16,7 +16,7 @@ from bayesduel.text import Result, join, screen, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
 
-THINNED = 100  # draws of the covariance for which the worth of votes is computed
+THINNED = 200  # draws of the covariance for which the worth of votes is computed
 STEP = 1e-4  # of the predictor, for the information of an outcome
 MOST = 1e9  # times the target's votes beyond which no number of them is as good
 SENTENCE = 24  # columns that a name has in a sentence
@@ -30,10 +30,10 @@ class SourceAgreement(Result):
     ----------
     table
         One row a source, by name: ``votes``, ``target`` (weight in the target), ``correlation``
-        (with the target's scores), ``scale`` (standard deviation of its scores), ``left`` (its
-        advantage of the left side, in the unit of the scores; NaN if the model has none by source)
-        and ``worth`` (how many more votes of the target tell as much as its votes do; NaN for the
-        target, and where that is a mix), each with ``_lower`` and ``_upper``.
+        (with the target's scores), ``scale`` (standard deviation of its scores) and ``left`` (its
+        advantage of the left side, in the unit of the scores; NaN if the model has none by source),
+        each with ``_lower`` and ``_upper``, and ``worth`` (how many more votes of the target tell
+        as much as its votes do; NaN for the target, and where that is a mix).
     arms
         One row a source and arm: ``score`` by the source and ``target_score``, posterior means;
         ``difference`` (of the arm's score by the source from what the target's scores and the
@@ -69,8 +69,7 @@ class SourceAgreement(Result):
         agrees += f"[{low:.2f}, {high:.2f}]"
         said = [f"The scores of {name} {agrees}"]
         if not np.isnan(row["worth"]):
-            low, high = (_count(row[f"worth_{end}"]) for end in ("lower", "upper"))
-            worth = f"{_count(row['worth'])} [{low}, {high}] votes of {target}"
+            worth = f"{_count(row['worth'])} votes of {target}"
             said = [
                 f"{row['votes']:,.0f} votes of {name} are worth {worth} here: its scores {agrees}"
             ]
@@ -113,9 +112,11 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
     -----
     The worth of a source is the number of further votes of the target, on the pairs that it has
     met and as often, with which the mean posterior variance of differences between arms would be
-    that of the target's and the source's votes together. It is computed with the expected
-    information of each vote at the posterior means, for draws of the covariance of the sources;
-    what other terms leave unknown is left out. A vote of the target is worth 1 by definition.
+    that of the target's and the source's votes together. That variance has two parts: of the
+    scores given the covariance of the sources, on average over its draws, and of their means over
+    these draws, so that a source of which it is not known how far it agrees is worth less. Both
+    follow from the expected information of each vote at the posterior means; what other terms
+    leave unknown is left out. A vote of the target is worth 1 by definition.
 
     Examples
     --------
@@ -155,12 +156,12 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
     columns |= with_interval("left", left, ci_prob)
     votes, information = _information(fit, model, term, draws)
     columns["votes"] = votes
-    worth = np.full((1, len(levels)), np.nan)
-    if isinstance(term.target, str):
-        thinned = sigma[:: max(1, len(sigma) // THINNED)]
-        worth = _worth(thinned, information, levels.index(term.target), votes)
-    columns |= with_interval("worth", worth, ci_prob, np.median(worth, axis=0))
     by_source = draws[term.parameter]
+    columns["worth"] = np.full(len(levels), np.nan)
+    if isinstance(term.target, str):
+        told = _told(by_source, sigma, information)
+        thinned = sigma[:: max(1, len(sigma) // THINNED)]
+        columns["worth"] = _worth(thinned, information, told, levels.index(term.target), votes)
     beyond = by_source - (toward / spread[:, None])[:, :, None] * draws["score"][:, None, :]
     arms = fit["posterior"]["arm"].to_numpy()
     found = []
@@ -236,27 +237,40 @@ def vote_information(
     return n, np.mean(found, axis=0)
 
 
+def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """Return the information of the sources' votes times the scores that they say, (S, K).
+
+    Where the scores given a covariance are normal, the precision times a draw of them (draws, S, K)
+    has these as its mean, whatever the covariance (draws, S, S); draws count as they are precise.
+    """
+    precision = np.linalg.inv(sigma)
+    weight = 1 / np.trace(precision, axis1=1, axis2=2)
+    weight /= weight.sum()
+    before = np.einsum("d,dst,dtk->sk", weight, precision, scores)
+    return before + np.einsum("skl,sl->sk", information, np.tensordot(weight, scores, 1))
+
+
 def _worth(
-    sigma: np.ndarray, information: np.ndarray, target: int, votes: np.ndarray
+    sigma: np.ndarray, information: np.ndarray, told: np.ndarray, target: int, votes: np.ndarray
 ) -> np.ndarray:
-    """Return the target's votes that each source is worth, (draws, S), NaN for the target."""
-    roots = [np.linalg.eigh(one) for one in information]
+    """Return the target's votes that each source is worth, (S,), NaN for the target."""
     n_arms = information.shape[1]
     centre = np.eye(n_arms) - 1 / n_arms
     # On differences alone: the direction in which all arms move together is known of no votes.
     met = np.linalg.eigvalsh(centre @ information[target] @ centre + np.ones_like(centre))
     met = np.delete(met, np.argmin(np.abs(met - n_arms)))
-    found = np.full((len(sigma), len(information)), np.nan)
-    for d, one in enumerate(sigma):
-        for s in range(len(information)):
-            if s == target:
-                continue
-            joint = np.linalg.inv(one[np.ix_([target, s], [target, s])])
-            values, vectors = roots[s]
-            lent = (vectors * (joint[0, 1] ** 2 / (joint[1, 1] + values))) @ vectors.T
-            precision = joint[0, 0] * np.eye(n_arms) + information[target] - lent
-            wanted = np.trace(centre @ np.linalg.inv(precision))
-            found[d, s] = _multiple(met, 1 / one[target, target], wanted) * votes[target]
+    found = np.full(len(information), np.nan)
+    for s in np.delete(np.arange(len(information)), target):
+        values, vectors = np.linalg.eigh(information[s])
+        variance, means = 0.0, []
+        for joint in np.linalg.inv(sigma[:, [[target], [s]], [target, s]]):
+            toward = joint[0, 1] * vectors / (joint[1, 1] + values)
+            lent = joint[0, 1] * toward @ vectors.T
+            known = np.linalg.inv(joint[0, 0] * np.eye(n_arms) + information[target] - lent)
+            variance += np.trace(centre @ known) / len(sigma)
+            means.append(centre @ known @ (told[target] - toward @ (vectors.T @ told[s])))
+        wanted = variance + np.var(means, axis=0).sum()
+        found[s] = _multiple(met, 1 / sigma[:, target, target].mean(), wanted) * votes[target]
     return found
 
 

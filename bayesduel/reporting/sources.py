@@ -37,7 +37,7 @@ def _table(found: "SourceAgreement") -> Table:
     columns = (
         ("l", "source", "{source}"),
         ("n", "votes", "{votes:,.0f}"),
-        ("n", f"worth in votes\nof {shorten(found.target)}", _interval("worth", ",.0f")),
+        ("n", f"worth in votes\nof {shorten(found.target)}", _worth),
         ("n", "correlation", _interval("correlation")),
         ("n", "left side", _interval("left")),
     )
@@ -46,10 +46,9 @@ def _table(found: "SourceAgreement") -> Table:
         columns,
         full=True,
         name="sources",
-        caption=f"Each with its {100 * found.ci_prob:g} % interval. Worth: further votes of the "
-        "target that tell as much about its scores. Correlation: of an arm's scores by the source "
-        f"and by the target. Left side: its advantage before the source, in {found.unit}; 0 is no "
-        "bias.",
+        caption=f"With {100 * found.ci_prob:g} % intervals. Worth: further votes of the target "
+        "that tell as much about its scores. Correlation: of an arm's scores by the source and by "
+        f"the target. Left side: its advantage before the source, in {found.unit}; 0 is no bias.",
     )
 
 
@@ -71,7 +70,14 @@ def _arms(found: "SourceAgreement") -> Table:
     )
 
 
-def _interval(name: str, figures: str = ".2f") -> Callable[[Any], str]:
+def _worth(row: Any) -> str:
+    """Return the cell of what a source's votes are worth."""
+    if np.isnan(row["worth"]):
+        return "–"
+    return f"{row['worth']:,.0f}" if np.isfinite(row["worth"]) else "no number is as good"
+
+
+def _interval(name: str) -> Callable[[Any], str]:
     """Return the cell of a number of that name with its interval."""
 
     def cell(row: Any) -> str:
@@ -79,9 +85,7 @@ def _interval(name: str, figures: str = ".2f") -> Callable[[Any], str]:
         numbers = [row[name], row[f"{prefix}lower"], row[f"{prefix}upper"]]
         if np.isnan(numbers[0]):
             return "–"
-        middle, low, high = (
-            format(n, figures) if np.isfinite(n) else "no number is as good" for n in numbers
-        )
+        middle, low, high = (f"{n:.2f}" for n in numbers)
         return middle if low == high else f"{middle} [{low}, {high}]"
 
     return cell

@@ -19,7 +19,7 @@ from bayesduel.models import (
     Sources,
     ThurstoneScore,
 )
-from bayesduel.posterior.sources import _worth
+from bayesduel.posterior.sources import _told, _worth
 from bayesduel.reporting.fit import diagnostics
 
 ARMS = [f"a{k:02d}" for k in range(12)]
@@ -61,27 +61,63 @@ def found():
     return {kind: bd.sources(fitted(votes(kind))) for kind in KINDS}
 
 
-def test_worth_is_the_number_of_votes_with_the_same_variance():
-    """Against the inverse of the joint precision of all scores."""
-    rng, n_arms = np.random.default_rng(4), 5
-    information = []
-    for _ in range(3):
-        w = np.triu(rng.gamma(2, 3, (n_arms, n_arms)), 1)
-        w += w.T
-        information.append(np.diag(w.sum(1)) - w)
+def drawn_posterior(rng, n_arms=5, n_draws=3):
+    """Return covariances of three sources, their votes' information and what these tell."""
+    w = np.triu(rng.gamma(2, 3, (3, n_arms, n_arms)), 1)
+    w += w.transpose(0, 2, 1)
+    information = w.sum(2)[:, :, None] * np.eye(n_arms) - w
     sigma = np.array([[1.0, 0.9, -0.4], [0.9, 1.5, -0.5], [-0.4, -0.5, 0.7]])
+    shrunk = rng.uniform(0.3, 1, (n_draws, 1, 1)) ** (1 - np.eye(3)) * sigma
+    return shrunk, information, np.einsum("skl,sl->sk", information, rng.normal(size=(3, n_arms)))
+
+
+def exact(sigma, information, told, of):
+    """Return mean and covariance of the scores of sources, one after the other, given sigma."""
+    n_arms = information.shape[1]
+    precision = np.kron(np.linalg.inv(sigma[np.ix_(of, of)]), np.eye(n_arms))
+    for place, s in enumerate(of):
+        here = slice(place * n_arms, (place + 1) * n_arms)
+        precision[here, here] += information[s]
+    covariance = np.linalg.inv(precision)
+    return covariance @ told[of].ravel(), covariance
+
+
+def test_worth_is_the_number_of_votes_with_the_same_variance():
+    """Against the joint precision of all scores; the covariance of the sources is not known."""
+    sigma, information, told = drawn_posterior(np.random.default_rng(4))
     counts = np.array([200, 5000, 70])
-    worth = _worth(sigma[None], np.array(information), 0, counts)[0]
+    worth, n_arms = _worth(sigma, information, told, 0, counts), information.shape[1]
     centre = np.eye(n_arms) - 1 / n_arms
     assert np.isnan(worth[0])
     for s in (1, 2):
-        prior = np.kron(np.linalg.inv(sigma[np.ix_([0, s], [0, s])]), np.eye(n_arms))
-        data = np.zeros_like(prior)
-        data[:n_arms, :n_arms], data[n_arms:, n_arms:] = information[0], information[s]
-        together = np.linalg.inv(prior + data)[:n_arms, :n_arms]
+        given = [exact(one, information, told, [0, s]) for one in sigma]
+        means = np.array([mean[:n_arms] for mean, _ in given]) @ centre
+        within = np.mean([np.trace(centre @ c[:n_arms, :n_arms]) for _, c in given])
         times = 1 + worth[s] / counts[0]
-        alone = np.linalg.inv(np.eye(n_arms) / sigma[0, 0] + times * information[0])
-        assert np.trace(centre @ alone) == pytest.approx(np.trace(centre @ together), rel=1e-8)
+        prior = np.eye(n_arms) / sigma[:, 0, 0].mean()
+        alone = np.trace(centre @ np.linalg.inv(prior + times * information[0]))
+        assert alone == pytest.approx(within + means.var(axis=0).sum(), rel=1e-8)
+    sure = _worth(sigma[:1], information, told, 0, counts)
+    doubted = _worth(
+        np.concatenate([sigma[:1], sigma[:1] * np.array([[1, -1, 1], [-1, 1, -1], [1, -1, 1]])]),
+        information,
+        told,
+        0,
+        counts,
+    )
+    assert doubted[1] < sure[1] and doubted[2] == pytest.approx(sure[2])
+
+
+def test_draws_say_what_the_votes_told():
+    """Whatever the covariances, precise or not, of which there are many."""
+    rng = np.random.default_rng(5)
+    sigma, information, told = drawn_posterior(rng, n_draws=20_000)
+    scores = []
+    for one in sigma:
+        mean, covariance = exact(one, information, told, [0, 1, 2])
+        scores.append(rng.multivariate_normal(mean, covariance, method="cholesky"))
+    found = _told(np.reshape(scores, (len(sigma), 3, -1)), sigma, information)
+    np.testing.assert_allclose(found, told, atol=0.04 * np.abs(told).max())
 
 
 @pytest.mark.slow
