@@ -18,7 +18,6 @@ __all__ = ["SourceAgreement", "sources", "vote_information"]
 
 THINNED = 200  # draws of the covariance for which the worth of votes is computed
 STEP = 1e-4  # of the predictor, for the information of an outcome
-MOST = 1e9  # times the target's votes beyond which no number of them is as good
 SENTENCE = 24  # columns that a name has in a sentence
 
 
@@ -33,7 +32,7 @@ class SourceAgreement(Result):
         (with the target's scores), ``scale`` (standard deviation of its scores) and ``left`` (its
         advantage of the left side, in the unit of the scores; NaN if the model has none by source),
         each with ``_lower`` and ``_upper``, and ``worth`` (how many more votes of the target tell
-        as much as its votes do; NaN for the target, and where that is a mix).
+        as much as its votes do; NaN for the target, and where that is a mix or has no votes).
     arms
         One row a source and arm: ``score`` by the source and ``target_score``, posterior means;
         ``difference`` (of the arm's score by the source from what the target's scores and the
@@ -69,7 +68,7 @@ class SourceAgreement(Result):
         agrees += f"[{low:.2f}, {high:.2f}]"
         said = [f"The scores of {name} {agrees}"]
         if not np.isnan(row["worth"]):
-            worth = f"{_count(row['worth'])} votes of {target}"
+            worth = f"{float(f'{row["worth"]:.2g}'):,.0f} votes of {target}"
             said = [
                 f"{row['votes']:,.0f} votes of {name} are worth {worth} here: its scores {agrees}"
             ]
@@ -110,13 +109,13 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
 
     Notes
     -----
-    The worth of a source is the number of further votes of the target, on the pairs that it has
-    met and as often, with which the mean posterior variance of differences between arms would be
-    that of the target's and the source's votes together. That variance has two parts: of the
-    scores given the covariance of the sources, on average over its draws, and of their means over
-    these draws, so that a source of which it is not known how far it agrees is worth less. Both
-    follow from the expected information of each vote at the posterior means; what other terms
-    leave unknown is left out. A vote of the target is worth 1 by definition.
+    The worth of a source is the number of further votes of the target, spread evenly over the
+    pairs and as informative as those it has, with which the mean posterior variance of differences
+    between arms would be that of the target's and the source's votes together. That variance has
+    two parts: of the scores given the covariance of the sources, on average over its draws, and of
+    their means over these draws, so that a source of which it is not known how far it agrees is
+    worth less. Both follow from the expected information of each vote at the posterior means; what
+    other terms leave unknown is left out.
 
     Examples
     --------
@@ -158,7 +157,7 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
     columns["votes"] = votes
     by_source = draws[term.parameter]
     columns["worth"] = np.full(len(levels), np.nan)
-    if isinstance(term.target, str):
+    if isinstance(term.target, str) and votes[levels.index(term.target)]:
         told = _told(by_source, sigma, information)
         thinned = sigma[:: max(1, len(sigma) // THINNED)]
         columns["worth"] = _worth(thinned, information, told, levels.index(term.target), votes)
@@ -182,13 +181,6 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
         unit=str(fit.attrs["score_unit"]),
         ci_prob=ci_prob,
     )
-
-
-def _count(n: float) -> str:
-    """Return a number of votes with two figures or three, or that no number is as good."""
-    if not np.isfinite(n):
-        return "any number of"
-    return f"{float(f'{n:.2g}'):,.0f}"
 
 
 def _information(
@@ -257,8 +249,8 @@ def _worth(
     n_arms = information.shape[1]
     centre = np.eye(n_arms) - 1 / n_arms
     # On differences alone: the direction in which all arms move together is known of no votes.
-    met = np.linalg.eigvalsh(centre @ information[target] @ centre + np.ones_like(centre))
-    met = np.delete(met, np.argmin(np.abs(met - n_arms)))
+    met = np.linalg.eigvalsh(information[target] + 1 / sigma[:, target, target].mean() * centre)[1:]
+    a_vote = np.trace(information[target]) / (n_arms - 1) / votes[target]
     found = np.full(len(information), np.nan)
     for s in np.delete(np.arange(len(information)), target):
         values, vectors = np.linalg.eigh(information[s])
@@ -270,19 +262,15 @@ def _worth(
             variance += np.trace(centre @ known) / len(sigma)
             means.append(centre @ known @ (told[target] - toward @ (vectors.T @ told[s])))
         wanted = variance + np.var(means, axis=0).sum()
-        found[s] = _multiple(met, 1 / sigma[:, target, target].mean(), wanted) * votes[target]
+        found[s] = _further(met / a_vote, wanted * a_vote)
     return found
 
 
-def _multiple(met: np.ndarray, prior: float, wanted: float) -> float:
-    """Return how many times as many votes are needed besides for the variance that is wanted."""
+def _further(met: np.ndarray, wanted: float) -> float:
+    """Return by how much all of `met` are raised where the sum of their inverses is `wanted`."""
     from scipy.optimize import brentq
 
-    def above(log_times: float) -> float:
-        return float((1 / (prior + np.exp(log_times) * np.maximum(met, 0))).sum() - wanted)
+    def above(further: float) -> float:
+        return float((1 / (met + further)).sum() - wanted)
 
-    if above(0.0) <= 0:
-        return 0.0
-    if above(np.log(MOST)) > 0:
-        return np.inf
-    return float(np.exp(brentq(above, 0.0, np.log(MOST)))) - 1.0
+    return float(brentq(above, 0.0, len(met) / wanted)) if above(0.0) > 0 else 0.0

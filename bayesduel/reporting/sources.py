@@ -37,7 +37,11 @@ def _table(found: "SourceAgreement") -> Table:
     columns = (
         ("l", "source", "{source}"),
         ("n", "votes", "{votes:,.0f}"),
-        ("n", f"worth in votes\nof {shorten(found.target)}", _worth),
+        (
+            "n",
+            f"worth in votes\nof {shorten(found.target)}",
+            lambda r: "–" if np.isnan(r["worth"]) else f"{r['worth']:,.0f}",
+        ),
         ("n", "correlation", _interval("correlation")),
         ("n", "left side", _interval("left")),
     )
@@ -68,13 +72,6 @@ def _arms(found: "SourceAgreement") -> Table:
         caption=f"How much higher a source places an arm than the target's scores and the "
         f"correlation say, in {found.unit}; the largest first.{first_rows(ROWS, len(frame))}",
     )
-
-
-def _worth(row: Any) -> str:
-    """Return the cell of what a source's votes are worth."""
-    if np.isnan(row["worth"]):
-        return "–"
-    return f"{row['worth']:,.0f}" if np.isfinite(row["worth"]) else "no number is as good"
 
 
 def _interval(name: str) -> Callable[[Any], str]:

@@ -93,9 +93,11 @@ def test_worth_is_the_number_of_votes_with_the_same_variance():
         given = [exact(one, information, told, [0, s]) for one in sigma]
         means = np.array([mean[:n_arms] for mean, _ in given]) @ centre
         within = np.mean([np.trace(centre @ c[:n_arms, :n_arms]) for _, c in given])
-        times = 1 + worth[s] / counts[0]
+        pairs = n_arms * (n_arms - 1) / 2
+        laplacian = n_arms * centre / pairs * np.trace(information[0]) / 2 / counts[0]  # of a vote
         prior = np.eye(n_arms) / sigma[:, 0, 0].mean()
-        alone = np.trace(centre @ np.linalg.inv(prior + times * information[0]))
+        known = prior + information[0] + worth[s] * laplacian
+        alone = np.trace(centre @ np.linalg.inv(known))
         assert alone == pytest.approx(within + means.var(axis=0).sum(), rel=1e-8)
     sure = _worth(sigma[:1], information, told, 0, counts)
     doubted = _worth(
