@@ -34,18 +34,19 @@ def setting(con, name):
 
 
 def left(con):
-    """Return what there is beside what DuckDB is made of: tables, databases, files, memory."""
+    """Return what there is beside what DuckDB is made of: tables, macros, files and so on."""
     names = [row[:1] for row in con.execute("FROM duckdb_databases()").fetchall()]
     return (
         con.execute("SELECT table_name FROM duckdb_tables()").fetchall(),
         con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall(),
+        con.execute("SELECT function_name FROM duckdb_functions() WHERE NOT internal").fetchall(),
         names
         == [row[:1] for row in duckdb.connect().execute("FROM duckdb_databases()").fetchall()],
         con.execute("FROM duckdb_temporary_files()").fetchall(),
     )
 
 
-NOTHING = ([], [], True, [])
+NOTHING = ([], [], [], True, [])
 
 
 @pytest.fixture
