@@ -11,7 +11,7 @@ from tests.support.covering import covering
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
 PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
-PAGES = ("tests/reporting", "tests/cli")
+PAGES = ("tests/reporting", "tests/cli", "tests/contracts")
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -24,15 +24,15 @@ def run(*args):
 def test_it_tells_draws_and_keeps_what_simulate_finds(tmp_path, kept):
     out, plot = tmp_path / kept, tmp_path / "success.png"
     args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]
-    args += ["--k", "2", "--horizon", "60", "--replications", "12", "--seed", "3"]
+    args += ["--k", "2", "--horizon", "60", "--replications", "4", "--seed", "3"]
     told = run(*args, "-o", str(out), "--plot", str(plot))
-    assert "score duels: 2 of 5, after 60 duels, 12 runs" in told
+    assert "score duels: 2 of 5, after 60 duels, 4 runs" in told
     assert "PKG(warm_up=4)" in told
     assert plot.read_bytes().startswith(b"\x89PNG")
     trace = bd.open_trace(out)
     problem = RandomProblem(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
     policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
-    again = bd.simulate(policies, problem, 60, k=2, replications=12, seed=3)
+    again = bd.simulate(policies, problem, 60, k=2, replications=4, seed=3)
     np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])
     rows = json.loads(run(*args, "--json"))["policies"]
     rates = bd.success_rate(again).isel(time=-1)

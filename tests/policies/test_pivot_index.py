@@ -158,8 +158,8 @@ def test_a_pair_that_cannot_decide_is_never_duelled():
     assert memory.wait[0] == np.inf
 
 
-@pytest.mark.slow
-def test_repeats_change_nothing():
+@pytest.mark.parametrize("last", [600, pytest.param(8000, marks=pytest.mark.slow)])
+def test_repeats_change_nothing(last):
     """Asked once for many self-duels or before every duel: the same duels and random numbers."""
     policy, P = PivotIndex(), named("mslr-5").P
     belief, memory = policy.belief.init(5), policy.init(5)
@@ -169,15 +169,17 @@ def test_repeats_change_nothing():
     one, own = policy.belief.init(5), policy.init(5)
     by_one = np.zeros(5, np.int64)
     rng_one, coins_one = np.random.default_rng(3), np.random.default_rng(4)
-    for first, last in ((1, 7), (8, 3000), (3001, 3001), (3002, 8000)):
-        loop(belief, memory, P, alone, first, last, rng, coins)
-        for t in range(first, last + 1):
+    half = last // 2
+    for first, until in ((1, 7), (8, half), (half + 1, half + 1), (half + 2, last)):
+        loop(belief, memory, P, alone, first, until, rng, coins)
+        for t in range(first, until + 1):
             i, j = policy.select(one, own, t, rng_one)
             record(one, (i, j), float(coins_one.random() < P[i, j]))
             by_one[i] += i == j
         np.testing.assert_array_equal(belief.wins, one.wins)
         np.testing.assert_array_equal(alone, by_one)
-        assert belief.n_duels[0] == one.n_duels[0] == last
+        assert belief.n_duels[0] == one.n_duels[0] == until
+    assert alone.sum() > 0
     assert rng.random() == rng_one.random()
     assert coins.random() == coins_one.random()
 

@@ -82,11 +82,10 @@ def test_results_do_not_depend_on_company_or_workers(trace):
 
 @pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
 @pytest.mark.sampled(2)
-@pytest.mark.slow
 def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
     policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
     settings = {"replications": 3, "seed": 3, "index": True}
-    whole = bd.simulate(policies, BY_SD, 200, k=4, **settings)
+    whole = bd.simulate(policies, BY_SD, 60, k=4, **settings)
     written, write = [], StoredTrace.write
 
     def killed(self, *run):
@@ -97,18 +96,18 @@ def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeyp
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(StoredTrace, "write", killed)
-        bd.simulate(policies, BY_SD, 200, k=4, out=tmp_path / name, **settings)
+        bd.simulate(policies, BY_SD, 60, k=4, out=tmp_path / name, **settings)
     begun = len(written)
     monkeypatch.setattr(
         StoredTrace, "write", lambda self, *run: (written.append(run), write(self, *run))
     )
-    kept = bd.simulate(policies, BY_SD, 200, k=4, out=tmp_path / name, **settings)
+    kept = bd.simulate(policies, BY_SD, 60, k=4, out=tmp_path / name, **settings)
     assert len(written) == begun + 5  # Nine runs; those written are not played again.
     assert kept.attrs == whole.attrs
     for group in ("trace", "problem"):
         xr.testing.assert_identical(kept[group].to_dataset().load(), whole[group].to_dataset())
     with pytest.raises(ValueError, match="k is 4 and not 3"):
-        bd.simulate(bd.Uniform(), BY_SD, 200, k=3, out=tmp_path / name, **settings)
+        bd.simulate(bd.Uniform(), BY_SD, 60, k=3, out=tmp_path / name, **settings)
 
 
 @pytest.mark.slow  # arms' own test of a cluster is a fast one

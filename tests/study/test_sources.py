@@ -177,18 +177,17 @@ def test_a_machine_that_has_seen_every_pair_on_every_item_leaves_the_rest_to_peo
         study.ask(judge="machine")
 
 
-@pytest.mark.slow
 def test_budgets_and_confirmation_count_people():
     rng = np.random.default_rng(6)
-    study = made(stop=bd.Budget(5))
+    study = made(stop=bd.Budget(2))
     while not study.stopped:
         ticket = study.ask()
         study.tell(ticket, vote(ticket, rng))
-    assert study.sources["people"][1] == 5 and study.n_duels > 5
+    assert study.sources["people"][1] == 2 and study.n_duels > 2
     assert study.status().verdict.startswith("Not decided within the budget")
-    assert study.status().reason == "5 duels of people (rule: 5)"
+    assert study.status().reason == "2 duels of people (rule: 2)"
     confirmed = made(stop=0.95)  # the default
-    for _ in range(400):
+    for _ in range(100):
         confirmed.add("a", "e", "left", judge="machine")
     assert confirmed.tally().sum() == 0 and not confirmed.stopped
     status = confirmed.status(futures=3)  # which a study of several sources leaves out

@@ -6,8 +6,10 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from glob import has_magic
 from itertools import groupby, islice, product
 from typing import Any
@@ -45,24 +47,57 @@ LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home 
 
 
 @contextmanager
-def connected(memory: int | None = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+def connected(
+    memory: int | None = None, *, alone: bool = False
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Connect to DuckDB, with a folder for temporary files.
+
+    Opening a database takes as long as reading a small log, so that readings without a limit share
+    one, in connections of their own: none sees the temporary tables and frames of another.
 
     memory: bytes that reading may take: one half is DuckDB's limit, beyond which it counts out of
         core (in the folder for temporary files), the other half is for what it returns. None: no
         limit.
+    alone: whether the database should be its own, for what is attached, loaded or set in it.
     """
     limit = {} if memory is None else {"memory_limit": f"{memory // 2}B"}
     if limited():
         limit["threads"] = "1"  # each thread takes addresses
-    with (
-        tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
-        duckdb.connect(
-            config=LOCAL | limit | {"temp_directory": os.path.join(folder, "spilled")}
-        ) as con,
-    ):
-        con.execute("SET TimeZone = 'UTC'")
-        yield con, folder
+    own = alone or bool(limit)
+    with tempfile.TemporaryDirectory(prefix="bayesduel-") as folder:
+        database = _opened(folder, limit) if own else _shared()
+        with database if own else database.cursor() as con:
+            con.execute("SET TimeZone = 'UTC'")
+            yield con, folder
+
+
+def _opened(folder: str, limit: dict[str, str]) -> duckdb.DuckDBPyConnection:
+    """Return a database whose temporary files are in a folder."""
+    return duckdb.connect(
+        config=LOCAL | limit | {"temp_directory": os.path.join(folder, "spilled")}
+    )
+
+
+def _shared() -> duckdb.DuckDBPyConnection:
+    """Return the database of this process, a new one if an error was fatal to the last."""
+    try:
+        _kept().cursor().execute("SELECT 1")
+    except duckdb.Error:
+        _kept.cache_clear()
+    return _kept()
+
+
+@cache
+def _kept() -> duckdb.DuckDBPyConnection:
+    """Open the database of this process; its folder is removed once no reading has it."""
+    folder = tempfile.mkdtemp(prefix="bayesduel-")
+    database = _opened(folder, {})
+    weakref.finalize(database, shutil.rmtree, folder, ignore_errors=True)
+    return database
+
+
+if hasattr(os, "register_at_fork"):  # a child would lack the threads of its database
+    os.register_at_fork(before=_kept.cache_clear)
 
 
 class FileSource:

@@ -125,7 +125,7 @@ def _frame(given: Any, words: str | None = None) -> Iterator[Any]:
     if not is_address(given):
         yield FrameSource(given, words)
         return
-    with connected() as (con, _), opened_address(con, given) as relation:
+    with connected(alone=True) as (con, _), opened_address(con, given) as relation:
         source = FrameSource(relation, shown_address(given))
         source.files = files_of(given)
         yield source

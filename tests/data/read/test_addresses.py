@@ -29,7 +29,7 @@ HOSTILE = [
 
 def installed(extension):
     """Return whether this machine's DuckDB has an extension."""
-    with connected() as (con, _):
+    with connected(alone=True) as (con, _):
         try:
             con.execute(f"LOAD {extension}")
         except duckdb.Error:

@@ -97,7 +97,7 @@ def test_a_column_without_a_label_is_counted(tmp_path):
 
 def test_labels_with_the_same_hash_are_counted_as_labels(folder):
     with open_source(folder) as source:
-        source._con.execute("CREATE MACRO hash(label) AS length(label)")
+        source._con.execute("CREATE TEMP MACRO hash(label) AS length(label)")
         assert source._labels(list(NAMES), ROLES, source._log(ROLES)).keys() <= {"outcome"}
 
 

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import bayesduel as bd
+from bayesduel.data.read import duckdb_source
 from bayesduel.data.read.formats import recognise
 from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import WHITE_SPACE
@@ -248,6 +249,7 @@ def test_reading_is_local(tmp_path, monkeypatch):
         seen.append(kwargs["config"])
         return connect(*args, **kwargs)
 
+    duckdb_source._kept.cache_clear()  # of this process, which has another home
     monkeypatch.setattr(duckdb, "connect", watched)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
