@@ -136,12 +136,13 @@ def _decide(
     apart, each, plain = _difference(draws, first, second, p, chances)
     mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
     matters = np.abs(p - 0.5) > rope
-    found = _numbers(apart, each, plain, mean, variance, matters, z)
+    draw = apart, each, plain, matters, np.argsort(apart, axis=0, kind="stable")
+    found = _numbers(*draw, mean, variance, z)
     # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
     deviation = np.sqrt(variance)
     moved = deviation * np.sqrt((1 + (mean / deviation) ** 2 / 2) / effective)
     less, more = (
-        _numbers(apart, each, plain, mean + side * moved, variance, matters, z) for side in (-1, 1)
+        _numbers(*draw, mean + side * moved, variance, z) for side in (-1, 1)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = {
@@ -164,18 +165,20 @@ def _numbers(
     apart: np.ndarray,
     each: np.ndarray,
     plain: np.ndarray,
+    matters: np.ndarray,
+    order: np.ndarray,
     mean: np.ndarray,
     variance: np.ndarray,
-    matters: np.ndarray,
     z: float,
 ) -> dict[str, np.ndarray]:
     """Return summaries of the numbers of duels of pairs, (pairs,) each.
 
+    `order` are the draws of each pair by `apart`, (draws, pairs).
     ``expected``, ``lower``, ``median`` and ``upper``; ``spread``, the standard deviation of what
     `expected` averages, and ``step``, how far the median moves by one standard deviation of ranks.
     """
     needed = np.ceil(
-        _needed(apart, each, mean, variance, z) * _share(apart, plain, mean, variance, z)
+        _needed(apart, each, mean, variance, z) * _share(apart, plain, order, mean, variance, z)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         average, square = (
@@ -227,7 +230,12 @@ def _difference(
 
 
 def _share(
-    apart: np.ndarray, plain: np.ndarray, mean: np.ndarray, variance: np.ndarray, z: float
+    apart: np.ndarray,
+    plain: np.ndarray,
+    order: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    z: float,
 ) -> np.ndarray:
     """Return by what to multiply numbers so that no smaller difference needs fewer duels.
 
@@ -236,13 +244,12 @@ def _share(
     """
     needed = _needed(apart, plain, mean, variance, z)
     share = np.ones_like(needed)
-    for side in (side * apart for side in (1.0, -1.0)):
-        order = np.argsort(side, axis=0, kind="stable")
-        here = np.take_along_axis(np.where(side > 0, needed, np.inf), order, axis=0)
+    for above, outwards in ((apart > 0, order), (apart < 0, order[::-1])):
+        here = np.take_along_axis(np.where(above, needed, np.inf), outwards, axis=0)
         least = np.minimum.accumulate(here, axis=0)
         less = np.divide(least, here, out=np.ones_like(here), where=least < here)
-        np.put_along_axis(less, order, less.copy(), axis=0)
-        share = np.where(side > 0, less, share)
+        np.put_along_axis(less, outwards, less.copy(), axis=0)
+        share = np.where(above, less, share)
     return share
 
 
