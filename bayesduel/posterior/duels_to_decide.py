@@ -141,9 +141,7 @@ def _decide(
     # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
     deviation = np.sqrt(variance)
     moved = deviation * np.sqrt((1 + (mean / deviation) ** 2 / 2) / effective)
-    less, more = (
-        _numbers(*draw, mean + side * moved, variance, z) for side in (-1, 1)
-    )
+    less, more = (_numbers(*draw, mean + side * moved, variance, z) for side in (-1, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = {
             f"{name}_error": np.hypot((more[name] - less[name]) / 2, own / np.sqrt(effective))

@@ -144,9 +144,7 @@ def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarra
     return best / best.sum(1, keepdims=True), settled
 
 
-def _information(
-    chances: list[np.ndarray], share: np.ndarray | None, *, plain: bool
-) -> np.ndarray:
+def _information(chances: list[np.ndarray], share: np.ndarray | None, *, plain: bool) -> np.ndarray:
     """Return the information of a duel in bits, shape (pairs,).
 
     `chances` has each outcome's probability, (pairs, draws); `share` each arm's share of the win,
