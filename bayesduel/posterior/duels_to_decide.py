@@ -175,9 +175,8 @@ def _numbers(
     ``expected``, ``lower``, ``median`` and ``upper``; ``spread``, the standard deviation of what
     `expected` averages, and ``step``, how far the median moves by one standard deviation of ranks.
     """
-    needed = np.ceil(
-        _needed(apart, each, mean, variance, z) * _share(apart, plain, order, mean, variance, z)
-    )
+    share = _share(apart, _needed(apart, plain, mean, variance, z), order)
+    needed = np.ceil(_needed(apart, each, mean, variance, z) * share)
     with np.errstate(invalid="ignore", divide="ignore"):
         average, square = (
             np.where(matters, needed**power, 0.0).sum(0) / matters.sum(0) for power in (1, 2)
@@ -227,20 +226,12 @@ def _difference(
     return logit(p), (p * (1 - p)) ** 2 / variance, p * (1 - p)
 
 
-def _share(
-    apart: np.ndarray,
-    plain: np.ndarray,
-    order: np.ndarray,
-    mean: np.ndarray,
-    variance: np.ndarray,
-    z: float,
-) -> np.ndarray:
+def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return by what to multiply numbers so that no smaller difference needs fewer duels.
 
-    The shares are those of the information `plain`, a function of the difference alone, so that
-    what else differs between draws (ties, noise) does not choose the fewest of all draws.
+    `needed` are the numbers by a function of the difference alone, so that what else differs
+    between draws (ties, noise) does not choose the fewest of all draws; `order` as for `_numbers`.
     """
-    needed = _needed(apart, plain, mean, variance, z)
     share = np.ones_like(needed)
     for above, outwards in ((apart > 0, order), (apart < 0, order[::-1])):
         here = np.take_along_axis(np.where(above, needed, np.inf), outwards, axis=0)

@@ -193,29 +193,27 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         mean = p.mean(1, dtype=float)
         found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *ends])
     mean, ahead, behind, low, high, *more = map(np.concatenate, zip(*found, strict=True))
-    upper = np.triu_indices(K, 1)  # the order of the pairs
+    upper, difference = np.triu_indices(K, 1), None  # the order of the pairs
 
-    def table(first: np.ndarray, second: np.ndarray, same: float) -> np.ndarray:
+    def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
         """Return numbers of the first against the second of each pair, and the other way round."""
         square: np.ndarray = np.full((K, K), same)
         square[upper], square.T[upper] = first, second
         return square
 
-    tie = table(more[0], more[0], 0.0) if len(more) % 2 else None
-    difference = None
     if draws.score is not None:
         score = draws.score[:: draws.pair_step].mean(axis=0, dtype=float)
         least, most = more[-2:]
-        apart = score[:, None] - score
-        difference = np.stack([apart, table(least, -most, 0.0), table(most, -least, 0.0)])
+        ends = table(least, -most), table(most, -least)
+        difference = np.stack([score[:, None] - score, *ends])
     return PairSummary(
         mean=table(mean, 1 - mean, 0.5),
         lower=table(low, 1 - high, 0.5),
         upper=table(high, 1 - low, 0.5),
-        beats=table(ahead, behind, 0.0),
+        beats=table(ahead, behind),
         borda=total.T / (K - 1),
         difference=difference,
-        tie=tie,
+        tie=table(more[0], more[0]) if len(more) % 2 else None,
         n_draws=n,
     )
 
