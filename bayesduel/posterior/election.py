@@ -192,7 +192,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         ties = () if tie is None else (tie.mean(1, dtype=float),)
         mean = p.mean(1, dtype=float)
         found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *ends])
-    mean, ahead, behind, low, high, *more = map(np.concatenate, zip(*found, strict=True))
+    columns = (np.concatenate(parts, dtype=float) for parts in zip(*found, strict=True))
+    mean, ahead, behind, low, high, *more = columns
     upper, difference = np.triu_indices(K, 1), None  # the order of the pairs
 
     def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
