@@ -184,14 +184,16 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
             here = slice(start, stop)
             total[i[start]] += p[here].sum(axis=0)
             total[j[start] : j[stop - 1] + 1] -= p[here]
-        ends = () if apart is None else eti(apart, prob, overwrite=True)
+        away = ()
+        if apart is not None:  # its mean is taken before its draws lose their order
+            away = apart.mean(1, dtype=float), *np.asarray(eti(apart, prob, overwrite=True), float)
         if by_score:  # P increases in it: order statistics follow
-            low, high = draws.model.response.typical_score(np.stack(ends), {})
+            low, high = draws.model.response.typical_score(np.stack(away[1:]), {})
         else:
             low, high = eti(p, prob)
         ties = () if tie is None else (tie.mean(1, dtype=float),)
         mean = p.mean(1, dtype=float)
-        found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *ends])
+        found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *away])
     columns = (np.concatenate(parts, dtype=float) for parts in zip(*found, strict=True))
     mean, ahead, behind, low, high, *more = columns
     upper, difference = np.triu_indices(K, 1), None  # the order of the pairs
@@ -203,10 +205,9 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         return square
 
     if draws.score is not None:
-        score = draws.score[:: draws.pair_step].mean(axis=0, dtype=float)
-        least, most = more[-2:]
+        middle, least, most = more[-3:]
         ends = table(least, -most), table(most, -least)
-        difference = np.stack([score[:, None] - score, *ends])
+        difference = np.stack([table(middle, -middle), *ends])
     return PairSummary(
         mean=table(mean, 1 - mean, 0.5),
         lower=table(low, 1 - high, 0.5),
@@ -214,7 +215,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         beats=table(ahead, behind),
         borda=total.T / (K - 1),
         difference=difference,
-        tie=table(more[0], more[0]) if len(more) % 2 else None,
+        tie=table(more[0], more[0]) if len(more) in (1, 4) else None,
         n_draws=n,
     )
 
