@@ -16,7 +16,9 @@ def check_ci_prob(ci_prob: float) -> None:
     check_range(ci_prob, "ci_prob", "in (0, 1)")
 
 
-def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+def eti(
+    draws: np.ndarray, ci_prob: float, *, overwrite: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the equal-tailed interval of draws along the last axis, as order statistics.
 
     The order statistics i and n - 1 - i with ``i = floor(n (1 - ci_prob) / 2)``: the lower bound
@@ -28,6 +30,8 @@ def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
         Draws, shape (..., n).
     ci_prob
         Probability of the interval, in (0, 1).
+    overwrite
+        Whether the draws may be left in another order, which saves a copy.
 
     Returns
     -------
@@ -35,10 +39,11 @@ def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
     """
     n = draws.shape[-1]
     k = min(int(n * (1 - ci_prob) / 2 + 1e-9), (n - 1) // 2)
-    parted = np.partition(draws, n - 1 - k, axis=-1)  # two places at once take several times longer
+    parted = draws if overwrite else draws.copy()
+    parted.partition(n - 1 - k, axis=-1)  # two places at once take several times longer
     upper = parted[..., n - 1 - k].copy()
     parted[..., : n - k].partition(k, axis=-1)
-    return parted[..., k], upper
+    return parted[..., k].copy(), upper
 
 
 def with_interval(

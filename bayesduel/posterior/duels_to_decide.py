@@ -136,13 +136,12 @@ def _decide(
     apart, each, plain = _difference(draws, first, second, p, chances)
     mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
     matters = np.abs(p - 0.5) > rope
-    found = _numbers(apart, each, plain, mean, variance, matters, z)
+    draw = apart, each, plain, matters, np.argsort(apart, axis=0, kind="stable")
+    found = _numbers(*draw, mean, variance, z)
     # Chance moves the mean, in standard deviations, by this much; and averages over the draws.
     deviation = np.sqrt(variance)
     moved = deviation * np.sqrt((1 + (mean / deviation) ** 2 / 2) / effective)
-    less, more = (
-        _numbers(apart, each, plain, mean + side * moved, variance, matters, z) for side in (-1, 1)
-    )
+    less, more = (_numbers(*draw, mean + side * moved, variance, z) for side in (-1, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = {
             f"{name}_error": np.hypot((more[name] - less[name]) / 2, own / np.sqrt(effective))
@@ -164,19 +163,20 @@ def _numbers(
     apart: np.ndarray,
     each: np.ndarray,
     plain: np.ndarray,
+    matters: np.ndarray,
+    order: np.ndarray,
     mean: np.ndarray,
     variance: np.ndarray,
-    matters: np.ndarray,
     z: float,
 ) -> dict[str, np.ndarray]:
     """Return summaries of the numbers of duels of pairs, (pairs,) each.
 
+    `order` are the draws of each pair by `apart`, (draws, pairs).
     ``expected``, ``lower``, ``median`` and ``upper``; ``spread``, the standard deviation of what
     `expected` averages, and ``step``, how far the median moves by one standard deviation of ranks.
     """
-    needed = np.ceil(
-        _needed(apart, each, mean, variance, z) * _share(apart, plain, mean, variance, z)
-    )
+    share = _share(apart, _needed(apart, plain, mean, variance, z), order)
+    needed = np.ceil(_needed(apart, each, mean, variance, z) * share)
     with np.errstate(invalid="ignore", divide="ignore"):
         average, square = (
             np.where(matters, needed**power, 0.0).sum(0) / matters.sum(0) for power in (1, 2)
@@ -226,23 +226,19 @@ def _difference(
     return logit(p), (p * (1 - p)) ** 2 / variance, p * (1 - p)
 
 
-def _share(
-    apart: np.ndarray, plain: np.ndarray, mean: np.ndarray, variance: np.ndarray, z: float
-) -> np.ndarray:
+def _share(apart: np.ndarray, needed: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return by what to multiply numbers so that no smaller difference needs fewer duels.
 
-    The shares are those of the information `plain`, a function of the difference alone, so that
-    what else differs between draws (ties, noise) does not choose the fewest of all draws.
+    `needed` are the numbers by a function of the difference alone, so that what else differs
+    between draws (ties, noise) does not choose the fewest of all draws; `order` as for `_numbers`.
     """
-    needed = _needed(apart, plain, mean, variance, z)
     share = np.ones_like(needed)
-    for side in (side * apart for side in (1.0, -1.0)):
-        order = np.argsort(side, axis=0, kind="stable")
-        here = np.take_along_axis(np.where(side > 0, needed, np.inf), order, axis=0)
+    for above, outwards in ((apart > 0, order), (apart < 0, order[::-1])):
+        here = np.take_along_axis(np.where(above, needed, np.inf), outwards, axis=0)
         least = np.minimum.accumulate(here, axis=0)
         less = np.divide(least, here, out=np.ones_like(here), where=least < here)
-        np.put_along_axis(less, order, less.copy(), axis=0)
-        share = np.where(side > 0, less, share)
+        np.put_along_axis(less, outwards, less.copy(), axis=0)
+        share = np.where(above, less, share)
     return share
 
 

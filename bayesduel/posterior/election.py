@@ -5,6 +5,7 @@ Everything here is a function of draws of the preference matrix only.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -172,42 +173,49 @@ class PairSummary:
 def pair_summary(draws: Draws, prob: float) -> PairSummary:
     """Summarise the posterior of every pair, with intervals that hold `prob` of it."""
     K = draws.n_arms
-    chance, difference = np.full((3, K, K), 0.5), np.zeros((3, K, K))
-    beaten, tied = np.zeros((K, K)), None
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
     by_score = draws.score is not None and draws.model.response.score_link is not None
+    found: list[list[np.ndarray]] = []
     for i, j, apart, chances in draws.outcomes():
         p, tie = expected_score(chances), chances.get("tie")
-        ahead, behind = _share(p > 0.5), _share(p < 0.5)
-        ends = None if apart is None else _three(apart, prob)
-        if by_score and ends is not None:  # P increases in it: order statistics follow
-            bounds = draws.model.response.typical_score(ends[1:], {})
-            three = np.stack([p.mean(1, dtype=float), *bounds])
+        starts = [0, *(np.flatnonzero(i[1:] != i[:-1]) + 1), len(i)]
+        for start, stop in pairwise(starts):
+            here = slice(start, stop)
+            total[i[start]] += p[here].sum(axis=0)
+            total[j[start] : j[stop - 1] + 1] -= p[here]
+        away = ()
+        if apart is not None:  # its mean is taken before its draws lose their order
+            away = apart.mean(1, dtype=float), *np.asarray(eti(apart, prob, overwrite=True), float)
+        if by_score:  # P increases in it: order statistics follow
+            low, high = draws.model.response.typical_score(np.stack(away[1:]), {})
         else:
-            three = _three(p, prob)
-        starts = np.flatnonzero(np.diff(i, prepend=-1))
-        for start, stop in zip(starts, [*starts[1:], len(i)], strict=True):
-            arm, later, here = i[start], slice(j[start], j[stop - 1] + 1), slice(start, stop)
-            total[arm] += p[here].sum(axis=0)
-            total[later] -= p[here]
-            beaten[arm, later], beaten[later, arm] = ahead[here], behind[here]
-            chance[:, arm, later] = three[:, here]
-            chance[:, later, arm] = 1 - three[[0, 2, 1], here]
-            if ends is not None:
-                difference[:, arm, later] = ends[:, here]
-                difference[:, later, arm] = -ends[[0, 2, 1], here]
-            if tie is not None:
-                tied = np.zeros((K, K)) if tied is None else tied
-                tied[arm, later] = tied[later, arm] = tie[here].mean(1, dtype=float)
+            low, high = eti(p, prob)
+        ties = () if tie is None else (tie.mean(1, dtype=float),)
+        mean = p.mean(1, dtype=float)
+        found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *away])
+    columns = (np.concatenate(parts, dtype=float) for parts in zip(*found, strict=True))
+    mean, ahead, behind, low, high, *more = columns
+    upper, difference = np.triu_indices(K, 1), None  # the order of the pairs
+
+    def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
+        """Return numbers of the first against the second of each pair, and the other way round."""
+        square: np.ndarray = np.full((K, K), same)
+        square[upper], square.T[upper] = first, second
+        return square
+
+    if draws.score is not None:
+        middle, least, most = more[-3:]
+        ends = table(least, -most), table(most, -least)
+        difference = np.stack([table(middle, -middle), *ends])
     return PairSummary(
-        mean=chance[0],
-        lower=chance[1],
-        upper=chance[2],
-        beats=beaten,
+        mean=table(mean, 1 - mean, 0.5),
+        lower=table(low, 1 - high, 0.5),
+        upper=table(high, 1 - low, 0.5),
+        beats=table(ahead, behind),
         borda=total.T / (K - 1),
-        difference=None if draws.score is None else difference,
-        tie=tied,
+        difference=difference,
+        tie=table(more[0], more[0]) if len(more) in (1, 4) else None,
         n_draws=n,
     )
 
@@ -215,7 +223,3 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
 def _share(where: np.ndarray) -> np.ndarray:
     """Return the share of each row that is true; several times as fast as its mean."""
     return np.asarray(where.view(np.int8).sum(axis=1, dtype=np.int32) / where.shape[1])
-
-
-def _three(values: np.ndarray, prob: float) -> np.ndarray:
-    return np.stack([values.mean(1, dtype=float), *eti(values, prob)])

@@ -26,7 +26,7 @@ from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["next_pairs"]
 
-FEW_ENTROPIES = 20_000  # as plain Python these take hundredths of a second, compiling two seconds
+FEW_ENTROPIES = 50_000  # as plain Python these take tenths of a second, compiling two seconds
 
 
 def next_pairs(
@@ -93,12 +93,14 @@ def next_pairs(
         about = "scores" if settled else "winner"
     share = share[:: draws.pair_step]
     held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
+    pairs = len(labels) * (len(labels) - 1) // 2
+    few = held is not None and pairs * held.shape[1] <= FEW_ENTROPIES
     first, second, bits = [], [], []
     for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
         loss = np.asarray(1 - sum(chances.values()))
-        bits.append(_information([*chances.values(), loss], held))
+        bits.append(_information([*chances.values(), loss], held, plain=few))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
@@ -142,11 +144,12 @@ def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarra
     return best / best.sum(1, keepdims=True), settled
 
 
-def _information(chances: list[np.ndarray], share: np.ndarray | None) -> np.ndarray:
+def _information(chances: list[np.ndarray], share: np.ndarray | None, *, plain: bool) -> np.ndarray:
     """Return the information of a duel in bits, shape (pairs,).
 
     `chances` has each outcome's probability, (pairs, draws); `share` each arm's share of the win,
-    (draws, arms), or None for information about the scores.
+    (draws, arms), or None for information about the scores. `plain` is whether that about the
+    winner is computed as plain Python.
     """
     binary = len(chances) == 2
     nats = np.zeros(len(chances[0]))
@@ -155,6 +158,6 @@ def _information(chances: list[np.ndarray], share: np.ndarray | None) -> np.ndar
         if share is None:
             nats += information_about_scores(chance, binary=binary)
         else:
-            with interpreted(len(chance) * share.shape[1] <= FEW_ENTROPIES):
+            with interpreted(plain):
                 nats += information_about_answers(chance, share, binary=binary, corrected=True)
     return np.maximum(nats, 0.0) / np.log(2)

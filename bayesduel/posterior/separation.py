@@ -52,8 +52,10 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     n_arms = value.shape[1]
     most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
     by_arm = np.ascontiguousarray(value[:: max(1, -(-len(value) // most))].T, dtype=float)
+    centre = by_arm.mean(axis=1, keepdims=True)
     largest = _largest_differences if by_arm.size * n_arms >= MANY else _of_few
-    mean, sd, behind, either = largest(by_arm)
+    sd, behind, either = largest(by_arm - centre)
+    mean = centre - centre.T
     one, both = (np.quantile(x, confidence, axis=1)[:, None] for x in (behind, either))
     return Separation(
         above=(mean < 0) & (-mean >= both * sd.T),
@@ -90,51 +92,44 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     return tier
 
 
-def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_largest_differences` does, without compiled code."""
     away = by_arm[:, None] - by_arm
-    mean = away.mean(axis=2)
-    away -= mean[..., None]
     sd = np.sqrt(2 * np.square(np.minimum(away, 0)).mean(axis=2)) + TINY
     down, up = -away / sd[..., None], away / sd.T[..., None]
-    return mean, sd, down.max(axis=1), np.maximum(down, up).max(axis=1)
+    return sd, down.max(axis=1), np.maximum(down, up).max(axis=1)
 
 
 @compiled(fastmath={"contract", "nnan", "nsz", "reassoc"})
-def _largest_differences(
-    by_arm: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the differences of all pairs, and by arm and draw the largest standardised one.
+def _largest_differences(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return by arm and draw the largest standardised difference, of draws less their means.
 
-    Means of the draws of i minus those of j, and their standard deviations below the mean (those
-    above are of j minus i), shape (K, K); and for each arm and draw how many standard deviations
-    the farthest of its differences is below its mean, and is on either side, shape (K, n_draws).
+    Standard deviations of the draws of i minus those of j below the mean (those above are of j
+    minus i), shape (K, K); and for each arm and draw how many standard deviations the farthest of
+    its differences is below its mean, and is on either side, shape (K, n_draws).
     """
     n_arms, n_draws = by_arm.shape
-    mean, sd = np.zeros((n_arms, n_arms)), np.full((n_arms, n_arms), TINY)
+    sd = np.full((n_arms, n_arms), TINY)
     behind, either = np.zeros((n_arms, n_draws)), np.zeros((n_arms, n_draws))
-    away = np.empty(n_draws)
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            total = 0.0
-            for d in range(n_draws):
-                away[d] = by_arm[i, d] - by_arm[j, d]
-                total += away[d]
-            centre = total / n_draws
             low, high = 0.0, 0.0
             for d in range(n_draws):
-                away[d] -= centre
-                square = away[d] * away[d]
-                low += square if away[d] < 0 else 0.0
-                high += square if away[d] > 0 else 0.0
-            low_sd, high_sd = sqrt(2 * low / n_draws) + TINY, sqrt(2 * high / n_draws) + TINY
-            mean[i, j], mean[j, i] = centre, -centre
-            sd[i, j], sd[j, i] = low_sd, high_sd
-            for d in range(n_draws):
-                down, up = -away[d] / low_sd, away[d] / high_sd
-                farthest = max(down, up)
-                behind[i, d] = max(behind[i, d], down)
-                behind[j, d] = max(behind[j, d], up)
-                either[i, d] = max(either[i, d], farthest)
-                either[j, d] = max(either[j, d], farthest)
-    return mean, sd, behind, either
+                away = by_arm[i, d] - by_arm[j, d]
+                square = away * away
+                low += square if away < 0 else 0.0
+                high += square if away > 0 else 0.0
+            sd[i, j] += sqrt(2 * low / n_draws)
+            sd[j, i] += sqrt(2 * high / n_draws)
+            to_low, to_high = -1 / sd[i, j], 1 / sd[j, i]
+            for d in range(n_draws):  # compared by "if", not by "max": several draws at a time
+                away = by_arm[i, d] - by_arm[j, d]
+                down, up = away * to_low, away * to_high
+                farthest = down if down > up else up
+                behind_i, behind_j = behind[i, d], behind[j, d]
+                either_i, either_j = either[i, d], either[j, d]
+                behind[i, d] = down if down > behind_i else behind_i
+                behind[j, d] = up if up > behind_j else behind_j
+                either[i, d] = farthest if farthest > either_i else either_i
+                either[j, d] = farthest if farthest > either_j else either_j
+    return sd, behind, either

@@ -175,12 +175,15 @@ class Table(Printed):
     @property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
         """The rows, every cell a :class:`Cell`."""
-        return _cells(self.rows)
+        return tuple(
+            tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row)
+            for row in self.rows
+        )
 
     @property
-    def bodies(self) -> dict[str, tuple[tuple[Cell, ...], ...]]:
+    def bodies(self) -> dict[str, tuple[tuple[str | Cell, ...], ...]]:
         """All rows by label, its own first under ""."""
-        return {"": self.cells} | {label: _cells(rows) for label, rows in self.views.items()}
+        return {"": self.rows, **self.views}
 
     @cached_property
     def content(self) -> dict[str, list[Any]]:
@@ -389,12 +392,6 @@ def frame_table(
 def blocks(*given: Block | str | None) -> tuple[Block, ...]:
     """Return the blocks that are given, strings as paragraphs; None and "" are left out."""
     return tuple(Text(block) if isinstance(block, str) else block for block in given if block)
-
-
-def _cells(rows: tuple[tuple[str | Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
-    return tuple(
-        tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
-    )
 
 
 def _tables(body: tuple[Block, ...]) -> Iterator[Table]:

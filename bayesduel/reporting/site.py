@@ -224,6 +224,7 @@ class _Pages:
         self._now = Edition(today, {str(row["arm"]): row for row in rows}, about)
         self._earlier = earlier
         self._names = page_names(self._now.rows, known)
+        self._links = {arm: Cell(arm, href=f"{name}.html") for arm, name in self._names.items()}
         self._gone = [arm for arm in known if arm not in self._now.rows]
         self._level = f"{100 * one.winners.attrs['confidence']:g} %"
         self._pairs = counts_of_pairs(one.by_pair, one.duels, [*self._now.rows])
@@ -239,7 +240,9 @@ class _Pages:
             opponents = self._opponents(arm)
             yield f"arms/{self._names[arm]}.html", self._page(arm, self._arm(arm, opponents))
             held = {"date": self._now.date, **self._now.rows[arm]}
-            held |= {"opponents": opponents, "editions": self._past(arm)}
+            rows = zip(*opponents.values(), strict=True)
+            listed = [dict(zip(opponents, row, strict=True)) for row in rows]
+            held |= {"opponents": listed, "editions": self._past(arm)}
             text = json.dumps(held, ensure_ascii=False, allow_nan=False)
             yield f"arms/{self._names[arm]}.json", text
         for arm in self._gone:
@@ -289,7 +292,7 @@ class _Pages:
         table = Table(columns="tlnn", heads=heads, rows=rows)
         return Section(id="editions", title="Editions", body=blocks(table))
 
-    def _arm(self, arm: str, opponents: Sequence[Row]) -> list[Section]:
+    def _arm(self, arm: str, opponents: Mapping[str, list[Any]]) -> list[Section]:
         """Return the sections of the page of an arm."""
         row, one = self._now.rows[arm], self._one
         words = [f"{score_name(one.by_pair).capitalize()}: {score_words(row)}."]
@@ -315,47 +318,43 @@ class _Pages:
         said = Verdict(headline=f"Not in the edition of {self._now.date}.", settled=False)
         return [Section(id="verdict", body=blocks(said)), *self._history(arm)]
 
-    def _opponents(self, arm: str) -> list[Row]:
-        """Return the opponents that the page of an arm lists, by rank, with their numbers."""
+    def _opponents(self, arm: str) -> dict[str, list[Any]]:
+        """Return the opponents that the page of an arm lists, by rank: their numbers by name."""
         numbers, at = self._pairs(arm), int(self._now.rows[arm]["rank"]) - 1
         places = np.arange(len(self._now.rows))
-        listed = (places != at) & (
-            (len(places) <= ALL) | (numbers["duels"] > 0) | (np.abs(places - at) <= NEAREST)
+        listed = np.flatnonzero(
+            (places != at)
+            & ((len(places) <= ALL) | (numbers["duels"] > 0) | (np.abs(places - at) <= NEAREST))
         )
         rows = [*self._now.rows.values()]
-        return [
-            {
-                "rank": rows[k]["rank"],
-                "arm": rows[k]["arm"],
-                **{name: values[k].item() for name, values in numbers.items()},
-            }
-            for k in np.flatnonzero(listed)
-        ]
+        found = {name: [rows[k][name] for k in listed.tolist()] for name in ("rank", "arm")}
+        return found | {name: values[listed].tolist() for name, values in numbers.items()}
 
-    def _against(self, arm: str, opponents: Sequence[Row]) -> Section:
-        tied, modelled = bool(self._one.duels.n_ties), "mean" in opponents[0]
+    def _against(self, arm: str, opponents: Mapping[str, list[Any]]) -> Section:
+        """Return the section on the opponents of an arm, given by column."""
+        tied, modelled = bool(self._one.duels.n_ties), "mean" in opponents
         counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
         name = score_name(self._one.by_pair)
-
-        def interval(row: Row) -> Cell:
-            mean, low, high = (100 * row[end] for end in ("mean", "lower", "upper"))
-            ends = f"{percent(row['lower'])} to {percent(row['upper'])}"
-            return Cell(ends, bar=(round(low, 1), round(mean, 1), round(high - low, 1)))
-
-        columns: list[tuple[Any, ...]] = [
-            ("n", "rank", "{rank}"),
-            ("l", "opponent", lambda r: Cell(r["arm"], href=f"{self._names[r['arm']]}.html")),
+        columns: list[tuple[str, str, list[str | Cell]]] = [
+            ("n", "rank", [f"{rank}" for rank in opponents["rank"]]),
+            ("l", "opponent", [self._links[other] for other in opponents["arm"]]),
         ]
         if modelled:
-            columns.append(("n", name, lambda r: f"{percent(r['mean'])} %"))
-            columns.append(("b", f"{self._level} interval", interval))
-        some = len(opponents) < len(self._now.rows) - 1
+            ends = [opponents[end] for end in ("mean", "lower", "upper")]
+            columns += [
+                ("n", name, [f"{percent(mean)} %" for mean in ends[0]]),
+                ("b", f"{self._level} interval", [*map(_interval, *ends)]),
+            ]
+        columns += [("n", head, [f"{n:,.0f}" for n in opponents[head]]) for head in counts]
+        letters, heads, cells = zip(*columns, strict=True)
+        some = len(opponents["arm"]) < len(self._now.rows) - 1
         caption = (
             f"{name.capitalize()} of {join([arm])} by the model {self._one.by_pair.attrs['model']}."
         )
-        table = Table.of(
-            (*columns, *(("n", head, f"{{{head}:,.0f}}") for head in counts)),
-            opponents,
+        table = Table(
+            columns="".join(letters),
+            heads=heads,
+            rows=tuple(zip(*cells, strict=True)),
             full=True,
             caption=caption * modelled
             + f" Opponents met, and the {NEAREST} nearest in rank to either side." * some,
@@ -393,6 +392,12 @@ class _Pages:
         name = "rating" if "rating" in past[0] else score_name(self._one.by_pair)
         table = Table(columns="tnnn", heads=("edition", "rank", "rank interval", name), rows=rows)
         return [Section(id="editions", title="Editions", body=blocks(table))]
+
+
+def _interval(mean: float, lower: float, upper: float) -> Cell:
+    middle, low, high = 100 * mean, 100 * lower, 100 * upper
+    bar = round(low, 1), round(middle, 1), round(high - low, 1)
+    return Cell(f"{percent(lower)} to {percent(upper)}", bar=bar)
 
 
 def _changes(old: Mapping[str, Row], new: Mapping[str, Row]) -> dict[str, tuple[int, bool] | None]:

@@ -61,7 +61,7 @@ def test_near_certainty_a_difference_takes_no_more_duels_than_a_smaller_one():
     information = 1 / (4 * np.cosh(apart / 2) ** 2)
     mean, variance = np.array([0.1]), np.array([1.0])
     needed = _needed(apart, information, mean, variance, 1.6449)
-    share = _share(apart, information, mean, variance, 1.6449)
+    share = _share(apart, needed, np.argsort(apart, axis=0))
     assert needed[1] > 1e3 * needed[4] and needed[3] > 1e3 * needed[2]
     found = (needed * share).ravel()
     assert found[1] == pytest.approx(found[4]) and found[3] == pytest.approx(found[2])
