@@ -313,15 +313,14 @@ class Layout:
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
-        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(self.kind, copy=False)
+        width = np.broadcast_to(arrow.width, (len(arrow.roots), 1)).astype(self.kind)
         for family in self.families:
             place = self.groups[family]
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
-            own = normal[:, here].astype(self.kind, copy=False)
-            own = own.reshape(-1, *place.shape).swapaxes(0, 1)
+            own = normal[:, here].reshape(-1, *place.shape).swapaxes(0, 1)
             pull = arrow.pull[family].reshape(place.size, -1)
             moved = (along @ pull.T).reshape(-1, *place.shape)
-            moved += (own @ roots[family]).swapaxes(0, 1)
+            moved += ((own @ arrow.roots[family]) * width[family, :, None]).swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)
         return found
 

@@ -65,7 +65,7 @@ def gibbs_of_conditional(
     def chain(which: int) -> list[tuple[Any, ...]]:
         seen, rng = [], streams[which]
         tell = progress if which == 0 else None
-        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
+        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size), layout.kind))[0]
         for k in range(skipped + kept):
             weight = polya_gamma(n, density.eta(x), rng)
             noise = np.sqrt(weight) * rng.standard_normal(len(n))

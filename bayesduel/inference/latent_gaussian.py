@@ -120,13 +120,18 @@ class LatentGaussian(DensityApproximation):
         which = rng.permutation(np.arange(n) % distinct)
         z, log_q = z[which], log_q[which]
         phi = self.top.phi + z @ self.root.T
-        x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
         crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
-        normal, log_normal = self._standard(n, rng)
+        if crossed:  # parts that fit the cache, each with random numbers of its own
+            step = max(1, AT_ONCE // density.size)
+            parts = [rows[k : k + step] for rows in parts for k in range(0, len(rows), step)]
+            x, streams = np.empty((n, density.size), self.layout.kind), rng.spawn(len(parts))
+        else:
+            x, (normal, log_normal) = self._means(z), self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
-        def move(rows: np.ndarray) -> None:
+        def move(part: int) -> None:
+            rows = parts[part]
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
@@ -137,17 +142,20 @@ class LatentGaussian(DensityApproximation):
                 else:
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
-            step = max(1, AT_ONCE // density.size) if crossed else len(rows)
-            for some in np.split(rows, range(step, len(rows), step)):
-                x[some] += self.layout.draw(arrow, normal[some])
-                log_q[some] += log_normal[some]
-                log_q[some] += arrow.half_log_det
+            if crossed:
+                x[rows] = self._means(z[rows])
+                own, log_own = self._standard(len(rows), streams[part])
+            else:
+                own, log_own = normal[rows], log_normal[rows]
+            x[rows] += self.layout.draw(arrow, own)
+            log_q[rows] += log_own
+            log_q[rows] += arrow.half_log_det
 
         if density.size > SMALL:
-            side_by_side(move, parts)
+            side_by_side(move, range(len(parts)))
         else:
-            for rows in parts:
-                move(rows)
+            for part in range(len(parts)):
+                move(part)
         if density.size > WEIGHED and self.model.response.score_link == "logit":
             return x, phi, None
         return x, phi, log_q
@@ -182,10 +190,7 @@ class LatentGaussian(DensityApproximation):
     def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a standard normal (or Student) vector, (n, size), and log densities."""
         size = self.density.size
-        normal = np.empty((n, size), self.layout.kind)
-        step = max(1, AT_ONCE // size) if self.layout.crossed else n
-        for start in range(0, n, step):
-            normal[start : start + step] = rng.standard_normal((min(step, n - start), size))
+        normal = rng.standard_normal((n, size), dtype=self.layout.kind)
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
             return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
@@ -236,10 +241,18 @@ class LatentGaussian(DensityApproximation):
 
     def _means(self, z: np.ndarray) -> np.ndarray:
         """Return the mean of the coefficients at coordinates of the scales, (n, size)."""
-        means = np.stack([node.x for node in self.nodes])
-        if len(means) == 1 or z.shape[1] == 0:
-            return np.repeat(means[:1], len(z), axis=0)
-        return np.asarray(_interpolated(self._z, means)(z))
+        if len(self.nodes) == 1 or z.shape[1] == 0:
+            return np.repeat(self._middles[:1], len(z), axis=0)
+        return np.asarray(self._middle_at(z))
+
+    @cached_property
+    def _middles(self) -> np.ndarray:
+        """The mean of the coefficients at each node, (nodes, size)."""
+        return np.stack([node.x for node in self.nodes]).astype(self.layout.kind, copy=False)
+
+    @cached_property
+    def _middle_at(self) -> Callable[[np.ndarray], np.ndarray]:
+        return _interpolated(self._z, self._middles)
 
 
 def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
@@ -413,4 +426,4 @@ def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], n
         quadratic = len(z) > 2 * (z.shape[1] + 1) * (z.shape[1] + 2) // 2
         given = {"kernel": "cubic", "degree": 2 if quadratic else 1}
     shares = RBFInterpolator(z, np.eye(len(z)), **given)  # of the nodes' values, which are many
-    return lambda at: shares(at) @ values
+    return lambda at: shares(at).astype(values.dtype, copy=False) @ values
