@@ -287,9 +287,10 @@ class Layout:
         covariance = arrow.covariance()
         turned = []
         for on_border, diagonal in zip(border, groups, strict=True):
-            whole = on_border.copy()
-            for k in np.flatnonzero(diagonal.any(axis=1)):
-                whole += (arrow.pull[k].T * diagonal[k].astype(self.kind)) @ arrow.pull[k]
+            moved = diagonal.any(axis=1)
+            pull = arrow.pull[moved].reshape(-1, len(covariance))
+            scaled = pull * diagonal[moved].reshape(-1, 1).astype(self.kind)
+            whole = on_border + pull.T @ scaled
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
@@ -297,11 +298,6 @@ class Layout:
         if arrow.crossing is not None:  # a family has one prior precision
             each = diagonals[:, [family.start for family in self.families], 0]
             found += each @ self._squares(arrow, covariance) @ each.T
-        elif len(arrow.roots):
-            across = arrow.pull @ covariance @ arrow.pull.swapaxes(1, 2)
-            alone = arrow.roots.swapaxes(1, 2) @ arrow.roots
-            inside = (2 * across + alone) * alone
-            found += np.einsum("kgi,gij,lgj->kl", diagonals, inside, diagonals, optimize=True)
         return found
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
@@ -342,6 +338,14 @@ class Layout:
         """
         factors, _ = self._inside(np.maximum(-found.bend, 0.0), self.priors(prior)[1])
         return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
+
+    def widened(self, arrow: Arrow, loosened: np.ndarray) -> np.ndarray:
+        """Return how fast that variance grows as prior precisions of groups fall, (cells,).
+
+        loosened: how these change, (groups, m), none of them upwards.
+        """
+        inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
+        return self._alone(inverse * np.sqrt(-loosened)[..., None].astype(self.kind))
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""

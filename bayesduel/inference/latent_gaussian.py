@@ -31,7 +31,7 @@ from scipy.special import gammaln
 from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
-from bayesduel.inference.conditional_mode import named_parameters, start_at
+from bayesduel.inference.conditional_mode import named_parameters, solved, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -63,7 +63,7 @@ STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.05  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
-NEAR = 2.0  # of them, beyond which rough conditionals lead to it
+NEAR = 4.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -303,32 +303,69 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 def _climbed(layout: Layout, here: Conditional) -> Conditional:
     """Return the same of crossed groups, by Newton's method: a conditional takes long.
 
-    Curvatures in the scales of groups are less than Louis' identity says, as wider groups bend
-    less; how much less, conditionals on the way tell, by symmetric updates of rank one.
+    Slopes are near linear in the variances of groups, not in their logarithms. What curvatures of
+    these lack, conditionals on the way tell, by symmetric updates of rank one.
     """
     slow, exact, less = _slow(layout, here), True, np.zeros((len(here.phi), len(here.phi)))
     for _ in range(STEPS):
-        bend = curvature(layout, here) + less
+        known = curvature(layout, here)
+        bend = known + less
         values, vectors = np.linalg.eigh(bend)
-        along = vectors.T @ here.slope
-        away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
+        away = ((vectors.T @ here.slope) ** 2 / np.maximum(np.abs(values), FLATTEST)).sum()
         if exact and values[0] > 0 and away < SHIFT**2:
-            return here
-        near = away < NEAR**2
-        step = np.clip(vectors @ (along / np.maximum(np.abs(values), FLATTEST)), -1, 1)
+            return here._replace(bend=known)
+        near, step = away < NEAR**2, np.zeros(len(here.phi))
+        step[~slow] = _settled(layout, here, ~slow, bend[np.ix_(~slow, ~slow)])
+        values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
+        along = vectors.T @ (here.slope - bend @ step)[slow]
+        grown = 1 + 2 * vectors @ (along / np.maximum(np.abs(values), FLATTEST))  # variances
+        step[slow] = np.log(np.clip(grown, np.exp(-2), np.exp(2))) / 2
         ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
             ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
-        off = np.where(slow, here.slope - ahead.slope - bend @ step, 0.0)
-        if abs(off @ step) > ALONG * np.sqrt((off @ off) * (step @ step)):
-            less += np.outer(off, off) / (off @ step)
+        moved = np.where(slow, np.expm1(2 * step) / 2, step)
+        off = np.where(slow, here.slope - ahead.slope - bend @ moved, 0.0)
+        if near and abs(off @ moved) > ALONG * np.sqrt((off @ off) * (moved @ moved)):
+            less += np.outer(off, off) / (off @ moved)
         here, exact = ahead, near
     return here
 
 
+def _settled(layout: Layout, here: Conditional, fast: np.ndarray, bend: np.ndarray) -> np.ndarray:
+    """Return the step to the highest bound along hyperparameters of the border alone, (fast,).
+
+    Cells bend as they do `here`: with the groups integrated out, the likelihood of the border is
+    normal, and the bound is known by a matrix as large as the border.
+    """
+    from scipy.optimize import minimize
+
+    density, still = layout.density, np.zeros(fast.sum())
+    if not len(still):
+        return still
+    pull = density.prior(here.phi).pull(here.x)[layout.border]
+
+    def fall(step: np.ndarray) -> float:
+        phi = here.phi.copy()
+        phi[fast] += step
+        prior = density.prior(phi)
+        arrow = layout.beside(here.arrow, prior)
+        assert arrow is not None
+        pulled = prior.pull(here.x)
+        off = pull - pulled[layout.border]
+        value = prior.half_log_det - float(np.log(arrow.border.diagonal()).sum())
+        value += 0.5 * float(off @ solved(arrow.border, off) - (here.x - prior.mean) @ pulled)
+        return -value - float(density.log_hyper(phi[None])[0])
+
+    values, vectors = np.linalg.eigh(bend)
+    size = np.maximum(np.abs(values), np.maximum(np.abs(vectors.T @ here.slope[fast]), FLATTEST))
+    root = vectors / np.sqrt(size)
+    options = {"gtol": 0.02, "hess_inv0": root @ root.T}
+    return np.asarray(minimize(fall, still, method="BFGS", options=options).x)
+
+
 def _curved(layout: Layout) -> bool:
-    """Return whether a conditional takes long, and Louis' identity tells the bound's curvature."""
+    """Return whether a conditional takes long, and ``curvature`` tells that of the bound."""
     return layout.crossed and not responding(layout.density).any()
 
 
@@ -360,7 +397,7 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 
     A conditional where these are the same takes a fraction of the time.
     """
-    bend, slow = curvature(layout, top), _slow(layout, top)
+    bend, slow = curvature(layout, top) if top.bend is None else top.bend, _slow(layout, top)
     whole, n = _root(bend), int(slow.sum())
     root = np.zeros_like(bend)
     values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])

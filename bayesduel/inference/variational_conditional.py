@@ -46,6 +46,7 @@ class Conditional(NamedTuple):
     bound: float  # lower bound of the log density of the hyperparameters
     bent: Derivatives  # averaged derivatives of the cells
     slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
+    bend: np.ndarray | None = None  # minus its second derivatives, (q, q), where they are known
 
 
 AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
@@ -68,8 +69,11 @@ def mode_at(
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
-        step, arrow = layout.step(found, prior, gradient, near, LOOSE)
-        near, bent = arrow, found if arrow is not near else bent
+        if near is None or not layout.crossed:
+            near, bent = layout.factor(found, prior, None, COARSE if rough else EXACT), found
+            step = layout.solve(near, gradient)
+        else:
+            step, _ = layout.step(found, prior, gradient, near, LOOSE)
         gain, length = float(gradient @ step), 1.0
         if gain < (CLOSE if layout.crossed else GAIN):
             break
@@ -151,7 +155,8 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     """Return minus the second derivatives of the bound in the hyperparameters, (q, q), nearly.
 
     By Louis' identity: what is expected of the density's own, less the covariance of its slopes,
-    which are linear and quadratic in the coefficients. No hyperparameter is of the response.
+    which are linear and quadratic in the coefficients; and less what cells yield. No
+    hyperparameter is of the response.
     """
     density, phi, q = layout.density, here.phi, len(here.phi)
     expected, unit = _expected(layout, here), STEP2 * np.eye(q)
@@ -174,7 +179,37 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
-    return bend - (linear @ solved.T + solved @ linear.T) / 2 - quadratic / 2
+    bend -= (linear @ solved.T + solved @ linear.T) / 2 + quadratic / 2
+    return bend - _yielded(layout, here, groups, solved)
+
+
+def _yielded(
+    layout: Layout, here: Conditional, groups: list[np.ndarray], moved: np.ndarray
+) -> np.ndarray:
+    """Return how much less the bound curves as cells bend less where predictors vary more, (q, q).
+
+    groups: how prior precisions of groups change with each hyperparameter, (groups, m).
+    moved: how the mean does, (q, size), where cells bend as they do.
+    """
+    density, q = layout.density, len(groups)
+    eta, wider = density.reach(moved), np.zeros((q, density.n_cells))
+    slope, bend = np.zeros_like(wider), np.zeros_like(wider)
+
+    def beside(x: np.ndarray, variance: np.ndarray) -> Derivatives:
+        return density.averaged(x, here.phi, AT, MASS, np.maximum(variance, 0.0))
+
+    for k in range(q):
+        if groups[k].any():
+            wider[k] = layout.widened(here.arrow, groups[k])
+            x, more = STEP2 * moved[k], STEP2 * wider[k]
+            ahead, back = beside(here.x, here.variance + more), beside(here.x, here.variance - more)
+            slope[k] = (ahead.slope - back.slope) / (2 * STEP2)
+            ahead = beside(here.x + x, here.variance + more)
+            back = beside(here.x - x, here.variance - more)
+            bend[k] = (ahead.bend - back.bend) / (2 * STEP2)
+    less = eta @ slope.T + wider @ bend.T / 2
+    of_groups = wider.any(axis=1)
+    return np.where(np.outer(of_groups, of_groups), (less + less.T) / 2, 0.0)
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
