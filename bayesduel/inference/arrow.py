@@ -145,16 +145,11 @@ class Layout:
         if not len(self.groups):
             return self.bordered(self.bent(found), prior)
         n_groups, m = self.groups.shape
-        on_border, to_groups = (gram.of(weight) for gram in self._grams[:2])
-        corner = self._free(self._free(on_border.toarray()).T)
-        edges = self._free(to_groups.astype(self.kind).toarray()).reshape(n_groups, m, -1)
+        corner = self.corner(found)
+        to_groups = self._grams[1].of(weight).astype(self.kind)
+        edges = self._free(to_groups.toarray()).reshape(n_groups, m, -1)
         n_own = len(self.density.own)
         if n_own:
-            p = len(corner)
-            corner = np.pad(corner, (0, n_own))
-            side = -self._free((self.to_border.T @ found.cross).T).T
-            corner[:p, p:], corner[p:, :p] = side, side.T
-            corner[p:, p:] = -found.second
             cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
             edges = np.concatenate([edges, cross.astype(self.kind)], axis=2)
         known, tight = self.priors(prior)
@@ -173,6 +168,34 @@ class Layout:
         bare = corner - flat.T @ apart
         pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
         return Arrow(cholesky(bare + known), roots, pull, bare, tight, crossing)
+
+    def corner(self, found: Derivatives) -> np.ndarray:
+        """Return what the cells add to the precision of the border where they bend so, (p, p)."""
+        on_border = self._grams[0].of(np.maximum(-found.bend, 0.0))
+        corner, n_own = self._free(self._free(on_border.toarray()).T), len(self.density.own)
+        if n_own:
+            p = len(corner)
+            corner = np.pad(corner, (0, n_own))
+            side = -self._free((self.to_border.T @ found.cross).T).T
+            corner[:p, p:], corner[p:, :p] = side, side.T
+            corner[p:, p:] = -found.second
+        return corner
+
+    def moments(self, found: Derivatives) -> np.ndarray:
+        """Return the variance of each family of groups by the method of moments, (families,).
+
+        found: where the groups are 0, and the border is at its mode. A square of a slope of a group
+        is what noise adds, which is all that a duel does by itself, and what each family does.
+        """
+        weight, m = np.maximum(-found.bend, 0.0), self.groups.shape[1]
+        inside, slope = self._grams[2].of(weight), self.to_groups.T @ found.slope
+        noise, lone = inside.diagonal(), weight**2 / self.density.data["n"]
+        lengths = [design.multiply(design).sum(axis=1) for design in self._by_family]
+        places = [slice(family.start * m, family.stop * m) for family in self.families]
+        squares = [(slope[own] ** 2).sum() - noise[own].sum() for own in places]
+        shares = [[(inside[a][:, b].data ** 2).sum() for b in places] for a in places]
+        shares -= np.einsum("c,ac,bc->ab", lone, lengths, lengths)
+        return np.linalg.lstsq(shares, np.array(squares))[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
         """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.

@@ -31,7 +31,7 @@ from scipy.special import gammaln
 from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
-from bayesduel.inference.conditional_mode import named_parameters, solved, start_at
+from bayesduel.inference.conditional_mode import cholesky, named_parameters, solved, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -59,11 +59,13 @@ SMALL = 300  # coefficients up to which three scales have a lattice: a composite
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
+ROUNDS = 4  # of Newton's method for the border, before that of crossed groups
+FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
 STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.05  # likewise of crossed groups, in standard deviations
 NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
-NEAR = 4.0  # of them, beyond which rough conditionals lead to it
+NEAR = 6.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -92,7 +94,11 @@ class LatentGaussian(DensityApproximation):
         """
         layout = layout_of(density)
         start = start_at(density, near)
-        first = mode_at(layout, _start(density, cells), start, rough=_curved(layout))
+        phi = _start(density, cells)
+        if _curved(layout):
+            phi, middle = _by_moments(layout, phi)
+            start = middle if start is None else start
+        first = mode_at(layout, phi, start, rough=_curved(layout))
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -143,11 +149,11 @@ class LatentGaussian(DensityApproximation):
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
             if crossed:
-                x[rows] = self._means(z[rows])
                 own, log_own = self._standard(len(rows), streams[part])
+                x[rows] = self._means(z[rows]) + self.layout.draw(arrow, own)
             else:
                 own, log_own = normal[rows], log_normal[rows]
-            x[rows] += self.layout.draw(arrow, own)
+                x[rows] += self.layout.draw(arrow, own)
             log_q[rows] += log_own
             log_q[rows] += arrow.half_log_det
 
@@ -262,6 +268,22 @@ def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
     return np.concatenate([np.zeros(0), *parts]).astype(float)
 
 
+def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return hyperparameters with scales of crossed groups by moments, and x without groups."""
+    density, prior, x = layout.density, layout.density.prior(phi), np.zeros(layout.density.size)
+    known, tight = layout.priors(prior)
+    for _ in range(ROUNDS):
+        found = density.derivatives(x, phi)
+        factor = cholesky(layout.corner(found) + known)
+        x[layout.border] += solved(factor, density.gradient(found, prior, x)[layout.border])
+    variances = layout.moments(density.derivatives(x, phi))
+    first = [family.start for family in layout.families]
+    grown = np.log(np.maximum(variances * tight[first, 0], np.exp(-2 * FARTHEST))) / 2
+    moved = [layout.priors(density.prior(phi + one))[1] for one in np.eye(len(phi))]
+    which = np.array([(other != tight)[first, 0] for other in moved])
+    return phi + which @ np.minimum(grown, FARTHEST), x
+
+
 def _groups(place: np.ndarray) -> list[np.ndarray]:
     """Return the rows of each value of `place`."""
     order = np.argsort(place, kind="stable")
@@ -306,7 +328,7 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     Slopes are near linear in the variances of groups, not in their logarithms. What curvatures of
     these lack, conditionals on the way tell, by symmetric updates of rank one.
     """
-    slow, exact, less = _slow(layout, here), True, np.zeros((len(here.phi), len(here.phi)))
+    slow, exact, less = _slow(layout, here), False, np.zeros((len(here.phi), len(here.phi)))
     for _ in range(STEPS):
         known = curvature(layout, here)
         bend = known + less

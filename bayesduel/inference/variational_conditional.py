@@ -33,6 +33,7 @@ STILL = 0.02  # relative change of variances, likewise
 ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
 HELD = 0.25  # likewise where a rough one will do, whose residual is
 COARSE = 0.01
+TINY = 1e-12  # variance of a predictor, at least
 STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
 
 
@@ -191,25 +192,16 @@ def _yielded(
     groups: how prior precisions of groups change with each hyperparameter, (groups, m).
     moved: how the mean does, (q, size), where cells bend as they do.
     """
-    density, q = layout.density, len(groups)
-    eta, wider = density.reach(moved), np.zeros((q, density.n_cells))
-    slope, bend = np.zeros_like(wider), np.zeros_like(wider)
-
-    def beside(x: np.ndarray, variance: np.ndarray) -> Derivatives:
-        return density.averaged(x, here.phi, AT, MASS, np.maximum(variance, 0.0))
-
-    for k in range(q):
-        if groups[k].any():
-            wider[k] = layout.widened(here.arrow, groups[k])
-            x, more = STEP2 * moved[k], STEP2 * wider[k]
-            ahead, back = beside(here.x, here.variance + more), beside(here.x, here.variance - more)
-            slope[k] = (ahead.slope - back.slope) / (2 * STEP2)
-            ahead = beside(here.x + x, here.variance + more)
-            back = beside(here.x - x, here.variance - more)
-            bend[k] = (ahead.bend - back.bend) / (2 * STEP2)
-    less = eta @ slope.T + wider @ bend.T / 2
-    of_groups = wider.any(axis=1)
-    return np.where(np.outer(of_groups, of_groups), (less + less.T) / 2, 0.0)
+    density = layout.density
+    # How an average moves with the mean and with the variance: by Stein's identities.
+    by_eta, by_variance = (
+        density.averaged(here.x, here.phi, AT, mass, here.variance).bend
+        / np.maximum(here.variance, TINY) ** power
+        for mass, power in ((MASS * AT, 0.5), (MASS * (AT**2 - 1) / 2, 1.0))
+    )
+    wider = np.array([layout.widened(here.arrow, one) for one in groups])
+    mixed = (density.reach(moved) * by_eta) @ wider.T
+    return (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
