@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesduel.inference.approximation import DensityApproximation
-from bayesduel.inference.arrow import Layout, layout_of
+from bayesduel.inference.arrow import Arrow, Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
 from bayesduel.inference.conditional_mode import cholesky, named_parameters, solved, start_at
 from bayesduel.inference.design import centre
@@ -62,7 +62,7 @@ BESIDE = 1e-3  # change of the scales' logarithms at which the search for the be
 ROUNDS = 4  # of Newton's method for the border, before that of crossed groups
 FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
 STEPS = 40  # of that of crossed groups, at most
-SHIFT = 0.05  # likewise of crossed groups, in standard deviations
+SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
 NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
 NEAR = 6.0  # of them, beyond which rough conditionals lead to it
@@ -98,7 +98,7 @@ class LatentGaussian(DensityApproximation):
         if _curved(layout):
             phi, middle = _by_moments(layout, phi)
             start = middle if start is None else start
-        first = mode_at(layout, phi, start, rough=_curved(layout))
+        first = mode_at(layout, phi, start)
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -269,19 +269,26 @@ def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
 
 
 def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return hyperparameters with scales of crossed groups by moments, and x without groups."""
+    """Return hyperparameters near the best ones, and x, at first without groups.
+
+    Then the scales of groups are those of the method of moments.
+    """
     density, prior, x = layout.density, layout.density.prior(phi), np.zeros(layout.density.size)
     known, tight = layout.priors(prior)
     for _ in range(ROUNDS):
         found = density.derivatives(x, phi)
-        factor = cholesky(layout.corner(found) + known)
+        corner = layout.corner(found)
+        factor = cholesky(corner + known)
         x[layout.border] += solved(factor, density.gradient(found, prior, x)[layout.border])
-    variances = layout.moments(density.derivatives(x, phi))
     first = [family.start for family in layout.families]
-    grown = np.log(np.maximum(variances * tight[first, 0], np.exp(-2 * FARTHEST))) / 2
+    grown = layout.moments(density.derivatives(x, phi)) * tight[first, 0]
     moved = [layout.priors(density.prior(phi + one))[1] for one in np.eye(len(phi))]
-    which = np.array([(other != tight)[first, 0] for other in moved])
-    return phi + which @ np.minimum(grown, FARTHEST), x
+    slow = np.array([(other != tight)[first, 0] for other in moved])
+    phi = phi + slow @ (np.log(np.clip(grown, np.exp(-2 * FARTHEST), np.exp(2 * FARTHEST))) / 2)
+    none, tight = np.zeros((0, 0, 0)), layout.priors(density.prior(phi))[1]
+    fast, arrow = ~slow.any(axis=1), Arrow(factor, none, none, corner, tight)
+    phi[fast] += _settled(layout, phi, x, arrow, fast, np.eye(fast.sum()))
+    return phi, x
 
 
 def _groups(place: np.ndarray) -> list[np.ndarray]:
@@ -337,7 +344,10 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         if exact and values[0] > 0 and away < SHIFT**2:
             return here._replace(bend=known)
         near, step = away < NEAR**2, np.zeros(len(here.phi))
-        step[~slow] = _settled(layout, here, ~slow, bend[np.ix_(~slow, ~slow)])
+        values, vectors = np.linalg.eigh(bend[np.ix_(~slow, ~slow)])
+        along = vectors.T @ here.slope[~slow]
+        size = np.maximum(np.maximum(np.abs(values), np.abs(along)), FLATTEST)
+        step[~slow] = _settled(layout, here.phi, here.x, here.arrow, ~slow, vectors / np.sqrt(size))
         values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
         along = vectors.T @ (here.slope - bend @ step)[slow]
         grown = 1 + 2 * vectors @ (along / np.maximum(np.abs(values), FLATTEST))  # variances
@@ -354,36 +364,42 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     return here
 
 
-def _settled(layout: Layout, here: Conditional, fast: np.ndarray, bend: np.ndarray) -> np.ndarray:
+def _settled(
+    layout: Layout,
+    phi: np.ndarray,
+    x: np.ndarray,
+    arrow: Arrow,
+    fast: np.ndarray,
+    root: np.ndarray,
+) -> np.ndarray:
     """Return the step to the highest bound along hyperparameters of the border alone, (fast,).
 
-    Cells bend as they do `here`: with the groups integrated out, the likelihood of the border is
-    normal, and the bound is known by a matrix as large as the border.
+    phi, x, arrow: of a conditional. Cells bend as they do there: with the groups integrated out,
+    the likelihood of the border is normal, and the bound is known by a matrix as large as it.
+    fast: which these are, (q,).
+    root: of the inverse curvature along them, nearly.
     """
     from scipy.optimize import minimize
 
-    density, still = layout.density, np.zeros(fast.sum())
-    if not len(still):
-        return still
-    pull = density.prior(here.phi).pull(here.x)[layout.border]
+    density = layout.density
+    pull = density.prior(phi).pull(x)[layout.border]
 
     def fall(step: np.ndarray) -> float:
-        phi = here.phi.copy()
-        phi[fast] += step
-        prior = density.prior(phi)
-        arrow = layout.beside(here.arrow, prior)
-        assert arrow is not None
-        pulled = prior.pull(here.x)
+        ahead = phi.copy()
+        ahead[fast] += step
+        prior = density.prior(ahead)
+        beside = layout.beside(arrow, prior)
+        assert beside is not None
+        pulled = prior.pull(x)
         off = pull - pulled[layout.border]
-        value = prior.half_log_det - float(np.log(arrow.border.diagonal()).sum())
-        value += 0.5 * float(off @ solved(arrow.border, off) - (here.x - prior.mean) @ pulled)
-        return -value - float(density.log_hyper(phi[None])[0])
+        value = prior.half_log_det - float(np.log(beside.border.diagonal()).sum())
+        value += 0.5 * float(off @ solved(beside.border, off) - (x - prior.mean) @ pulled)
+        return -value - float(density.log_hyper(ahead[None])[0])
 
-    values, vectors = np.linalg.eigh(bend)
-    size = np.maximum(np.abs(values), np.maximum(np.abs(vectors.T @ here.slope[fast]), FLATTEST))
-    root = vectors / np.sqrt(size)
+    if not fast.any():
+        return np.zeros(0)
     options = {"gtol": 0.02, "hess_inv0": root @ root.T}
-    return np.asarray(minimize(fall, still, method="BFGS", options=options).x)
+    return np.asarray(minimize(fall, np.zeros(fast.sum()), method="BFGS", options=options).x)
 
 
 def _curved(layout: Layout) -> bool:

@@ -54,9 +54,7 @@ AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
 MASS = MASS / MASS.sum()
 
 
-def mode_at(
-    layout: Layout, phi: np.ndarray, start: np.ndarray | None, *, rough: bool = False
-) -> Conditional:
+def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
     """Return the conditional at `phi`, from the mode by damped Newton steps; see below."""
     density = layout.density
     prior = density.prior(phi)
@@ -71,7 +69,7 @@ def mode_at(
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
         if near is None or not layout.crossed:
-            near, bent = layout.factor(found, prior, None, COARSE if rough else EXACT), found
+            near, bent = layout.factor(found, prior, None, COARSE), found
             step = layout.solve(near, gradient)
         else:
             step, _ = layout.step(found, prior, gradient, near, LOOSE)
@@ -90,7 +88,7 @@ def mode_at(
         near = layout.factor(bent, prior)
     assert near is not None and bent is not None
     here = Conditional(phi, x, near, layout.spread(near), value, bent, np.zeros(0))
-    return conditional_at(layout, phi, here, sloped=True, rough=rough)
+    return conditional_at(layout, phi, here, sloped=True)
 
 
 def conditional_at(
@@ -113,7 +111,8 @@ def conditional_at(
     alike = HELD if rough else ALIKE
     if arrow is not None:
         bent, last = near.bent, arrow
-        variance = variance if rough else layout.spread(arrow)
+        if not rough and not np.array_equal(phi, near.phi):
+            variance = layout.spread(arrow)
     elif layout.crossed:
         variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
     far = max(LEAP[0], LEAP[1] * density.size)
@@ -199,7 +198,9 @@ def _yielded(
         / np.maximum(here.variance, TINY) ** power
         for mass, power in ((MASS * AT, 0.5), (MASS * (AT**2 - 1) / 2, 1.0))
     )
-    wider = np.array([layout.widened(here.arrow, one) for one in groups])
+    still = np.zeros(density.n_cells)
+    wider = [layout.widened(here.arrow, one) if one.any() else still for one in groups]
+    wider = np.array(wider)
     mixed = (density.reach(moved) * by_eta) @ wider.T
     return (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
 
