@@ -181,6 +181,12 @@ class Layout:
             corner[p:, p:] = -found.second
         return corner
 
+    def flat(self, found: Derivatives, prior: Prior) -> Arrow:
+        """Return the factored precision of the border where the groups do not differ."""
+        known, tight = self.priors(prior)
+        corner, none = self.corner(found), np.zeros((0, 0, 0))
+        return Arrow(cholesky(corner + known), none, none, corner, tight)
+
     def moments(self, found: Derivatives) -> np.ndarray:
         """Return the variance of each family of groups by the method of moments, (families,).
 
@@ -363,10 +369,12 @@ class Layout:
         return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
 
     def widened(self, arrow: Arrow, loosened: np.ndarray) -> np.ndarray:
-        """Return how fast that variance grows as prior precisions of groups fall, (cells,).
+        """Return how fast that variance grows, (cells,), as prior precisions change: not upwards.
 
-        loosened: how these change, (groups, m), none of them upwards.
+        loosened: how these of the groups do, (groups, m).
         """
+        if not loosened.any():
+            return np.zeros(self.density.n_cells)
         inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
         return self._alone(inverse * np.sqrt(-loosened)[..., None].astype(self.kind))
 

@@ -31,7 +31,7 @@ from scipy.special import gammaln
 from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.arrow import Arrow, Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
-from bayesduel.inference.conditional_mode import cholesky, named_parameters, solved, start_at
+from bayesduel.inference.conditional_mode import named_parameters, solved, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -65,7 +65,7 @@ STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
 NOISE = 1.0  # of their bounds, in nats, at most
 ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
-NEAR = 6.0  # of them, beyond which rough conditionals lead to it
+NEAR = 6.0  # of them, within which it is
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -245,20 +245,13 @@ class LatentGaussian(DensityApproximation):
         found = np.where(ahead, normal * side[0], -normal * side[1])
         return found, -0.5 * (normal**2).sum(axis=1)
 
-    def _means(self, z: np.ndarray) -> np.ndarray:
-        """Return the mean of the coefficients at coordinates of the scales, (n, size)."""
-        if len(self.nodes) == 1 or z.shape[1] == 0:
-            return np.repeat(self._middles[:1], len(z), axis=0)
-        return np.asarray(self._middle_at(z))
-
     @cached_property
-    def _middles(self) -> np.ndarray:
-        """The mean of the coefficients at each node, (nodes, size)."""
-        return np.stack([node.x for node in self.nodes]).astype(self.layout.kind, copy=False)
-
-    @cached_property
-    def _middle_at(self) -> Callable[[np.ndarray], np.ndarray]:
-        return _interpolated(self._z, self._middles)
+    def _means(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The mean of the coefficients, (n, size), as a function of the scales' coordinates."""
+        means = np.stack([node.x for node in self.nodes]).astype(self.layout.kind, copy=False)
+        if len(means) == 1 or not len(self.top.phi):
+            return lambda z: np.repeat(means[:1], len(z), axis=0)
+        return _interpolated(self._z, means)
 
 
 def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
@@ -269,25 +262,21 @@ def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
 
 
 def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return hyperparameters near the best ones, and x, at first without groups.
+    """Return hyperparameters from which a search starts, by moments of slopes of groups, and x.
 
-    Then the scales of groups are those of the method of moments.
+    The groups are 0 there.
     """
-    density, prior, x = layout.density, layout.density.prior(phi), np.zeros(layout.density.size)
-    known, tight = layout.priors(prior)
+    density, slow = layout.density, _slow(layout, phi)
+    x, prior, first = np.zeros(density.size), density.prior(phi), [f.start for f in layout.families]
     for _ in range(ROUNDS):
         found = density.derivatives(x, phi)
-        corner = layout.corner(found)
-        factor = cholesky(corner + known)
-        x[layout.border] += solved(factor, density.gradient(found, prior, x)[layout.border])
-    first = [family.start for family in layout.families]
-    grown = layout.moments(density.derivatives(x, phi)) * tight[first, 0]
-    moved = [layout.priors(density.prior(phi + one))[1] for one in np.eye(len(phi))]
-    slow = np.array([(other != tight)[first, 0] for other in moved])
+        arrow = layout.flat(found, prior)
+        right = density.gradient(found, prior, x)[layout.border]
+        x[layout.border] += solved(arrow.border, right)
+    grown = layout.moments(density.derivatives(x, phi)) * arrow.tight[first, 0]
     phi = phi + slow @ (np.log(np.clip(grown, np.exp(-2 * FARTHEST), np.exp(2 * FARTHEST))) / 2)
-    none, tight = np.zeros((0, 0, 0)), layout.priors(density.prior(phi))[1]
-    fast, arrow = ~slow.any(axis=1), Arrow(factor, none, none, corner, tight)
-    phi[fast] += _settled(layout, phi, x, arrow, fast, np.eye(fast.sum()))
+    fast, arrow = ~slow.any(axis=1), layout.flat(found, density.prior(phi))
+    phi[fast] += _settled(layout, phi, x, arrow, fast)
     return phi, x
 
 
@@ -335,49 +324,40 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
     Slopes are near linear in the variances of groups, not in their logarithms. What curvatures of
     these lack, conditionals on the way tell, by symmetric updates of rank one.
     """
-    slow, exact, less = _slow(layout, here), False, np.zeros((len(here.phi), len(here.phi)))
+    slow, less = _slow(layout, here.phi).any(axis=1), np.zeros((len(here.phi), len(here.phi)))
     for _ in range(STEPS):
         known = curvature(layout, here)
         bend = known + less
         values, vectors = np.linalg.eigh(bend)
         away = ((vectors.T @ here.slope) ** 2 / np.maximum(np.abs(values), FLATTEST)).sum()
-        if exact and values[0] > 0 and away < SHIFT**2:
+        if values[0] > 0 and away < SHIFT**2:
             return here._replace(bend=known)
-        near, step = away < NEAR**2, np.zeros(len(here.phi))
-        values, vectors = np.linalg.eigh(bend[np.ix_(~slow, ~slow)])
-        along = vectors.T @ here.slope[~slow]
-        size = np.maximum(np.maximum(np.abs(values), np.abs(along)), FLATTEST)
-        step[~slow] = _settled(layout, here.phi, here.x, here.arrow, ~slow, vectors / np.sqrt(size))
+        step = np.zeros(len(here.phi))
+        step[~slow] = _settled(layout, here.phi, here.x, here.arrow, ~slow)
         values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
         along = vectors.T @ (here.slope - bend @ step)[slow]
         grown = 1 + 2 * vectors @ (along / np.maximum(np.abs(values), FLATTEST))  # variances
         step[slow] = np.log(np.clip(grown, np.exp(-2), np.exp(2))) / 2
-        ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
+        ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
-            ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
+            ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         moved = np.where(slow, np.expm1(2 * step) / 2, step)
         off = np.where(slow, here.slope - ahead.slope - bend @ moved, 0.0)
-        if near and abs(off @ moved) > ALONG * np.sqrt((off @ off) * (moved @ moved)):
+        cosine = abs(off @ moved) / np.sqrt((off @ off) * (moved @ moved))
+        if away < NEAR**2 and cosine > ALONG:
             less += np.outer(off, off) / (off @ moved)
-        here, exact = ahead, near
+        here = ahead
     return here
 
 
 def _settled(
-    layout: Layout,
-    phi: np.ndarray,
-    x: np.ndarray,
-    arrow: Arrow,
-    fast: np.ndarray,
-    root: np.ndarray,
+    layout: Layout, phi: np.ndarray, x: np.ndarray, arrow: Arrow, fast: np.ndarray
 ) -> np.ndarray:
     """Return the step to the highest bound along hyperparameters of the border alone, (fast,).
 
-    phi, x, arrow: of a conditional. Cells bend as they do there: with the groups integrated out,
-    the likelihood of the border is normal, and the bound is known by a matrix as large as it.
-    fast: which these are, (q,).
-    root: of the inverse curvature along them, nearly.
+    phi, x, arrow: of a conditional. Where cells bend as they do there, the likelihood of the border
+    is normal, with the groups integrated out, and the bound is known by a matrix as large as it.
     """
     from scipy.optimize import minimize
 
@@ -396,10 +376,8 @@ def _settled(
         value += 0.5 * float(off @ solved(beside.border, off) - (x - prior.mean) @ pulled)
         return -value - float(density.log_hyper(ahead[None])[0])
 
-    if not fast.any():
-        return np.zeros(0)
-    options = {"gtol": 0.02, "hess_inv0": root @ root.T}
-    return np.asarray(minimize(fall, np.zeros(fast.sum()), method="BFGS", options=options).x)
+    step = np.zeros(fast.sum())
+    return np.asarray(minimize(fall, step, options={"gtol": 0.02}).x) if len(step) else step
 
 
 def _curved(layout: Layout) -> bool:
@@ -407,14 +385,11 @@ def _curved(layout: Layout) -> bool:
     return layout.crossed and not responding(layout.density).any()
 
 
-def _slow(layout: Layout, here: Conditional) -> np.ndarray:
-    """Return which hyperparameters change the prior of crossed groups, (q,)."""
-    density, q = layout.density, len(here.phi)
-    if not layout.crossed:
-        return np.zeros(q, dtype=bool)
-    tight = here.arrow.tight
-    moved = [layout.priors(density.prior(here.phi + one))[1] for one in np.eye(q)]
-    return np.array([not np.array_equal(other, tight) for other in moved])
+def _slow(layout: Layout, phi: np.ndarray) -> np.ndarray:
+    """Return which hyperparameters change the prior of which crossed groups, (q, families)."""
+    at, first = [phi, *(phi + np.eye(len(phi)))], [family.start for family in layout.families]
+    tight = np.stack([layout.priors(layout.density.prior(one))[1][first] for one in at])
+    return (tight[1:] != tight[0]).any(axis=2)
 
 
 def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
@@ -435,7 +410,10 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 
     A conditional where these are the same takes a fraction of the time.
     """
-    bend, slow = curvature(layout, top) if top.bend is None else top.bend, _slow(layout, top)
+    bend, slow = (
+        curvature(layout, top) if top.bend is None else top.bend,
+        _slow(layout, top.phi).any(axis=1),
+    )
     whole, n = _root(bend), int(slow.sum())
     root = np.zeros_like(bend)
     values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])
@@ -487,7 +465,7 @@ def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condi
     away = [root @ z for z in axes + [reach * np.array(one) for one in signs]]
 
     def node(one: np.ndarray) -> Conditional:
-        return conditional_at(layout, top.phi + one, top, rough=layout.crossed)
+        return conditional_at(layout, top.phi + one, top)
 
     return [top, *(side_by_side(node, away) if layout.crossed else map(node, away))]
 

@@ -69,7 +69,7 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
         if near is None or not layout.crossed:
-            near, bent = layout.factor(found, prior, None, COARSE), found
+            near, bent = layout.factor(found, prior), found
             step = layout.solve(near, gradient)
         else:
             step, _ = layout.step(found, prior, gradient, near, LOOSE)
@@ -97,17 +97,17 @@ def conditional_at(
     near: Conditional,
     *,
     sloped: bool = False,
-    rough: bool = False,
 ) -> Conditional:
     """Return the conditional at `phi`, from one near it; with `sloped`, with its bound's gradient.
 
-    Where a `rough` one will do, curvatures of crossed groups are those of the first factor, or of
-    the near one if that has the same prior of them, as are the variances of predictors then.
+    Without, of crossed groups a rough one will do: their curvatures are those of the first factor,
+    or of the near one if that has the same prior of them, as are the variances of predictors then.
     """
     density = layout.density
     prior, gain, changed = density.prior(phi), np.inf, np.inf
     x, variance, bent, last = near.x, near.variance, None, near.arrow
     arrow = layout.beside(last, prior)
+    rough = layout.crossed and not sloped
     alike = HELD if rough else ALIKE
     if arrow is not None:
         bent, last = near.bent, arrow
@@ -155,8 +155,8 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     """Return minus the second derivatives of the bound in the hyperparameters, (q, q), nearly.
 
     By Louis' identity: what is expected of the density's own, less the covariance of its slopes,
-    which are linear and quadratic in the coefficients; and less what cells yield. No
-    hyperparameter is of the response.
+    which are linear and quadratic in the coefficients; and less what cells yield to the first
+    order. No hyperparameter is of the response.
     """
     density, phi, q = layout.density, here.phi, len(here.phi)
     expected, unit = _expected(layout, here), STEP2 * np.eye(q)
@@ -180,29 +180,15 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
     bend -= (linear @ solved.T + solved @ linear.T) / 2 + quadratic / 2
-    return bend - _yielded(layout, here, groups, solved)
-
-
-def _yielded(
-    layout: Layout, here: Conditional, groups: list[np.ndarray], moved: np.ndarray
-) -> np.ndarray:
-    """Return how much less the bound curves as cells bend less where predictors vary more, (q, q).
-
-    groups: how prior precisions of groups change with each hyperparameter, (groups, m).
-    moved: how the mean does, (q, size), where cells bend as they do.
-    """
-    density = layout.density
-    # How an average moves with the mean and with the variance: by Stein's identities.
+    # Cells bend less where predictors vary more: by Stein's identities for averages.
     by_eta, by_variance = (
-        density.averaged(here.x, here.phi, AT, mass, here.variance).bend
+        density.averaged(here.x, phi, AT, mass, here.variance).bend
         / np.maximum(here.variance, TINY) ** power
         for mass, power in ((MASS * AT, 0.5), (MASS * (AT**2 - 1) / 2, 1.0))
     )
-    still = np.zeros(density.n_cells)
-    wider = [layout.widened(here.arrow, one) if one.any() else still for one in groups]
-    wider = np.array(wider)
-    mixed = (density.reach(moved) * by_eta) @ wider.T
-    return (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
+    wider = np.array([layout.widened(here.arrow, one) for one in groups])
+    mixed = (density.reach(solved) * by_eta) @ wider.T
+    return bend - (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:
