@@ -377,7 +377,7 @@ def _settled(
         return -value - float(density.log_hyper(ahead[None])[0])
 
     step = np.zeros(fast.sum())
-    return np.asarray(minimize(fall, step, options={"gtol": 0.02}).x) if len(step) else step
+    return np.asarray(minimize(fall, step, options={"gtol": 0.05}).x) if len(step) else step
 
 
 def _curved(layout: Layout) -> bool:
