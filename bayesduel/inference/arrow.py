@@ -190,18 +190,16 @@ class Layout:
     def moments(self, found: Derivatives) -> np.ndarray:
         """Return the variance of each family of groups by the method of moments, (families,).
 
-        found: where the groups are 0, and the border is at its mode. A square of a slope of a group
-        is what noise adds, which is all that a duel does by itself, and what each family does.
+        found: where the groups are 0, and the border is at its mode. The square of the slope of a
+        group is what each cell adds by itself, and what cells have in common by each family.
         """
         weight, m = np.maximum(-found.bend, 0.0), self.groups.shape[1]
         inside, slope = self._grams[2].of(weight), self.to_groups.T @ found.slope
-        noise, lone = inside.diagonal(), weight**2 / self.density.data["n"]
-        lengths = [design.multiply(design).sum(axis=1) for design in self._by_family]
+        lengths = np.array([one.multiply(one).sum(axis=1) for one in self._by_family])
         places = [slice(family.start * m, family.stop * m) for family in self.families]
-        squares = [(slope[own] ** 2).sum() - noise[own].sum() for own in places]
-        shares = [[(inside[a][:, b].data ** 2).sum() for b in places] for a in places]
-        shares -= np.einsum("c,ac,bc->ab", lone, lengths, lengths)
-        return np.linalg.lstsq(shares, np.array(squares))[0]
+        squares = np.array([(slope[own] ** 2).sum() for own in places]) - lengths @ found.slope**2
+        shares = np.array([[(inside[a][:, b].data ** 2).sum() for b in places] for a in places])
+        return np.linalg.lstsq(shares - (lengths * weight**2) @ lengths.T, squares)[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
         """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.
