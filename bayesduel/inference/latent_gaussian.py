@@ -64,8 +64,6 @@ FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
 STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
 NOISE = 1.0  # of their bounds, in nats, at most
-ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
-NEAR = 6.0  # of them, within which it is
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -321,17 +319,15 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 def _climbed(layout: Layout, here: Conditional) -> Conditional:
     """Return the same of crossed groups, by Newton's method: a conditional takes long.
 
-    Slopes are near linear in the variances of groups, not in their logarithms. What curvatures of
-    these lack, conditionals on the way tell, by symmetric updates of rank one.
+    Slopes are near linear in the variances of groups, not in their logarithms.
     """
-    slow, less = _slow(layout, here.phi).any(axis=1), np.zeros((len(here.phi), len(here.phi)))
+    slow = _slow(layout, here.phi).any(axis=1)
     for _ in range(STEPS):
-        known = curvature(layout, here)
-        bend = known + less
+        bend = curvature(layout, here)
         values, vectors = np.linalg.eigh(bend)
         away = ((vectors.T @ here.slope) ** 2 / np.maximum(np.abs(values), FLATTEST)).sum()
         if values[0] > 0 and away < SHIFT**2:
-            return here._replace(bend=known)
+            return here._replace(bend=bend)
         step = np.zeros(len(here.phi))
         step[~slow] = _settled(layout, here.phi, here.x, here.arrow, ~slow)
         values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
@@ -342,11 +338,6 @@ def _climbed(layout: Layout, here: Conditional) -> Conditional:
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
             ahead = conditional_at(layout, here.phi + step, here, sloped=True)
-        moved = np.where(slow, np.expm1(2 * step) / 2, step)
-        off = np.where(slow, here.slope - ahead.slope - bend @ moved, 0.0)
-        cosine = abs(off @ moved) / np.sqrt((off @ off) * (moved @ moved))
-        if away < NEAR**2 and cosine > ALONG:
-            less += np.outer(off, off) / (off @ moved)
         here = ahead
     return here
 
