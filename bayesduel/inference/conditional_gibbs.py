@@ -28,7 +28,7 @@ __all__ = ["gibbs_of_conditional"]
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 CHAINS = 2  # side by side
 COEFFICIENTS = 60_000  # times these, about
-RESIDUAL = 3e-3  # of a draw's distance from the mean, relative
+RESIDUAL = 1e-2  # of a draw's distance from the mean, relative
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
 
 

@@ -129,7 +129,10 @@ class LatentGaussian(DensityApproximation):
         if crossed:  # parts that fit the cache, each with random numbers of its own
             step = max(1, AT_ONCE // density.size)
             parts = [rows[k : k + step] for rows in parts for k in range(0, len(rows), step)]
-            x, streams = np.empty((n, density.size), self.layout.kind), rng.spawn(len(parts))
+            x, seeds = (
+                np.empty((n, density.size), self.layout.kind),
+                rng.integers(2**63, size=len(parts)),
+            )
         else:
             x, (normal, log_normal) = self._means(z), self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
@@ -147,7 +150,8 @@ class LatentGaussian(DensityApproximation):
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
             if crossed:
-                own, log_own = self._standard(len(rows), streams[part])
+                stream = np.random.Generator(np.random.SFC64(int(seeds[part])))
+                own, log_own = self._standard(len(rows), stream)
                 x[rows] = self._means(z[rows]) + self.layout.draw(arrow, own)
             else:
                 own, log_own = normal[rows], log_normal[rows]
