@@ -145,16 +145,11 @@ class Layout:
         if not len(self.groups):
             return self.bordered(self.bent(found), prior)
         n_groups, m = self.groups.shape
-        on_border, to_groups = (gram.of(weight) for gram in self._grams[:2])
-        corner = self._free(self._free(on_border.toarray()).T)
-        edges = self._free(to_groups.astype(self.kind).toarray()).reshape(n_groups, m, -1)
+        corner = self.corner(found)
+        to_groups = self._grams[1].of(weight).astype(self.kind)
+        edges = self._free(to_groups.toarray()).reshape(n_groups, m, -1)
         n_own = len(self.density.own)
         if n_own:
-            p = len(corner)
-            corner = np.pad(corner, (0, n_own))
-            side = -self._free((self.to_border.T @ found.cross).T).T
-            corner[:p, p:], corner[p:, :p] = side, side.T
-            corner[p:, p:] = -found.second
             cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
             edges = np.concatenate([edges, cross.astype(self.kind)], axis=2)
         known, tight = self.priors(prior)
@@ -173,6 +168,38 @@ class Layout:
         bare = corner - flat.T @ apart
         pull = -(roots.swapaxes(1, 2) @ apart.reshape(outer.shape))
         return Arrow(cholesky(bare + known), roots, pull, bare, tight, crossing)
+
+    def corner(self, found: Derivatives) -> np.ndarray:
+        """Return what the cells add to the precision of the border where they bend so, (p, p)."""
+        on_border = self._grams[0].of(np.maximum(-found.bend, 0.0))
+        corner, n_own = self._free(self._free(on_border.toarray()).T), len(self.density.own)
+        if n_own:
+            p = len(corner)
+            corner = np.pad(corner, (0, n_own))
+            side = -self._free((self.to_border.T @ found.cross).T).T
+            corner[:p, p:], corner[p:, :p] = side, side.T
+            corner[p:, p:] = -found.second
+        return corner
+
+    def flat(self, found: Derivatives, prior: Prior) -> Arrow:
+        """Return the factored precision of the border where the groups do not differ."""
+        known, tight = self.priors(prior)
+        corner, none = self.corner(found), np.zeros((0, 0, 0))
+        return Arrow(cholesky(corner + known), none, none, corner, tight)
+
+    def moments(self, found: Derivatives) -> np.ndarray:
+        """Return the variance of each family of groups by the method of moments, (families,).
+
+        found: where the groups are 0, and the border is at its mode. The square of the slope of a
+        group is what each cell adds by itself, and what cells have in common by each family.
+        """
+        weight, m = np.maximum(-found.bend, 0.0), self.groups.shape[1]
+        inside, slope = self._grams[2].of(weight), self.to_groups.T @ found.slope
+        lengths = np.array([one.multiply(one).sum(axis=1) for one in self._by_family])
+        places = [slice(family.start * m, family.stop * m) for family in self.families]
+        squares = np.array([(slope[own] ** 2).sum() for own in places]) - lengths @ found.slope**2
+        shares = np.array([[(inside[a][:, b].data ** 2).sum() for b in places] for a in places])
+        return np.linalg.lstsq(shares - (lengths * weight**2) @ lengths.T, squares)[0]
 
     def _inside(self, weight: np.ndarray, tight: np.ndarray) -> tuple[np.ndarray, sparse.csr_array]:
         """Return lower Cholesky factors of the blocks, (groups, m, m), and what is between these.
@@ -287,9 +314,10 @@ class Layout:
         covariance = arrow.covariance()
         turned = []
         for on_border, diagonal in zip(border, groups, strict=True):
-            whole = on_border.copy()
-            for k in np.flatnonzero(diagonal.any(axis=1)):
-                whole += (arrow.pull[k].T * diagonal[k].astype(self.kind)) @ arrow.pull[k]
+            moved = diagonal.any(axis=1)
+            pull = arrow.pull[moved].reshape(-1, len(covariance))
+            scaled = pull * diagonal[moved].reshape(-1, 1).astype(self.kind)
+            whole = on_border + pull.T @ scaled
             turned.append(whole @ covariance)
         shared = np.stack(turned)
         found = np.einsum("kij,lji->kl", shared, shared)
@@ -297,11 +325,6 @@ class Layout:
         if arrow.crossing is not None:  # a family has one prior precision
             each = diagonals[:, [family.start for family in self.families], 0]
             found += each @ self._squares(arrow, covariance) @ each.T
-        elif len(arrow.roots):
-            across = arrow.pull @ covariance @ arrow.pull.swapaxes(1, 2)
-            alone = arrow.roots.swapaxes(1, 2) @ arrow.roots
-            inside = (2 * across + alone) * alone
-            found += np.einsum("kgi,gij,lgj->kl", diagonals, inside, diagonals, optimize=True)
         return found
 
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
@@ -313,15 +336,14 @@ class Layout:
         found = np.empty_like(normal)
         found[:, self.border] = along
         along = along.astype(self.kind, copy=False)
-        roots = (arrow.roots * np.reshape(arrow.width, (-1, 1, 1))).astype(self.kind, copy=False)
+        width = np.broadcast_to(arrow.width, (len(arrow.roots), 1)).astype(self.kind)
         for family in self.families:
             place = self.groups[family]
             here = slice(int(place[0, 0]), int(place[-1, -1]) + 1)
-            own = normal[:, here].astype(self.kind, copy=False)
-            own = own.reshape(-1, *place.shape).swapaxes(0, 1)
+            own = normal[:, here].reshape(-1, *place.shape).swapaxes(0, 1)
             pull = arrow.pull[family].reshape(place.size, -1)
             moved = (along @ pull.T).reshape(-1, *place.shape)
-            moved += (own @ roots[family]).swapaxes(0, 1)
+            moved += ((own @ arrow.roots[family]) * width[family, :, None]).swapaxes(0, 1)
             found[:, here] = moved.reshape(len(found), -1)
         return found
 
@@ -343,6 +365,16 @@ class Layout:
         """
         factors, _ = self._inside(np.maximum(-found.bend, 0.0), self.priors(prior)[1])
         return self._alone(np.linalg.inv(factors).astype(self.kind)) - self._alone(arrow.roots)
+
+    def widened(self, arrow: Arrow, loosened: np.ndarray) -> np.ndarray:
+        """Return how fast that variance grows, (cells,), as prior precisions change: not upwards.
+
+        loosened: how these of the groups do, (groups, m).
+        """
+        if not loosened.any():
+            return np.zeros(self.density.n_cells)
+        inverse = arrow.roots.swapaxes(1, 2) @ arrow.roots
+        return self._alone(inverse * np.sqrt(-loosened)[..., None].astype(self.kind))
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""

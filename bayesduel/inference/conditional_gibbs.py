@@ -28,7 +28,7 @@ __all__ = ["gibbs_of_conditional"]
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 CHAINS = 2  # side by side
 COEFFICIENTS = 60_000  # times these, about
-RESIDUAL = 3e-3  # of a draw's distance from the mean, relative
+RESIDUAL = 1e-2  # of a draw's distance from the mean, relative
 ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number
 
 
@@ -65,7 +65,7 @@ def gibbs_of_conditional(
     def chain(which: int) -> list[tuple[Any, ...]]:
         seen, rng = [], streams[which]
         tell = progress if which == 0 else None
-        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
+        x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size), layout.kind))[0]
         for k in range(skipped + kept):
             weight = polya_gamma(n, density.eta(x), rng)
             noise = np.sqrt(weight) * rng.standard_normal(len(n))

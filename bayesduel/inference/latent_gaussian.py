@@ -29,9 +29,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesduel.inference.approximation import DensityApproximation
-from bayesduel.inference.arrow import Layout, layout_of
+from bayesduel.inference.arrow import Arrow, Layout, layout_of
 from bayesduel.inference.conditional_gibbs import gibbs_of_conditional
-from bayesduel.inference.conditional_mode import named_parameters, start_at
+from bayesduel.inference.conditional_mode import named_parameters, solved, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -59,11 +59,11 @@ SMALL = 300  # coefficients up to which three scales have a lattice: a composite
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends
+ROUNDS = 4  # of Newton's method for the border, before that of crossed groups
+FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
 STEPS = 40  # of that of crossed groups, at most
-SHIFT = 0.05  # likewise of crossed groups, in standard deviations
+SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
 NOISE = 1.0  # of their bounds, in nats, at most
-ALONG = 0.1  # cosine of a step to the change of slopes not foretold, from which it is learned
-NEAR = 2.0  # of them, beyond which rough conditionals lead to it
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
@@ -92,7 +92,11 @@ class LatentGaussian(DensityApproximation):
         """
         layout = layout_of(density)
         start = start_at(density, near)
-        first = mode_at(layout, _start(density, cells), start, rough=_curved(layout))
+        phi = _start(density, cells)
+        if _curved(layout):
+            phi, middle = _by_moments(layout, phi)
+            start = middle if start is None else start
+        first = mode_at(layout, phi, start)
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -120,13 +124,21 @@ class LatentGaussian(DensityApproximation):
         which = rng.permutation(np.arange(n) % distinct)
         z, log_q = z[which], log_q[which]
         phi = self.top.phi + z @ self.root.T
-        x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
         crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
-        normal, log_normal = self._standard(n, rng)
+        if crossed:  # parts that fit the cache, each with random numbers of its own
+            step = max(1, AT_ONCE // density.size)
+            parts = [rows[k : k + step] for rows in parts for k in range(0, len(rows), step)]
+            x, seeds = (
+                np.empty((n, density.size), self.layout.kind),
+                rng.integers(2**63, size=len(parts)),
+            )
+        else:
+            x, (normal, log_normal) = self._means(z), self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
-        def move(rows: np.ndarray) -> None:
+        def move(part: int) -> None:
+            rows = parts[part]
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
@@ -137,17 +149,21 @@ class LatentGaussian(DensityApproximation):
                 else:
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
-            step = max(1, AT_ONCE // density.size) if crossed else len(rows)
-            for some in np.split(rows, range(step, len(rows), step)):
-                x[some] += self.layout.draw(arrow, normal[some])
-                log_q[some] += log_normal[some]
-                log_q[some] += arrow.half_log_det
+            if crossed:
+                stream = np.random.Generator(np.random.SFC64(int(seeds[part])))
+                own, log_own = self._standard(len(rows), stream)
+                x[rows] = self._means(z[rows]) + self.layout.draw(arrow, own)
+            else:
+                own, log_own = normal[rows], log_normal[rows]
+                x[rows] += self.layout.draw(arrow, own)
+            log_q[rows] += log_own
+            log_q[rows] += arrow.half_log_det
 
         if density.size > SMALL:
-            side_by_side(move, parts)
+            side_by_side(move, range(len(parts)))
         else:
-            for rows in parts:
-                move(rows)
+            for part in range(len(parts)):
+                move(part)
         if density.size > WEIGHED and self.model.response.score_link == "logit":
             return x, phi, None
         return x, phi, log_q
@@ -182,10 +198,7 @@ class LatentGaussian(DensityApproximation):
     def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a standard normal (or Student) vector, (n, size), and log densities."""
         size = self.density.size
-        normal = np.empty((n, size), self.layout.kind)
-        step = max(1, AT_ONCE // size) if self.layout.crossed else n
-        for start in range(0, n, step):
-            normal[start : start + step] = rng.standard_normal((min(step, n - start), size))
+        normal = rng.standard_normal((n, size), dtype=self.layout.kind)
         if not self.wide:
             square = np.einsum("ij,ij->i", normal, normal, dtype=float)
             return normal, -0.5 * square - size / 2 * np.log(2 * np.pi)
@@ -234,12 +247,13 @@ class LatentGaussian(DensityApproximation):
         found = np.where(ahead, normal * side[0], -normal * side[1])
         return found, -0.5 * (normal**2).sum(axis=1)
 
-    def _means(self, z: np.ndarray) -> np.ndarray:
-        """Return the mean of the coefficients at coordinates of the scales, (n, size)."""
-        means = np.stack([node.x for node in self.nodes])
-        if len(means) == 1 or z.shape[1] == 0:
-            return np.repeat(means[:1], len(z), axis=0)
-        return np.asarray(_interpolated(self._z, means)(z))
+    @cached_property
+    def _means(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The mean of the coefficients, (n, size), as a function of the scales' coordinates."""
+        means = np.stack([node.x for node in self.nodes]).astype(self.layout.kind, copy=False)
+        if len(means) == 1 or not len(self.top.phi):
+            return lambda z: np.repeat(means[:1], len(z), axis=0)
+        return _interpolated(self._z, means)
 
 
 def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
@@ -247,6 +261,25 @@ def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
     start = density.response.start
     parts = [np.broadcast_to(start(n, cells), (size or 1,)) for n, size in density.hypers.items()]
     return np.concatenate([np.zeros(0), *parts]).astype(float)
+
+
+def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return hyperparameters from which a search starts, by moments of slopes of groups, and x.
+
+    The groups are 0 there.
+    """
+    density, slow = layout.density, _slow(layout, phi)
+    x, prior, first = np.zeros(density.size), density.prior(phi), [f.start for f in layout.families]
+    for _ in range(ROUNDS):
+        found = density.derivatives(x, phi)
+        arrow = layout.flat(found, prior)
+        right = density.gradient(found, prior, x)[layout.border]
+        x[layout.border] += solved(arrow.border, right)
+    grown = layout.moments(density.derivatives(x, phi)) * arrow.tight[first, 0]
+    phi = phi + slow @ (np.log(np.clip(grown, np.exp(-2 * FARTHEST), np.exp(2 * FARTHEST))) / 2)
+    fast, arrow = ~slow.any(axis=1), layout.flat(found, density.prior(phi))
+    phi[fast] += _settled(layout, phi, x, arrow, fast)
+    return phi, x
 
 
 def _groups(place: np.ndarray) -> list[np.ndarray]:
@@ -290,43 +323,68 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 def _climbed(layout: Layout, here: Conditional) -> Conditional:
     """Return the same of crossed groups, by Newton's method: a conditional takes long.
 
-    Curvatures in the scales of groups are less than Louis' identity says, as wider groups bend
-    less; how much less, conditionals on the way tell, by symmetric updates of rank one.
+    Slopes are near linear in the variances of groups, not in their logarithms.
     """
-    slow, exact, less = _slow(layout, here), True, np.zeros((len(here.phi), len(here.phi)))
+    slow = _slow(layout, here.phi).any(axis=1)
     for _ in range(STEPS):
-        bend = curvature(layout, here) + less
+        bend = curvature(layout, here)
         values, vectors = np.linalg.eigh(bend)
-        along = vectors.T @ here.slope
-        away = (along**2 / np.maximum(np.abs(values), FLATTEST)).sum()
-        if exact and values[0] > 0 and away < SHIFT**2:
-            return here
-        near = away < NEAR**2
-        step = np.clip(vectors @ (along / np.maximum(np.abs(values), FLATTEST)), -1, 1)
-        ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
+        away = ((vectors.T @ here.slope) ** 2 / np.maximum(np.abs(values), FLATTEST)).sum()
+        if values[0] > 0 and away < SHIFT**2:
+            return here._replace(bend=bend)
+        step = np.zeros(len(here.phi))
+        step[~slow] = _settled(layout, here.phi, here.x, here.arrow, ~slow)
+        values, vectors = np.linalg.eigh(bend[np.ix_(slow, slow)])
+        along = vectors.T @ (here.slope - bend @ step)[slow]
+        grown = 1 + 2 * vectors @ (along / np.maximum(np.abs(values), FLATTEST))  # variances
+        step[slow] = np.log(np.clip(grown, np.exp(-2), np.exp(2))) / 2
+        ahead = conditional_at(layout, here.phi + step, here, sloped=True)
         while ahead.bound < here.bound - NOISE and np.abs(step).max() > BESIDE:
             step /= 2
-            ahead = conditional_at(layout, here.phi + step, here, sloped=True, rough=not near)
-        off = np.where(slow, here.slope - ahead.slope - bend @ step, 0.0)
-        if abs(off @ step) > ALONG * np.sqrt((off @ off) * (step @ step)):
-            less += np.outer(off, off) / (off @ step)
-        here, exact = ahead, near
+            ahead = conditional_at(layout, here.phi + step, here, sloped=True)
+        here = ahead
     return here
 
 
+def _settled(
+    layout: Layout, phi: np.ndarray, x: np.ndarray, arrow: Arrow, fast: np.ndarray
+) -> np.ndarray:
+    """Return the step to the highest bound along hyperparameters of the border alone, (fast,).
+
+    phi, x, arrow: of a conditional. Where cells bend as they do there, the likelihood of the border
+    is normal, with the groups integrated out, and the bound is known by a matrix as large as it.
+    """
+    from scipy.optimize import minimize
+
+    density = layout.density
+    pull = density.prior(phi).pull(x)[layout.border]
+
+    def fall(step: np.ndarray) -> float:
+        ahead = phi.copy()
+        ahead[fast] += step
+        prior = density.prior(ahead)
+        beside = layout.beside(arrow, prior)
+        assert beside is not None
+        pulled = prior.pull(x)
+        off = pull - pulled[layout.border]
+        value = prior.half_log_det - float(np.log(beside.border.diagonal()).sum())
+        value += 0.5 * float(off @ solved(beside.border, off) - (x - prior.mean) @ pulled)
+        return -value - float(density.log_hyper(ahead[None])[0])
+
+    step = np.zeros(fast.sum())
+    return np.asarray(minimize(fall, step, options={"gtol": 0.05}).x) if len(step) else step
+
+
 def _curved(layout: Layout) -> bool:
-    """Return whether a conditional takes long, and Louis' identity tells the bound's curvature."""
+    """Return whether a conditional takes long, and ``curvature`` tells that of the bound."""
     return layout.crossed and not responding(layout.density).any()
 
 
-def _slow(layout: Layout, here: Conditional) -> np.ndarray:
-    """Return which hyperparameters change the prior of crossed groups, (q,)."""
-    density, q = layout.density, len(here.phi)
-    if not layout.crossed:
-        return np.zeros(q, dtype=bool)
-    tight = here.arrow.tight
-    moved = [layout.priors(density.prior(here.phi + one))[1] for one in np.eye(q)]
-    return np.array([not np.array_equal(other, tight) for other in moved])
+def _slow(layout: Layout, phi: np.ndarray) -> np.ndarray:
+    """Return which hyperparameters change the prior of which crossed groups, (q, families)."""
+    at, first = [phi, *(phi + np.eye(len(phi)))], [family.start for family in layout.families]
+    tight = np.stack([layout.priors(layout.density.prior(one))[1][first] for one in at])
+    return (tight[1:] != tight[0]).any(axis=2)
 
 
 def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
@@ -347,7 +405,10 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 
     A conditional where these are the same takes a fraction of the time.
     """
-    bend, slow = curvature(layout, top), _slow(layout, top)
+    bend, slow = (
+        curvature(layout, top) if top.bend is None else top.bend,
+        _slow(layout, top.phi).any(axis=1),
+    )
     whole, n = _root(bend), int(slow.sum())
     root = np.zeros_like(bend)
     values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])
@@ -399,7 +460,7 @@ def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condi
     away = [root @ z for z in axes + [reach * np.array(one) for one in signs]]
 
     def node(one: np.ndarray) -> Conditional:
-        return conditional_at(layout, top.phi + one, top, rough=layout.crossed)
+        return conditional_at(layout, top.phi + one, top)
 
     return [top, *(side_by_side(node, away) if layout.crossed else map(node, away))]
 
@@ -413,4 +474,4 @@ def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], n
         quadratic = len(z) > 2 * (z.shape[1] + 1) * (z.shape[1] + 2) // 2
         given = {"kernel": "cubic", "degree": 2 if quadratic else 1}
     shares = RBFInterpolator(z, np.eye(len(z)), **given)  # of the nodes' values, which are many
-    return lambda at: shares(at) @ values
+    return lambda at: shares(at).astype(values.dtype, copy=False) @ values

@@ -33,6 +33,7 @@ STILL = 0.02  # relative change of variances, likewise
 ALIKE = 0.002  # relative change of curvatures within which a factor of crossed groups serves
 HELD = 0.25  # likewise where a rough one will do, whose residual is
 COARSE = 0.01
+TINY = 1e-12  # variance of a predictor, at least
 STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
 
 
@@ -46,15 +47,14 @@ class Conditional(NamedTuple):
     bound: float  # lower bound of the log density of the hyperparameters
     bent: Derivatives  # averaged derivatives of the cells
     slope: np.ndarray  # gradient of the bound, (q,), where it was asked for
+    bend: np.ndarray | None = None  # minus its second derivatives, (q, q), where they are known
 
 
 AT, MASS = np.polynomial.hermite_e.hermegauss(NODES)
 MASS = MASS / MASS.sum()
 
 
-def mode_at(
-    layout: Layout, phi: np.ndarray, start: np.ndarray | None, *, rough: bool = False
-) -> Conditional:
+def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditional:
     """Return the conditional at `phi`, from the mode by damped Newton steps; see below."""
     density = layout.density
     prior = density.prior(phi)
@@ -68,8 +68,11 @@ def mode_at(
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
-        step, arrow = layout.step(found, prior, gradient, near, LOOSE)
-        near, bent = arrow, found if arrow is not near else bent
+        if near is None or not layout.crossed:
+            near, bent = layout.factor(found, prior), found
+            step = layout.solve(near, gradient)
+        else:
+            step, _ = layout.step(found, prior, gradient, near, LOOSE)
         gain, length = float(gradient @ step), 1.0
         if gain < (CLOSE if layout.crossed else GAIN):
             break
@@ -85,7 +88,7 @@ def mode_at(
         near = layout.factor(bent, prior)
     assert near is not None and bent is not None
     here = Conditional(phi, x, near, layout.spread(near), value, bent, np.zeros(0))
-    return conditional_at(layout, phi, here, sloped=True, rough=rough)
+    return conditional_at(layout, phi, here, sloped=True)
 
 
 def conditional_at(
@@ -94,21 +97,22 @@ def conditional_at(
     near: Conditional,
     *,
     sloped: bool = False,
-    rough: bool = False,
 ) -> Conditional:
     """Return the conditional at `phi`, from one near it; with `sloped`, with its bound's gradient.
 
-    Where a `rough` one will do, curvatures of crossed groups are those of the first factor, or of
-    the near one if that has the same prior of them, as are the variances of predictors then.
+    Without, of crossed groups a rough one will do: their curvatures are those of the first factor,
+    or of the near one if that has the same prior of them, as are the variances of predictors then.
     """
     density = layout.density
     prior, gain, changed = density.prior(phi), np.inf, np.inf
     x, variance, bent, last = near.x, near.variance, None, near.arrow
     arrow = layout.beside(last, prior)
+    rough = layout.crossed and not sloped
     alike = HELD if rough else ALIKE
     if arrow is not None:
         bent, last = near.bent, arrow
-        variance = variance if rough else layout.spread(arrow)
+        if not rough and not np.array_equal(phi, near.phi):
+            variance = layout.spread(arrow)
     elif layout.crossed:
         variance = np.maximum(variance + layout.foreseen(last, near.bent, prior), 0.0)
     far = max(LEAP[0], LEAP[1] * density.size)
@@ -151,7 +155,8 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     """Return minus the second derivatives of the bound in the hyperparameters, (q, q), nearly.
 
     By Louis' identity: what is expected of the density's own, less the covariance of its slopes,
-    which are linear and quadratic in the coefficients. No hyperparameter is of the response.
+    which are linear and quadratic in the coefficients; and less what cells yield to the first
+    order. No hyperparameter is of the response.
     """
     density, phi, q = layout.density, here.phi, len(here.phi)
     expected, unit = _expected(layout, here), STEP2 * np.eye(q)
@@ -174,7 +179,16 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     linear = np.array(turned)
     solved = np.array([layout.solve(here.arrow, one) for one in linear])
     quadratic = layout.traces(here.arrow, border, groups)
-    return bend - (linear @ solved.T + solved @ linear.T) / 2 - quadratic / 2
+    bend -= (linear @ solved.T + solved @ linear.T) / 2 + quadratic / 2
+    # Cells bend less where predictors vary more: by Stein's identities for averages.
+    by_eta, by_variance = (
+        density.averaged(here.x, phi, AT, mass, here.variance).bend
+        / np.maximum(here.variance, TINY) ** power
+        for mass, power in ((MASS * AT, 0.5), (MASS * (AT**2 - 1) / 2, 1.0))
+    )
+    wider = np.array([layout.widened(here.arrow, one) for one in groups])
+    mixed = (density.reach(solved) * by_eta) @ wider.T
+    return bend - (mixed + mixed.T + (wider * by_variance) @ wider.T) / 2
 
 
 def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float]:

@@ -375,9 +375,13 @@ def test_the_standard_error_of_a_chain_allows_for_its_autocorrelation():
 def test_the_certificate_allows_as_much_as_it_says(place, allowed):
     named = {"shift": 0.0, "spread": 0.0, "scale_shift": 0.0, "effect_shift": 0.0}
 
-    def shortfall(value):
+    def certificate(value):
         found = named | {place: value}
-        return GibbsCertificate(**found, errors=(0.01,) * 4, sweeps=12, effective=100).shortfall
+        return GibbsCertificate(**found, errors=(0.01,) * 4, sweeps=12, effective=100)
+
+    def shortfall(value):
+        return certificate(value).shortfall
 
     assert not shortfall(1.01 * allowed)  # within two Monte Carlo standard errors
     assert f"(allowed: {allowed:g})" in shortfall(-1.01 * allowed - 0.02)
+    assert "standard deviations (Monte Carlo error 0.01)" in str(certificate(allowed))
