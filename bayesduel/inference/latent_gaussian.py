@@ -129,10 +129,8 @@ class LatentGaussian(DensityApproximation):
         if crossed:  # parts that fit the cache, each with random numbers of its own
             step = max(1, AT_ONCE // density.size)
             parts = [rows[k : k + step] for rows in parts for k in range(0, len(rows), step)]
-            x, seeds = (
-                np.empty((n, density.size), self.layout.kind),
-                rng.integers(2**63, size=len(parts)),
-            )
+            x = np.empty((n, density.size), self.layout.kind)
+            seeds = rng.integers(2**63, size=len(parts))
         else:
             x, (normal, log_normal) = self._means(z), self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
@@ -405,10 +403,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
 
     A conditional where these are the same takes a fraction of the time.
     """
-    bend, slow = (
-        curvature(layout, top) if top.bend is None else top.bend,
-        _slow(layout, top.phi).any(axis=1),
-    )
+    bend = curvature(layout, top) if top.bend is None else top.bend
+    slow = _slow(layout, top.phi).any(axis=1)
     whole, n = _root(bend), int(slow.sum())
     root = np.zeros_like(bend)
     values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])
