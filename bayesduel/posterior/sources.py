@@ -254,8 +254,8 @@ def _worth(
     found = np.full(len(information), np.nan)
     for s in np.delete(np.arange(len(information)), target):
         values, vectors = np.linalg.eigh(information[s])
-        variance, means = 0.0, []
-        for joint in np.linalg.inv(sigma[:, [target, s]][:, :, [target, s]]):
+        pair, variance, means = np.array([target, s]), 0.0, []
+        for joint in np.linalg.inv(sigma[:, pair][:, :, pair]):
             toward = joint[0, 1] * vectors / (joint[1, 1] + values)
             lent = joint[0, 1] * toward @ vectors.T
             known = np.linalg.inv(joint[0, 0] * np.eye(n_arms) + information[target] - lent)
