@@ -16,7 +16,7 @@ from bayesduel.text import join
 __all__ = ["Sources"]
 
 UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
-MATCHING = 4.0  # and at which it is nearly flat in Fisher's z, which is half the log odds
+MATCHING = 3.0  # and at which it is about flat in Fisher's z, half the log odds, up to 0.9
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Sources(ByLevel, ArmTerm):
         eta of a vote of s      = score_by_source[s, first] - score_by_source[s, second]
 
     Where one source is the target, the correlation of each other with it is learned,
-    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 4)``: nearly flat in
-    Fisher's z, as is the prior whose intervals of a correlation have frequentist coverage. Where
-    there are several others, one correlation of what these share beside the target (their common
+    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 3)``: between the
+    uniform prior and one that is flat in Fisher's z, whose intervals of a correlation that is seen
+    have frequentist coverage. Where there are several others, one correlation of what these share beside the target (their common
     taste) is learned; where the target is a mix, one of all pairs of sources. Both have ``log odds
     ~ Normal(0, 1.8)``, nearly uniform for two.
 
