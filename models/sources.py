@@ -34,9 +34,9 @@ class Sources(ByLevel, ArmTerm):
     Where one source is the target, the correlation of each other with it is learned,
     ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 3)``: between the
     uniform prior and one that is flat in Fisher's z, whose intervals of a correlation that is seen
-    have frequentist coverage. Where there are several others, one correlation of what these share beside the target (their common
-    taste) is learned; where the target is a mix, one of all pairs of sources. Both have ``log odds
-    ~ Normal(0, 1.8)``, nearly uniform for two.
+    have frequentist coverage. Where there are several others, one correlation of what these share
+    beside the target (their common taste) is learned; where the target is a mix, one of all pairs
+    of sources. Both have ``log odds ~ Normal(0, 1.8)``, nearly uniform for two.
 
     ``score``, winners, predictions and all that follows are the target's. A source counts exactly
     as far as its scores are found to agree with it: a useless one changes nothing, one that is
