@@ -7,15 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.util import cache_from_source
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup, escape
 
 from bayesduel import __version__
 from bayesduel.text import CELL, shorten
-
-if TYPE_CHECKING:
-    from bayesduel.reporting.section import Cell
 
 __all__ = ["assets", "fragment", "page", "part"]
 
@@ -97,9 +94,7 @@ def _environment() -> Any:
     return environment
 
 
-def _rows(
-    rows: "Sequence[Sequence[str | Cell]]", letters: str, rules: Sequence[int], prefix: str
-) -> Markup:
+def _rows(rows: Sequence[Sequence[Any]], letters: str, rules: Sequence[int], prefix: str) -> Markup:
     """Return rows of a table as HTML, by columns and rules of the table and a prefix of links.
 
     A template takes ten times as long, and a site of many arms has a million cells.
@@ -111,8 +106,11 @@ def _rows(
 
 
 @lru_cache(CELLS)
-def _cell(cell: "str | Cell", letter: str, prefix: str) -> str:
-    """Return a cell of a table as HTML; `letter` is its column, `prefix` that of links."""
+def _cell(cell: Any, letter: str, prefix: str) -> str:
+    """Return a cell of a table, a text or a ``Cell``, as HTML.
+
+    `letter` is its column, `prefix` that of links.
+    """
     text = cell if isinstance(cell, str) else cell.text
     shown = shorten(text, CELL) if letter == "l" else text
     title = "" if shown == text else f' title="{_escaped(text)}"'

@@ -34,7 +34,7 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-NODES = 64  # for each source beside the target
+NODES = 128  # for each source beside the target
 FEW = 0.4  # effective share of the nodes below which they are placed anew
 ROUNDS = 6  # of placing them, at most
 WIDER = 1.8  # variance of the nodes over that of their weights
