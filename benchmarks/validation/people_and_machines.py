@@ -154,11 +154,11 @@ EXPERIMENT = Experiment(
     quick=2,
     full=WORLDS,
     notes=(
-        "The error is nowhere more than 2 % above that of people alone. What misses is coverage: "
-        "above 0.97 where the machine's scores are nearly those of people, or their opposite "
-        "(correlations of 0.98 and more, about which few votes say less than the nearly uniform "
-        "prior), so that intervals are wider than they need be; and a useless machine at 100 "
-        "votes, whose interval contains 0.93. People alone with as many further votes as the "
-        "machine was said to be worth have the error of the joined votes within 0.08."
+        "What misses is coverage: above 0.97 where the machine's scores are nearly those of "
+        "people, or their opposite (correlations of 0.98 and more, which few votes cannot "
+        "tell from 0.9), so that intervals are wider than they need be; and the error beside "
+        "a useless machine at 100 votes, two hundredths above that of people alone. People "
+        "alone with as many further votes as the machine was said to be worth have at least "
+        "about the error of the joined votes: the number does not overstate."
     ),
 )
