@@ -16,7 +16,7 @@ from bayesduel.text import join
 __all__ = ["Sources"]
 
 UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
-MATCHING = 3.0  # and at which it is about flat in Fisher's z, half the log odds, up to 0.9
+BROAD = 3.0  # and between that and a prior that is flat in Fisher's z, half the log odds
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Sources(ByLevel, ArmTerm):
         found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
         if not isinstance(self.target, str):
             return found | {"agreement": odds}
-        found["agreement"] = replace(odds, spread=MATCHING, dim=f"{self.by}_other")
+        found["agreement"] = replace(odds, spread=BROAD, dim=f"{self.by}_other")
         return found | ({"common": odds} if len(self.others) > 1 else {})
 
     @property

@@ -138,6 +138,8 @@ def test_people_are_asked_as_they_come_and_the_machine_when_it_tells_more():
     with pytest.raises(NoQuestion, match="A vote of people tells more"):
         study.ask(judge="machine")
     assert study.ask().source == "people"
+    with pytest.raises(NoQuestion, match="A vote of people tells more"):
+        study.ask(judge="machine")
     for _ in range(3):
         ticket = study.ask(judge="bob")
         assert ticket.source == "people"
