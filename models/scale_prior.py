@@ -19,6 +19,8 @@ class Scale:
         "flat" in the logarithm.
     size, spread
         As `prior` says. None: the size that the response finds typical of scores.
+    tail
+        Of a log-normal one: share of a second, broader part of the same median, and its spread.
     dim
         Dimension along which there is one each, or None.
     in_units
@@ -27,12 +29,13 @@ class Scale:
     Examples
     --------
     >>> bd.models.Scale("half-normal", 2.0)
-    Scale(prior='half-normal', size=2.0, spread=1.0, dim=None, in_units=True)
+    Scale(prior='half-normal', size=2.0, spread=1.0, tail=None, dim=None, in_units=True)
     """
 
     prior: Literal["half-normal", "log-normal", "flat"]
     size: float | None = 1.0
     spread: float = 1.0
+    tail: tuple[float, float] | None = None
     dim: str | None = None
     in_units: bool = True
 
@@ -44,8 +47,18 @@ class Scale:
         if self.prior == "half-normal":
             constant = 0.5 * np.log(2 / np.pi) - np.log(size)
             return constant - 0.5 * (np.exp(log_value) / size) ** 2 + log_value
-        away = (log_value - np.log(size)) / self.spread
-        return -0.5 * away**2 - np.log(self.spread) - 0.5 * np.log(2 * np.pi)
+        parts = [
+            np.log(share / spread) - 0.5 * ((log_value - np.log(size)) / spread) ** 2
+            for share, spread in self._parts
+        ]
+        return np.logaddexp.reduce(parts) - 0.5 * np.log(2 * np.pi)
+
+    def of_logarithm(self, unit: float) -> tuple[float, float]:
+        """Return mean and standard deviation of its logarithm."""
+        middle = float(np.log(self._size(unit)))
+        if self.prior == "half-normal":  # half the logarithm of a chi-squared number
+            return middle - 0.5 * (np.euler_gamma + np.log(2)), np.pi / 8**0.5
+        return middle, sum(share * spread**2 for share, spread in self._parts) ** 0.5
 
     def add(self, name: str, unit: Any) -> Any:
         """Add it to the PyMC model in context."""
@@ -58,7 +71,21 @@ class Scale:
             return value
         if self.prior == "half-normal":
             return pm.HalfNormal(name, self._size(unit), dims=self.dim)
-        return pm.LogNormal(name, pt.log(self._size(unit)), self.spread, dims=self.dim)
+        middle = pt.log(self._size(unit))
+        if self.tail is None:
+            return pm.LogNormal(name, middle, self.spread, dims=self.dim)
+        shares, spreads = zip(*self._parts, strict=True)
+        parts = [pm.LogNormal.dist(middle, spread) for spread in spreads]
+        lengths = [] if self.dim is None else [pm.modelcontext(None).dim_lengths[self.dim]]
+        start = pt.full(lengths, pt.exp(middle))  # PyMC's is the mean, far out
+        return pm.Mixture(name, shares, parts, dims=self.dim, initval=start)
+
+    @property
+    def _parts(self) -> list[tuple[float, float]]:
+        """Share and spread of the normal distributions of the logarithm."""
+        if self.tail is None:
+            return [(1.0, self.spread)]
+        return [(1.0 - self.tail[0], self.spread), self.tail]
 
     def _size(self, unit: Any) -> Any:
         assert self.size is not None

@@ -16,7 +16,8 @@ from bayesduel.text import join
 __all__ = ["Sources"]
 
 UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
-BROAD = 3.0  # and between that and a prior that is flat in Fisher's z, half the log odds
+OWN = 1.0  # and of a source that has a taste of its own
+LIKE = 0.3, 4.0  # share of those that may be nearly the target or its opposite, and their spread
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,12 @@ class Sources(ByLevel, ArmTerm):
         eta of a vote of s      = score_by_source[s, first] - score_by_source[s, second]
 
     Where one source is the target, the correlation of each other with it is learned,
-    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 3)``: between the
-    uniform prior and one that is flat in Fisher's z, whose intervals of a correlation that is seen
-    have frequentist coverage. Where there are several others, one correlation of what these share
-    beside the target (their common taste) is learned; where the target is a mix, one of all pairs
-    of sources. Both have ``log odds ~ Normal(0, 1.8)``, nearly uniform for two.
+    ``R[s, target] = (odds - 1) / (odds + 1)``. Its ``log odds`` are Normal(0, 1) with probability
+    0.7, so that a source of which little is known changes little, and else Normal(0, 4), so that
+    one may be found to be nearly the target, or its opposite. Where there are several others, one
+    correlation of what these share beside the target (their common taste) is learned; where the
+    target is a mix, one of all pairs of sources. Both have ``log odds ~ Normal(0, 1.8)``, nearly
+    uniform for two.
 
     ``score``, winners, predictions and all that follows are the target's. A source counts exactly
     as far as its scores are found to agree with it: a useless one changes nothing, one that is
@@ -64,8 +66,6 @@ class Sources(ByLevel, ArmTerm):
 
     References
     ----------
-    Berger & Sun, "Objective Priors for the Bivariate Normal Model", Annals of Statistics, 2008.
-
     Gelman & Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", 2007,
     chapter 13 (correlated varying coefficients), 14 (poststratification).
 
@@ -129,7 +129,7 @@ class Sources(ByLevel, ArmTerm):
         found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
         if not isinstance(self.target, str):
             return found | {"agreement": odds}
-        found["agreement"] = replace(odds, spread=BROAD, dim=f"{self.by}_other")
+        found["agreement"] = replace(odds, spread=OWN, tail=LIKE, dim=f"{self.by}_other")
         return found | ({"common": odds} if len(self.others) > 1 else {})
 
     @property

@@ -38,7 +38,6 @@ NODES = 128  # for each source beside the target
 FEW = 0.4  # effective share of the nodes below which they are placed anew
 ROUNDS = 6  # of placing them, at most
 WIDER = 1.8  # variance of the nodes over that of their weights
-LOG_HALF_NORMAL = -0.635, 1.11  # mean and deviation of the logarithm of a half-normal number
 STEP = 1e-3  # of numerical derivatives in the predictor
 CAP = 3.0  # largest change of a score in one Newton step
 DECREMENT = 1e-7  # Newton's method ends below this decrement a score
@@ -126,11 +125,7 @@ class SourcePosterior:
         }
         lengths = {self.by: len(self.names), f"{self.by}_other": len(self.names) - 1}
         self._lengths = [lengths.get(str(scale.dim), 1) for scale in self._scales.values()]
-        start = [
-            (np.log(s.size or typical) + shift, s.spread if shift == 0 else LOG_HALF_NORMAL[1])
-            for s in self._scales.values()
-            for shift in [LOG_HALF_NORMAL[0] if s.prior == "half-normal" else 0.0]
-        ]
+        start = [scale.of_logarithm(1.0) for scale in self._scales.values()]
         middle, deviation = np.repeat(np.array(start), self._lengths, axis=0).T
         self._normal = ndtri(_sequence(NODES * (len(self.names) - 1), len(middle)))
         self._x = np.zeros((len(self._normal), self.wins[:, 0].size))
