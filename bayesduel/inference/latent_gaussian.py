@@ -35,13 +35,14 @@ from bayesduel.inference.conditional_mode import named_parameters, solved, start
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
-from bayesduel.inference.psis import Quality
+from bayesduel.inference.psis import Quality, resample
 from bayesduel.inference.variational_conditional import (
     Conditional,
     conditional_at,
     curvature,
     mode_at,
     responding,
+    step_from,
 )
 from bayesduel.system.arguments import Progress
 from bayesduel.system.threads import side_by_side
@@ -64,8 +65,14 @@ FARTHEST = 3.0  # logarithm of a scale from its start, by moments, at most
 STEPS = 40  # of that of crossed groups, at most
 SHIFT = 0.1  # likewise of crossed groups, in standard deviations; sides of nodes take up half
 NOISE = 1.0  # of their bounds, in nats, at most
+RAY = 12.0  # longest one from the top along a scale's logarithm
 FLATTEST = 0.25  # curvature of the bound in the logarithms of the scales, at least
 AT_ONCE = 2_000_000  # numbers of draws of crossed groups that are made at once
+SCATTERINGS = 3  # rounds of more nodes where draws of few coefficients are
+ADDED = 60  # nodes of a round
+BEYOND = 1.3  # distance of nodes from the middle over that of the draws where they are
+ABOVE = 0.5  # nats above the best node that an interpolated bound may be
+KERNEL = 1.0  # deviation of draws from such nodes, in standard deviations
 FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
 TEMPER = 0.5  # power of the density from which their scales are drawn
 
@@ -78,9 +85,10 @@ class LatentGaussian(DensityApproximation):
     top: Conditional  # the node of the highest bound
     root: np.ndarray  # coordinates of the hyperparameters: phi = top.phi + root z, (q, q)
     nodes: tuple[Conditional, ...]  # the conditionals
-    step: float  # distance of the nodes of a lattice; 0 of a composite design
+    step: float  # distance of the nodes of a lattice; 0 of others
     # whether draws have heavier tails than the mixture, so that weights can correct it
     wide: bool = False
+    scattered: bool = False  # whether nodes were added where draws are heavy
 
     @classmethod
     def of(
@@ -102,9 +110,18 @@ class LatentGaussian(DensityApproximation):
         nodes, step = None, 0.0
         if len(top.phi) < 3 or (len(top.phi) == 3 and density.size <= SMALL):
             nodes, step = _lattice(layout, top, root), SPACING[len(top.phi)]
-        if nodes is None:
-            nodes, step = _composite(layout, top, root), 0.0
-        return cls(density.model, cells, density, layout, top, root, tuple(nodes), step)
+        if nodes is not None:
+            return cls(density.model, cells, density, layout, top, root, tuple(nodes), step)
+        nodes = _composite(layout, top, root)
+        found = cls(density.model, cells, density, layout, top, root, tuple(nodes), 0.0)
+        if density.size > SMALL:
+            return found
+        rng = np.random.default_rng(0)
+        found = found._joined(_rays(layout, top, root))
+        found = found._joined(found._at(BEYOND * found._split_normal(ADDED, rng)[0]))
+        for _ in range(SCATTERINGS):
+            found = found._joined(found._at(replace(found, wide=True)._scales(ADDED, rng)[0]))
+        return found
 
     @cached_property
     def _z(self) -> np.ndarray:
@@ -147,6 +164,8 @@ class LatentGaussian(DensityApproximation):
                 else:
                     bent[at] = self.layout.bent(node.bent) if at not in bent else bent[at]
                     arrow = self.layout.bordered(bent[at], prior)
+                if self.scattered:  # nodes are far apart, and the prior may be narrow
+                    x[rows] += step_from(self.layout, node, arrow, prior, x[rows[0]])
             if crossed:
                 stream = np.random.Generator(np.random.SFC64(int(seeds[part])))
                 own, log_own = self._standard(len(rows), stream)
@@ -177,8 +196,31 @@ class LatentGaussian(DensityApproximation):
         return group
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "LatentGaussian | None":
-        """Return the same with wide draws, of few coefficients; of these nothing is needed."""
-        return None if self.wide or self.density.size > SMALL else replace(self, wide=True)
+        """Return the same with wide draws where nodes are a lattice, and else with more nodes.
+
+        None of many coefficients, of which nothing is needed.
+        """
+        if self.density.size > SMALL or self.wide:
+            return None
+        if self.step or not len(self.top.phi):
+            return replace(self, wide=True)
+        chosen = resample(weights, ADDED, np.random.default_rng(len(self.nodes)))
+        middle = weights @ proposals.hyper
+        away = middle + BEYOND * (proposals.hyper[chosen] - middle)
+        return self._joined(self._at(np.linalg.solve(self.root, (away - self.top.phi).T).T))
+
+    def _at(self, z: np.ndarray) -> list[Conditional]:
+        """Return the conditionals at `z`, (n, q), where they differ."""
+        found = []
+        for here in np.unique(z, axis=0):
+            near = self.nodes[((self._z - here) ** 2).sum(axis=1).argmin()]
+            found.append(conditional_at(self.layout, self.top.phi + self.root @ here, near))
+        return found
+
+    def _joined(self, nodes: list[Conditional]) -> "LatentGaussian":
+        """Return the same with these nodes, too, but for what lies so low that it is a failure."""
+        kept = [node for node in nodes if node.bound > self.top.bound + 2 * FLOOR]
+        return replace(self, nodes=self.nodes + tuple(kept), scattered=True)
 
     def certified(
         self, proposals: Proposals, rng: np.random.Generator, progress: Progress = None
@@ -212,16 +254,22 @@ class LatentGaussian(DensityApproximation):
         if q == 0:
             return np.zeros((n, 0)), np.zeros(n)
         bound = np.array([node.bound for node in self.nodes])
-        if not self.step:
+        if not self.step and not self.scattered:
             return self._split_normal(n, rng)
-        curve = _interpolated(self._z, np.maximum(bound - bound.max(), FLOOR))
-        weight = np.exp(0.8 * (bound - bound.max())) + 1e-4
+        fall = bound - bound.max()
+        curve = _interpolated(self._z, fall if self.scattered else np.maximum(fall, FLOOR))
+        weight = np.exp((TEMPER if self.scattered else 0.8) * fall) + 1e-4
         weight /= weight.sum()
         node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
-        jitter = self.step * (rng.random((len(node), q)) - 0.5)
-        z = self._z[node] + jitter
-        height = (TEMPER if self.wide else 1.0) * curve(z)
-        ratio = height - np.log(weight[node])
+        if self.scattered:
+            z = self._z[node] + KERNEL * rng.standard_normal((len(node), q))
+            square = (z**2).sum(axis=1)[:, None] + (self._z**2).sum(axis=1) - 2 * z @ self._z.T
+            log_proposed = np.log(np.exp(-0.5 * square / KERNEL**2) @ weight)
+        else:
+            z = self._z[node] + self.step * (rng.random((len(node), q)) - 0.5)
+            log_proposed = np.log(weight[node])
+        height = np.minimum(curve(z), ABOVE) * (TEMPER if self.wide else 1.0)
+        ratio = height - log_proposed
         chance = np.exp(ratio - ratio.max())
         points = (np.arange(n) + rng.uniform()) / n * chance.sum()
         kept = np.minimum(np.searchsorted(np.cumsum(chance), points), len(chance) - 1)
@@ -459,6 +507,28 @@ def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Condi
         return conditional_at(layout, top.phi + one, top)
 
     return [top, *(side_by_side(node, away) if layout.crossed else map(node, away))]
+
+
+def _rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
+    """Return nodes from the top outwards along each scale, others at their best, while they matter.
+
+    By a secant for all, then one step of Newton's method for the others, by the top's curvature.
+    """
+    found, covariance = [], root @ root.T
+    bend, q = np.linalg.inv(covariance), len(top.phi)
+    for k, sign in product(range(q), (1.0, -1.0)):
+        size = SPACING[3] * covariance[k, k] ** 0.5
+        here, step, others = top, sign * covariance[k] / covariance[k, k], np.arange(q) != k
+        while here.bound > top.bound - NEGLIGIBLE[3] and abs(here.phi[k] - top.phi[k]) < RAY:
+            ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
+            better = np.zeros(q)
+            better[others] = np.linalg.solve(bend[np.ix_(others, others)], ahead.slope[others])
+            better /= max(1.0, float(np.sqrt(better @ bend @ better)))
+            ahead = conditional_at(layout, ahead.phi + better, ahead)
+            step = (ahead.phi - here.phi) / size
+            here = ahead
+            found.append(here)
+    return found
 
 
 def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

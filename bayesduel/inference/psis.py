@@ -208,6 +208,7 @@ def tempered(weights: np.ndarray) -> np.ndarray:
 
     Their effective number is then at least a twentieth of the draws.
     """
+    weights = np.maximum(weights, np.finfo(float).tiny)  # no power makes anything of zeros
     while (weights**2).sum() * len(weights) > 20:
         weights = np.sqrt(weights)
         weights = weights / weights.sum()

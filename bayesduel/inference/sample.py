@@ -20,6 +20,7 @@ from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import (
     COVERED,
     PSIS,
+    TRUSTED,
     Certificate,
     Quality,
     Tails,
@@ -129,9 +130,9 @@ class _Weighed:
     kept: np.ndarray
 
     @property
-    def share(self) -> float:
-        """Effective number of the draws over their number."""
-        return self.psis.effective / len(self.proposals.x)
+    def worth(self) -> tuple[bool, float]:
+        """Whether the weights can be trusted, and the effective share of the draws."""
+        return self.psis.khat < TRUSTED, self.psis.effective / len(self.proposals.x)
 
     @property
     def certificate(self) -> Certificate:
@@ -168,7 +169,7 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
         if better is None:
             break
         last = _weighed(better, better.propose(max(n, LEARNING), rng), n, rng)
-        if last.share > best.share:
+        if last.worth > best.worth:
             best = last
         if last.certificate.holds:
             return last

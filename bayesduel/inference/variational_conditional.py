@@ -11,7 +11,7 @@ curvature in the scales).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
 
-__all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding"]
+__all__ = ["Conditional", "conditional_at", "curvature", "mode_at", "responding", "step_from"]
 
 NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 24  # of a conditional, at most
-LEAP = 50.0, 0.5  # gain of a step, in all and a coefficient, beyond which it is shortened
+LEAP = 50.0, 0.5  # gain of a step by cells, in all and a coefficient, beyond which it is shortened
 GAIN = 1e-3  # of the log density, below which a step ends them
 LOOSE = 0.02  # residual of a step by conjugate gradients: the next one makes up for it
 CLOSE = 1.0  # gain of a step below which the precision of crossed groups is factored
@@ -128,7 +128,10 @@ def conditional_at(
         gain = float(gradient @ step)
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
-        x = x + step / max(1.0, (gain / far) ** 0.5)
+        if gain > far:  # that of the prior is known to be quadratic
+            by_cells = float(-found.bend @ density.reach(step[None])[0] ** 2)
+            step = step / max(1.0, by_cells / far) ** 0.5
+        x = x + step
         if arrow is not None and bent is found and changed > STILL:
             before, variance = variance, layout.spread(arrow)
             changed = _apart(variance, before)
@@ -149,6 +152,16 @@ def conditional_at(
     expected, unit = _expected(layout, here), STEP * np.eye(len(phi))
     slope = [(expected(phi + one) - expected(phi - one)) / (2 * STEP) for one in unit]
     return here._replace(slope=np.array(slope))
+
+
+def step_from(layout: Layout, near: Conditional, arrow: Arrow, prior: Prior, x: np.ndarray) -> Any:
+    """Return a step of Newton's method from `x`, (size,), to the mean of a conditional.
+
+    near: another conditional, whose predictors vary as much. arrow, prior: of this one.
+    """
+    density = layout.density
+    found = density.averaged(x, near.phi, AT, MASS, near.variance)
+    return layout.solve(arrow, density.gradient(found, prior, x))
 
 
 def curvature(layout: Layout, here: Conditional) -> np.ndarray:
