@@ -4,7 +4,9 @@ Given a few scales the predictor is linear in coefficients with a normal prior. 
 nodes of the scales the posterior of the coefficients is replaced by the normal distribution that is
 nearest in the sense of variational inference: Newton's method with slopes and curvatures averaged
 over that distribution of each cell's predictor. Its evidence bound is the log density of the node.
-Between the nodes the bound and the means are interpolated. Draws have importance ratios against the
+Between the nodes the bound and the means are interpolated. Nodes are a lattice; of more scales
+and few coefficients they follow the ridges of the bound and are added where draws are; of many
+they are a composite design. Draws have importance ratios against the
 model's own density; where there are too many coefficients for these, a short Gibbs chain with
 Polya-Gamma variables certifies the draws of a logistic model.
 
@@ -56,7 +58,7 @@ MOST_NODES = 600  # of a lattice; where it would have more, and
 FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, about
 FEWEST = 200  # distinct values of the scales among draws, at least
 WEIGHED = 1000  # coefficients up to which draws have importance ratios
-SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
+SMALL = 300  # coefficients up to which three scales have a lattice, and more scattered nodes
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 BESIDE = 1e-3  # change of the scales' logarithms at which the search for the best ends

@@ -1,4 +1,4 @@
-"""Nodes of the scales: wide draws have the density they say, and thin logs are not certified."""
+"""Nodes of the scales: draws have the density they say, and thin logs are not certified."""
 
 from dataclasses import replace
 
@@ -7,11 +7,14 @@ import pytest
 from scipy.stats import multivariate_t
 
 import bayesduel as bd
+from bayesduel.inference import latent_gaussian
+from bayesduel.inference.draws import Proposals
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.inference.latent_gaussian import FREEDOM, LatentGaussian
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import importance_weights
-from bayesduel.models import BradleyTerry, RandomEffects, Scores
+from bayesduel.inference.sample import sample
+from bayesduel.models import BradleyTerry, OrderEffect, RandomEffects, Scores, Sources
 
 MODEL = BradleyTerry(Scores() + RandomEffects("judge"))
 
@@ -60,6 +63,111 @@ def test_weights_of_wide_draws_give_the_same_posterior(approximation):
         found.append((mean, variance / psis.effective))
     (mean, error), (other, more) = found
     assert (np.abs(mean - other) < 5 * np.sqrt(error + more)).all()
+
+
+def by_source(n_people, n_machine, correlation, seed):
+    """Return a log of people and a machine, whose scores are as correlated, of eight arms."""
+    rng = np.random.default_rng(seed)
+    people, own = rng.normal(size=(2, 8))
+    scores = np.array([people, correlation * people + np.sqrt(1 - correlation**2) * own])
+    source = np.repeat([0, 1], [n_people, n_machine])
+    left = rng.integers(0, 8, len(source))
+    right = (left + rng.integers(1, 8, len(source))) % 8
+    chance = 1 / (1 + np.exp(scores[source, right] - scores[source, left]))
+    names, arms = np.array(["people", "machine"]), np.array(list("abcdefgh"))
+    won = (rng.random(len(source)) < chance) * 1.0
+    return bd.Duels.from_votes(
+        arms[left], arms[right], won, keep={"source": names[source]}, arms=list(arms)
+    )
+
+
+@pytest.mark.parametrize("correlation", [0.99, 0.0])
+def test_scattered_nodes_tell_what_a_lattice_does(monkeypatch, correlation):
+    """Moments of scores and log scales; the correlation's tail is long where it is near one."""
+    log = by_source(150, 1500, correlation, seed=3)
+    model = BradleyTerry(Sources("source", target="people")).settled(log)
+    cells, found = model.cells(log), []
+    for scattered in (False, True):
+        if scattered:
+            monkeypatch.setattr(latent_gaussian, "_lattice", lambda *_: None)
+        approximation = LatentGaussian.of(linear_predictor(model, cells), cells)
+        assert approximation.scattered == scattered
+        made = approximation.propose(3_000, np.random.default_rng(5))
+        psis = importance_weights(made.log_ratio)
+        assert psis.khat < 0.7
+        both = np.concatenate([made.x, made.hyper], axis=1)
+        mean = psis.weights @ both
+        found.append((mean, np.sqrt(psis.weights @ (both - mean) ** 2)))
+    (mean, deviation), (other, spread) = found
+    assert np.abs((other - mean) / deviation).max() < 0.1
+    np.testing.assert_allclose(spread, deviation, rtol=0.15)
+
+
+@pytest.mark.slow
+def test_four_scales_are_those_of_nuts():
+    """A composite design alone was certified with half of the deviation of the third group's."""
+    rng = np.random.default_rng(0)
+    n, n_arms = 1500, 8
+    scores = rng.normal(size=n_arms)
+    judge, prompt, left = (rng.integers(0, size, n) for size in (8, 10, n_arms))
+    right = (left + rng.integers(1, n_arms, n)) % n_arms
+    taste, hard = 0.5 * rng.normal(size=(8, n_arms)), 0.4 * rng.normal(size=(10, n_arms))
+    eta = scores + taste[judge] + hard[prompt]
+    chance = 1 / (1 + np.exp(eta[np.arange(n), right] - eta[np.arange(n), left]))
+    arms = np.array([f"a{k}" for k in range(n_arms)])
+    kept = {
+        "prompt": prompt.astype(str),
+        "rater": judge.astype(str),
+        "topic": (prompt % 3).astype(str),
+    }
+    log = bd.Duels.from_votes(arms[left], arms[right], (rng.random(n) < chance) * 1.0, keep=kept)
+    terms = Scores() + RandomEffects("prompt") + RandomEffects("rater") + RandomEffects("topic")
+    model = BradleyTerry(terms + OrderEffect(by="rater"))
+    fast, slow = (bd.fit(log, model, way, draws=4000, clusters=False) for way in ("auto", "nuts"))
+    assert fast.attrs["method"] == "laplace"
+    for name in ("scale", "prompt_scale", "rater_scale", "topic_scale"):
+        ours, theirs = (np.log(f["posterior"][name].to_numpy()) for f in (fast, slow))
+        assert abs(ours.mean() - theirs.mean()) < 0.15 * theirs.std()
+        assert ours.std() == pytest.approx(theirs.std(), rel=0.15)
+
+
+class Drawn:
+    """An approximation whose draws have ratios that are told."""
+
+    def __init__(self, ratios, after=None):
+        self.ratios, self.after = ratios, after
+
+    def propose(self, n, rng, *, log_likelihood=False):
+        ratio = self.ratios(np.random.default_rng(1), n)
+        return Proposals(rng.normal(size=(n, 1)), np.zeros((n, 0)), ratio, np.zeros(n), None)
+
+    def parameters(self, x, hyper, rng):
+        return {"x": x[:, 0]}
+
+    def refined(self, proposals, weights):
+        return self.after
+
+    def certified(self, proposals, rng, progress=None):
+        return None
+
+    def summary(self):
+        return {}
+
+    class model:
+        complete = staticmethod(lambda drawn, cells, rng: drawn)
+
+    cells = None
+
+
+def test_weights_that_are_trusted_win_over_more_effective_ones():
+    """Ratios with a heavy tail are worth less than those that are bounded, if these vary more."""
+    heavy = Drawn(lambda rng, n: (-0.9 * np.log((np.arange(n) + 0.5) / n) - 2.6).clip(0))
+    bounded = Drawn(lambda rng, n: -rng.exponential(60.0, n))
+    heavy.after = bounded
+    first = importance_weights(heavy.propose(2000, np.random.default_rng(0)).log_ratio)
+    second = importance_weights(bounded.propose(2000, np.random.default_rng(0)).log_ratio)
+    assert first.khat > 0.7 > second.khat and first.effective > second.effective
+    assert sample(heavy, 2000, np.random.default_rng(0)).certificate.khat < 0.7
 
 
 @pytest.mark.slow

@@ -207,6 +207,7 @@ def test_weights_are_tempered_until_moments_can_be_learned():
     np.testing.assert_array_equal(tempered(even), even)
     one = np.exp(-np.linspace(0, 200, 1000))
     assert 1 / (tempered(one / one.sum()) ** 2).sum() >= 50
+    assert 1 / (tempered(np.eye(1, 1000)[0]) ** 2).sum() >= 50  # all on a single draw
 
 
 def test_a_tilted_grid_has_the_moments_of_the_weighted_draws():
