@@ -212,11 +212,12 @@ class LatentGaussian(DensityApproximation):
         return self._joined(self._at(np.linalg.solve(self.root, (away - self.top.phi).T).T))
 
     def _at(self, z: np.ndarray) -> list[Conditional]:
-        """Return the conditionals at `z`, (n, q), where they differ."""
+        """Return the conditionals at `z`, (n, q), where they differ and exist."""
         found = []
         for here in np.unique(z, axis=0):
             near = self.nodes[((self._z - here) ** 2).sum(axis=1).argmin()]
-            found.append(conditional_at(self.layout, self.top.phi + self.root @ here, near))
+            with suppress(FloatingPointError):
+                found.append(conditional_at(self.layout, self.top.phi + self.root @ here, near))
         return found
 
     def _joined(self, nodes: list[Conditional]) -> "LatentGaussian":
