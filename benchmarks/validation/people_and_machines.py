@@ -160,7 +160,8 @@ EXPERIMENT = Experiment(
         "little over half of that of people alone. It is no matter of the prior: of some eighty "
         "(normal, beta, Cauchy, Student and two-part ones of the log odds, by importance on about "
         "160 worlds a cell of seed 1 and 50 of others) none brings all three within the target, "
-        "and none meets more than 11 of the 14 cells. People alone with as many further votes as the machine was said to be worth have at least about the "
-        "error of the joined votes: the number does not overstate."
+        "and none meets more than 11 of the 14 cells. People alone with as many further votes as "
+        "the machine was said to be worth have at least about the error of the joined votes: the "
+        "number does not overstate."
     ),
 )
