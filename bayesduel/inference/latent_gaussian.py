@@ -159,6 +159,8 @@ class LatentGaussian(DensityApproximation):
             at = int(place[rows[0]])
             node = self.nodes[at]
             arrow = node.arrow
+            if crossed:
+                x[rows] = self._means(z[rows])
             if density.size <= SMALL:  # the node's curvatures, under the prior of the very scales
                 prior = density.prior(phi[rows[0]])
                 if len(self.layout.groups):
@@ -171,7 +173,7 @@ class LatentGaussian(DensityApproximation):
             if crossed:
                 stream = np.random.Generator(np.random.SFC64(int(seeds[part])))
                 own, log_own = self._standard(len(rows), stream)
-                x[rows] = self._means(z[rows]) + self.layout.draw(arrow, own)
+                x[rows] += self.layout.draw(arrow, own)
             else:
                 own, log_own = normal[rows], log_normal[rows]
                 x[rows] += self.layout.draw(arrow, own)
