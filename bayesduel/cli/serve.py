@@ -31,8 +31,23 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option("--question", help="Above every pair.")
 @click.option("--instructions", type=text_file, help="Markdown file that judges read first.")
 @click.option("--consent", type=text_file, help="Markdown file that judges have to agree to.")
-@click.option("--completion-code", help="Given to judges at the end.")
-@click.option("--return-url", help="Link that judges are given at the end.")
+@click.option(
+    "--completion",
+    "--completion-code",
+    "completion_code",
+    metavar="CODE",
+    help="Given at the end to judges who decided at least half of the pairs that they were shown, "
+    "and did not fail the gold questions.",
+)
+@click.option("--return-url", help="Link that the same judges are given at the end.")
+@click.option(
+    "--screened-out",
+    metavar="TEXT|URL",
+    help="Text or link that all other judges are given at the end.",
+)
+@click.option(
+    "--seats", type=click.IntRange(min=1), help="Judges of each open link, at most (default: 200)."
+)
 @click.option("--open-standings", is_flag=True, help="Judges may see the standings.")
 @click.option("--webhook", help="Address to which the standings are posted on stop.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
@@ -49,6 +64,8 @@ def command(study: Place, host: str, port: int, **given: Any) -> None:
     uvicorn = load_extra("uvicorn", "serve")
     for module in ("starlette", "nh3", "markdown_it"):
         load_extra(module, "serve")
+    from bayesduel.serve.server import SETTINGS
+
     app, link = application(study, host, port, **given)
     if not _is_loopback(host):
         click.echo(_warning(host, bool(given["tls_certificate"])), err=True)
@@ -57,14 +74,9 @@ def command(study: Place, host: str, port: int, **given: Any) -> None:
         app,
         host=host,
         port=port,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        limit_concurrency=500,
-        timeout_graceful_shutdown=3,
-        h11_max_incomplete_event_size=32 * 1024,
         ssl_certfile=given["tls_certificate"],
         ssl_keyfile=given["tls_key"],
+        **SETTINGS,
     )
 
 

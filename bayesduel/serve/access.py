@@ -2,18 +2,26 @@
 
 A token is 256 random bits. The database holds its SHA-256 hash, so that nobody who reads the
 database can enter; tokens expire and can be revoked, which takes effect with the next request.
+
+An open link makes a judge of each participant who opens it: the participant takes a seat. The seat
+belongs to the browser that took it. The token of the seat is computed from a secret of that
+browser, so that another browser cannot have it, whatever name it gives.
 """
 
+import base64
+import hmac
 import re
 import secrets
 import time
 from collections.abc import Sequence
 from hashlib import sha256
-from hmac import compare_digest
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from bayesduel.serve.operations import Refused
+from bayesduel.study.schema import tickets
 from bayesduel.study.store import Store
 from bayesduel.system.arguments import check_one_of, shown_value
 
@@ -24,6 +32,13 @@ LONGEST = 366  # days that an invitation is valid, at most
 NAME = 100  # characters of the name of a judge, at most
 # judge: judges; open: makes a judge of everyone who opens the link; viewer: sees the standings.
 ROLES = ("judge", "open", "viewer", "admin")
+# What is said to participants who are not let in.
+TAKEN = (
+    "Somebody began with this link in another browser. Open it in the browser where you began. If "
+    "you cannot, ask the person who sent the link for a new one, and give this name: {}."
+)
+REVOKED = "Your invitation was revoked. Ask the person who sent the link."
+FULL = "This link is for {} judges, and all of them came. Ask the person who sent it for another."
 
 metadata = sa.MetaData()
 invitations = sa.Table(
@@ -40,8 +55,36 @@ invitations = sa.Table(
     sa.Column("opened", sa.Float),
     sa.Column("consented", sa.Float),
 )
+# Whose invitation came by an open link. A table of its own: a study made before it has none.
+seats = sa.Table(
+    "seats",
+    metadata,
+    sa.Column("invitation", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("study", sa.Integer, nullable=False),
+    sa.Column("link", sa.Integer, nullable=False),  # number of the open invitation
+    sa.Column("participant", sa.String(64)),  # as the address says, None where it says nothing
+    sa.UniqueConstraint("link", "participant"),
+)
 INVITATIONS = sa.select(invitations).where(invitations.c.study == sa.bindparam("own"))
 VISITOR = INVITATIONS.where(invitations.c.hash == sa.bindparam("hash"))
+HASHED = sa.select(invitations.c.number).where(invitations.c.hash == sa.bindparam("hash"))
+NAMED = (  # whether a judge is invited, or was asked
+    sa.select(sa.literal(1))
+    .where(invitations.c.study == sa.bindparam("own"), invitations.c.judge == sa.bindparam("judge"))
+    .union_all(
+        sa.select(sa.literal(1)).where(
+            tickets.c.study == sa.bindparam("own"), tickets.c.judge == sa.bindparam("judge")
+        )
+    )
+    .limit(1)
+)
+OF_LINK = seats.c.study == sa.bindparam("own"), seats.c.link == sa.bindparam("link")
+SEATED = sa.select(sa.func.count()).where(*OF_LINK)
+SEAT = (  # the judge of a participant
+    sa.select(invitations.c.judge)
+    .join(seats, seats.c.invitation == invitations.c.number)
+    .where(*OF_LINK, seats.c.participant == sa.bindparam("participant"))
+)
 CONSENTED = (
     sa.select(invitations.c.number)
     .where(invitations.c.study == sa.bindparam("own"), invitations.c.judge == sa.bindparam("judge"))
@@ -92,20 +135,69 @@ class Access:
             )
         if not 0 < days <= LONGEST:
             raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")
-        token, now = secrets.token_urlsafe(32), time.time()
-        expires = now + days * DAY
-        row = {"role": role, "judge": name, "made": now, "expires": expires}
+        token = secrets.token_urlsafe(32)
+        return self._stored(token, name, role, time.time() + days * DAY), token
+
+    def seat(
+        self, link: Invitation, participant: str, browser: str, known: str, most: int
+    ) -> tuple[Invitation, str]:
+        """Return the invitation and the token of the judge who came by an open invitation.
+
+        link: the open invitation.
+        participant: name in the address of the link, "" where there is none.
+        browser: the secret of the browser.
+        known: token by which the browser is a judge already, or "".
+        most: judges of the link.
+        Raises Refused if the name is none, the seat is another browser's or revoked, or the link
+        has `most` judges.
+        """
+        if participant and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", participant):
+            raise Refused(400, "participant should be letters, digits, - and _")
+        token = _seat_token(browser, link, participant)
+        with self._database.writing() as connection:
+            own = self.visitor(token)
+            if own is not None:
+                return own, token
+            if self._database.found(HASHED, hash=_hash(token)):
+                raise Refused(403, REVOKED)
+            before = self.visitor(known) if known else None
+            given = {"link": link.number, "participant": participant}
+            taken = self._database.found(SEAT, **given) if participant else ()
+            # Before there were seats, the name alone said who came by which link.
+            judge = taken[0].judge if taken else f"{link.judge}-{participant}"
+            if before is not None and before.role != "judge":
+                before = None
+            if before is not None and (not participant or before.judge == judge):
+                return before, known
+            if taken:
+                raise Refused(403, TAKEN.format(shown_value(judge)))
+            if self._database.found(SEATED, link=link.number)[0][0] >= most:
+                raise Refused(403, FULL.format(most))
+            name = self._free_name(f"{link.judge}-{participant or secrets.token_hex(6)}")
+            made = self._stored(token, name, "judge", link.expires)
+            row = {"invitation": made.number, "study": self._study, **given}
+            connection.execute(sa.insert(seats), row | {"participant": participant or None})
+        return made, token
+
+    def _free_name(self, name: str) -> str:
+        """Return a name, or the name and a number where another judge is called like that."""
+        names = chain([name], (f"{name}-{k}" for k in count(2)))
+        return next(each for each in names if not self._database.found(NAMED, judge=each))
+
+    def _stored(self, token: str, judge: str, role: str, expires: float) -> Invitation:
+        now = time.time()
+        row = {"role": role, "judge": judge, "made": now, "expires": expires}
         with self._database.writing() as connection:
             stored = sa.insert(invitations).values(study=self._study, hash=_hash(token), **row)
             number = connection.execute(stored).inserted_primary_key
         assert number is not None
-        return Invitation(number[0], role, name, now, expires, None, None, None), token
+        return Invitation(number[0], role, judge, now, expires, None, None, None)
 
     def visitor(self, token: str) -> Invitation | None:
         """Return the invitation of a token, None unless it is valid now."""
         digest = _hash(token)
         row = next(iter(self._database.found(VISITOR, hash=digest)), None)
-        if row is None or not compare_digest(row.hash, digest):
+        if row is None or not hmac.compare_digest(row.hash, digest):
             return None
         found = _invitation(row)
         return found if found.state == "valid" else None
@@ -131,6 +223,12 @@ class Access:
 
 def _hash(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _seat_token(browser: str, link: Invitation, participant: str) -> str:
+    """Return the token of a seat: 256 bits that only the browser with this secret can compute."""
+    digest = hmac.digest(browser.encode(), f"{link.number} {participant}".encode(), sha256)
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def _invitation(row: Any) -> Invitation:

@@ -6,11 +6,13 @@ by the header ``Authorization: Bearer TOKEN``. Tokens stand in no address that a
 
 import asyncio
 import json
+import re
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, select_autoescape
@@ -47,6 +49,7 @@ STATIC = {"page.css": "text/css", "enter.js": "text/javascript", "judge.js": "te
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 LOOKERS = ("viewer", "admin")
 PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by role
+BROWSER = "browser"  # the cookie that holds the secret of a browser
 
 type Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -214,45 +217,63 @@ class Site:
         return RedirectResponse("/enter", status_code=303)
 
     async def _enter_page(self, request: Request) -> Response:
-        return self._rendered("enter.html", wrong=False)
+        """Show the form, and give the secret of the browser before it is needed.
+
+        A form that is sent again, because its answer was lost, then comes from the same browser.
+        The cookie is Lax: a link on another site brings it along, so that it is not replaced.
+        """
+        answer = self._rendered("enter.html", wrong=False)
+        self._set_cookie(answer, BROWSER, _browser_secret(self.pages, request), "lax")
+        return answer
 
     async def _enter(self, request: Request) -> Response:
-        """Give the cookie of an invitation; of an open one, make a judge first."""
+        """Give the cookie of an invitation; of an open one, give a seat first."""
         _check_same_site(request)
-        self._slow_down(self.strangers, _address(request))
         fields = {"token": text(100), "participant": text(64, minLength=0)}
         enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("participant",))
         body = checked_body(enter, await request.body(), form=True)
         access, token = self.pages.access, body["token"]
-        visitor = await run_in_threadpool(access.visitor, token)
-        if visitor is None:
+        found = await run_in_threadpool(access.visitor, token)
+        if found is None:  # only these are slowed down: a lecture hall has one address
+            self._slow_down(self.strangers, _address(request))
             return self._rendered("enter.html", status=401, wrong=True)
-        if visitor.role == "open":
+        visitor = found
+        secret = _browser_secret(self.pages, request)
+        is_open = visitor.role == "open"
+        if is_open:
             known = request.cookies.get(_cookie(self.pages, "judge"), "")
-            before = await run_in_threadpool(access.visitor, known) if known else None
-            if before is None:
-                name = body.get("participant") or ""
-                made = await run_in_threadpool(self.watch.participant, visitor, name)
-                visitor, token = made
-            else:
-                visitor, token = before, known
+            participant = body.get("participant") or ""
+            most = self.pages.options.seats
+            try:
+                visitor, token = await run_in_threadpool(
+                    access.seat, visitor, participant, secret, known, most
+                )
+            except Refused as error:
+                return self._rendered("enter.html", error.status, refused=error.message)
         await run_in_threadpool(access.mark, visitor.number, "opened")
         answer = RedirectResponse(PLACES[visitor.role], status_code=303)
+        self._set_cookie(answer, visitor.role, token, "strict")
+        if is_open:
+            self._set_cookie(answer, BROWSER, secret, "lax")
+        return answer
+
+    def _set_cookie(
+        self, answer: Response, name: str, value: str, same_site: Literal["lax", "strict"]
+    ) -> None:
         answer.set_cookie(
-            _cookie(self.pages, visitor.role),
-            token,
+            _cookie(self.pages, name),
+            value,
             max_age=int(366 * DAY),
             httponly=True,
-            samesite="strict",
+            samesite=same_site,
             secure=self.pages.options.secure,
         )
-        return answer
 
     async def _leave(self, request: Request) -> Response:
         _check_same_site(request)
         answer = RedirectResponse("/enter", status_code=303)
-        for role in PLACES:
-            answer.delete_cookie(_cookie(self.pages, role))
+        for name in (*PLACES, BROWSER):
+            answer.delete_cookie(_cookie(self.pages, name))
         return answer
 
     # -- what is shown ---------------------------------------------------------------------
@@ -335,9 +356,15 @@ def _check_same_site(request: Request) -> None:
         raise Refused(403, "the request should come from a page of this site")
 
 
-def _cookie(pages: Pages, role: str) -> str:
+def _cookie(pages: Pages, name: str) -> str:
     """Return the name of a cookie: of one study, as ports of a host share their cookies."""
-    return f"bayesduel_{pages.key}_{role}"
+    return f"bayesduel_{pages.key}_{name}"
+
+
+def _browser_secret(pages: Pages, request: Request) -> str:
+    """Return the secret of the browser, a new one where it has none."""
+    held = request.cookies.get(_cookie(pages, BROWSER), "")
+    return held if re.fullmatch(r"[A-Za-z0-9_-]{43}", held) else secrets.token_urlsafe(32)
 
 
 def _address(request: Request) -> str:

@@ -14,7 +14,8 @@ from bayesduel.serve.content import markdown
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
 from bayesduel.study.desk import NoQuestion, StudyStopped
-from bayesduel.study.store import StudyError
+from bayesduel.study.judging import Judging, judge_table
+from bayesduel.study.store import OF_JUDGE, StudyError
 from bayesduel.study.tickets import Ticket, ticket_number
 
 __all__ = ["OPERATIONS", "instructions", "judge_state", "media_file", "page_key"]
@@ -22,6 +23,13 @@ __all__ = ["OPERATIONS", "instructions", "judge_state", "media_file", "page_key"
 log = logging.getLogger("bayesduel.serve")
 
 PAUSED = "The study is paused. Please come back later."
+# Share of the pairs shown that a judge has to decide (first, second or equal) to be given the
+# completion code. A convention, which the guide and `--help` name.
+DECIDED = 0.5
+NO_CODE = (
+    "The completion code is for judges who decided at least half of their pairs, with care. If you "
+    "did, ask the person who invited you."
+)
 OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
 
 
@@ -97,9 +105,10 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         said = "There is no further pair for you now. Thank you!"
         if quota is not None and told >= quota:
             said = "You have answered all your pairs. Thank you!"
-        return state | _done(pages, said)
+        return state | _done(pages, judge, said)
     except StudyStopped:
-        return state | _done(pages, "The study has all the answers that it needs. Thank you!")
+        said = "The study has all the answers that it needs. Thank you!"
+        return state | _done(pages, judge, said)
     return state | {"ticket": _rendered(pages, ticket)}
 
 
@@ -135,10 +144,33 @@ def page_key(pages: Pages, visitor: Invitation) -> str:
     return f"{pages.key}.{visitor.number}"
 
 
-def _done(pages: Pages, message: str) -> dict[str, Any]:
-    code, address = pages.options.completion_code, pages.options.return_url
+def _done(pages: Pages, judge: str, message: str) -> dict[str, Any]:
+    """Return how a judge's page ends: the completion code is for those who judged."""
+    options = pages.options
+    if _has_judged(pages, judge):
+        code, address = options.completion_code, options.return_url
+    else:
+        code, address = None, options.screened_out_url
+        is_paid = options.completion_code is not None or options.return_url is not None
+        text = options.screened_out or (NO_CODE if is_paid else "")
+        if address is None and text:
+            message = f"{message} {text}"
     completion = None if code is None and address is None else {"code": code, "url": address}
     return {"phase": "done", "message": message, "completion": completion}
+
+
+def _has_judged(pages: Pages, judge: str) -> bool:
+    """Return whether a judge decided enough of the pairs shown, and did not fail the gold ones."""
+    judging = pages.study.judging
+    gold_pass = Judging.gold_pass if judging is None else judging.gold_pass
+    rows = pages.store.rows(OF_JUDGE, judge=judge)
+    table = judge_table(rows, (), gold_pass)
+    if not table:
+        return False
+    (own,) = table
+    decided = own["told"] - own["cannot_tell"]
+    shown = own["told"] + own["skipped"]
+    return decided > 0 and decided >= DECIDED * shown and not own["fails"]
 
 
 def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
@@ -191,7 +223,10 @@ RESULT: dict[str, dict[str, Any]] = {
         "(clean HTML).",
     },
     "last": {"type": ["string", "null"], "description": "The ticket that can be taken back."},
-    "completion": {"type": ["object", "null"], "description": "code and url, once it is done."},
+    "completion": {
+        "type": ["object", "null"],
+        "description": "code and url, once it is done; the url alone where screened out.",
+    },
 }
 ANSWER = {"type": "string", "enum": ["1", "2", "=", "s", "cannot tell"]}
 OPERATIONS = (

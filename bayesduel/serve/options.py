@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bayesduel.system.arguments import check_flag, check_text, shown_value
+from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
 
 __all__ = ["Options", "web_address"]
 
+# An open link can be passed on, and one person can open it in many browsers. 200 is also the most
+# judges that are invited by name at once (`admin.MOST`); `--seats` is for larger panels.
+SEATS = 200
 INSTRUCTIONS = """\
 You will see two items at a time. Look at both, then say which one is better.
 
@@ -26,9 +29,12 @@ class Options:
     # Markdown. Where there is a consent, judges have to agree to it before they begin.
     instructions: str = INSTRUCTIONS
     consent: str | None = None
-    # what a judge is given at the end: a code, a link back (to Prolific, for example)
+    # What judges are given who judged what was asked: a code, a link back (to Prolific, say).
     completion_code: str | None = None
     return_url: str | None = None
+    # What the other judges are given at the end: a text, or an address that becomes a link.
+    screened_out: str | None = None
+    seats: int = SEATS  # judges of one open link, at most
     open_standings: bool = False  # whether judges may see the standings
     # address to which the standings are posted when the study stops, or None
     webhook: str | None = None
@@ -41,13 +47,23 @@ class Options:
         check_text(self.instructions, "instructions")
         check_text(self.consent, "consent", none=True)
         check_text(self.completion_code, "completion_code", none=True)
+        check_text(self.screened_out, "screened_out", none=True)
+        whole(self.seats, "seats", 1)
         check_flag(self.open_standings, "open_standings")
+        if self.screened_out_url is not None:
+            web_address(self.screened_out_url, "screened_out")
         for name, address in (("return_url", self.return_url), ("webhook", self.webhook)):
             if address is not None:
                 web_address(address, name)
         object.__setattr__(
             self, "public_url", web_address(self.public_url, "public_url").rstrip("/")
         )
+
+    @property
+    def screened_out_url(self) -> str | None:
+        """The address that judges who are screened out are given, where it is no text."""
+        given = self.screened_out or ""
+        return given if given.startswith(("http://", "https://")) else None
 
     @property
     def secure(self) -> bool:

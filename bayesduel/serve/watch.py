@@ -3,9 +3,6 @@
 import asyncio
 import json
 import logging
-import re
-import secrets
-import time
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
@@ -14,7 +11,6 @@ from urllib.request import Request, urlopen
 
 from starlette.concurrency import run_in_threadpool
 
-from bayesduel.serve.access import DAY, Invitation
 from bayesduel.serve.operations import Refused
 from bayesduel.serve.pages import Pages
 
@@ -90,18 +86,6 @@ class Watch:
                 yield new or None
         finally:
             self._streams -= 1
-
-    def participant(self, visitor: Invitation, name: str) -> tuple[Invitation, str]:
-        """Return the invitation and the token of a judge who came by an open invitation.
-
-        The judge is called by the participant's id where there is one, so that who comes back is
-        the same judge.
-        """
-        if name and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-            raise Refused(400, "participant should be letters, digits, - and _")
-        judge = f"{visitor.judge}-{name or secrets.token_hex(6)}"
-        days = (visitor.expires - time.time()) / DAY
-        return self._pages.access.invite(judge, "judge", days)
 
     async def _tell_stop(self, found: dict[str, Any]) -> None:
         """Post the standings to the webhook once when the study stops."""
