@@ -189,7 +189,7 @@ def test_an_open_invitation_makes_a_judge_of_everyone(site):
     made = site()
     made.client("pool", "open")
     token = made.tokens["pool"]
-    for participant, judge in (("5f1", "pool-5f1"), ("", "pool-"), ("5f1", "pool-5f1")):
+    for participant, judge in (("5f1", "pool-5f1"), ("", "pool-"), ("5f2", "pool-5f2")):
         visitor = made.stranger(origin=ORIGIN)
         sent = {"token": token, "participant": participant}
         assert visitor.post("/enter", data=sent).headers["location"] == "/judge"
