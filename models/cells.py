@@ -59,13 +59,16 @@ class ModelCells:
     # and single numbers
     data: Arrays
     coords: Named = field(default_factory=dict)  # coordinates of the model's dimensions
+    # the vote of each cell where a vote is of several (a ranking), (cells,); else None
+    vote: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.data["n"])
 
     def take(self, rows: Any) -> "ModelCells":
         """Return the cells at `rows` (indices or a slice)."""
-        return replace(self, data=data_of_rows(self.data, rows))
+        vote = None if self.vote is None else self.vote[rows]
+        return replace(self, data=data_of_rows(self.data, rows), vote=vote)
 
     def register(self) -> dict[str, Any]:
         """Register `data` as ``pm.Data`` of the model in context; return it by name."""

@@ -48,17 +48,17 @@ class ChoiceResponse(Response):
 
     def _log_total(self, eta: np.ndarray, data: Arrays) -> np.ndarray:
         """Return log(1 + sum of exp(-eta) over the cells of the same choice), shape of eta."""
-        start = np.flatnonzero(data["opens"])
+        start, stage = np.flatnonzero(data["opens"]), _stages(data)
         most = np.maximum(np.maximum.reduceat(-eta, start, axis=-1), 0.0)
-        away = np.exp(-eta - most[..., data["stage"]])
+        away = np.exp(-eta - most[..., stage])
         total = np.exp(-most) + np.add.reduceat(away, start, axis=-1)
-        return np.asarray((most + np.log(total))[..., data["stage"]])
+        return np.asarray((most + np.log(total))[..., stage])
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         """Return the derivatives; cells of a choice bend together."""
         n, chance = data["n"], np.exp(-eta - self._log_total(eta, data))
         found = without_own(n * chance, -n * chance)
-        return found._replace(joint=(data["stage"], np.sqrt(n) * chance))
+        return found._replace(joint=(_stages(data), np.sqrt(n) * chance))
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
@@ -70,6 +70,11 @@ class ChoiceResponse(Response):
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
     ) -> dict[str, np.ndarray]:
         return {"win": expit(eta), "loss": expit(-np.asarray(eta))}
+
+
+def _stages(data: Arrays) -> np.ndarray:
+    """Return the choice of each cell, counted from 0 among those that are here, (cells,)."""
+    return np.cumsum(data["opens"] > 0) - 1
 
 
 def _density(opens: Any, eta: Any, n: Any, stage: Any) -> Any:
@@ -98,7 +103,7 @@ class PlackettLuce(ScoreModel):
 
     Use it for rankings, races and the best of n. The pairs of a ranking are not independent duels:
     fitted as such, intervals are too narrow. It assumes that rankings are independent given the
-    scores, and that how two arms compare does not depend on which others are there (Luce's choice
+    scores (where the log names judges or groups, standard errors are cluster-robust), and that how two arms compare does not depend on which others are there (Luce's choice
     axiom). Ties have no place in it.
 
     Parameters
@@ -174,4 +179,5 @@ class PlackettLuce(ScoreModel):
             return log
         data = {"first": log.choices.first, "second": log.choices.second}
         data |= self.response.data(log, None, explicit=False)  # type: ignore[arg-type]
-        return ModelCells(log=log, seen=None, data=data | self.terms.tables(log.arms))
+        data |= self.terms.tables(log.arms)
+        return ModelCells(log=log, seen=None, data=data, vote=log.choices.ranking)

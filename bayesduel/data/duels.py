@@ -467,6 +467,13 @@ class Duels:
         votes = replace(cast(Votes, self.votes), share=None)
         return replace(self, votes=votes).unweighted()
 
+    def with_votes(self, rows: np.ndarray, weight: np.ndarray) -> "Duels":
+        """Return the log with these rows of its votes (indices, which may repeat), so weighted.
+
+        Its counts stay: the weights of a row that is repeated add up to its own.
+        """
+        return replace(self, votes=replace(self.rows.take(rows), weight=weight))
+
     def unweighted(self) -> "Duels":
         """Return the log without sampling weights."""
         if self.votes is None or self.votes.sampling_weight is None:

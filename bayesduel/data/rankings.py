@@ -5,18 +5,18 @@ several arms, which are below the others in no order (a partial ranking, the bes
 several arms before a last one is what is left where the best and the worst are named.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import ReadSummary, is_whole
-from bayesduel.system.arguments import column_of, labels_of, listed, shown_value
+from bayesduel.data.votes import ReadSummary, encode, is_whole
+from bayesduel.system.arguments import check_type, column_of, labels_of, listed, shown_value
 
-__all__ = ["Choices", "Rankings"]
+__all__ = ["Ballots", "Choices", "Rankings"]
 
 
 class Choices(NamedTuple):
@@ -26,6 +26,41 @@ class Choices(NamedTuple):
     second: np.ndarray
     stage: np.ndarray  # the choice that the row belongs to, increasing, shape (rows,)
     ranking: np.ndarray  # the ranking of each row, shape (rows,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ballots:
+    """What is known of rankings beside their order, one entry each: as `Votes` of duels."""
+
+    weight: np.ndarray  # number of identical rankings that each stands for, int64, (rankings,)
+    # indices into `judges` and `groups` (int32, -1 where missing), or None, (rankings,)
+    judge: np.ndarray | None = None
+    judges: tuple[str, ...] = ()
+    group: np.ndarray | None = None
+    groups: tuple[str, ...] = ()
+    # further columns by name: the index of each ranking's level (int32, -1 where missing), levels
+    kept: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
+
+    sampling_weight: ClassVar[None] = None  # rankings have none
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def take(self, rows: np.ndarray) -> "Ballots":
+        """Return those of the rankings at `rows` (indices)."""
+        return replace(
+            self,
+            weight=self.weight[rows],
+            judge=None if self.judge is None else self.judge[rows],
+            group=None if self.group is None else self.group[rows],
+            kept={name: (code[rows], levels) for name, (code, levels) in self.kept.items()},
+        )
+
+    def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
+        """Return the level of each ranking in a column and the levels, or None without it."""
+        own = {"judge": (self.judge, self.judges), "group": (self.group, self.groups)}
+        code, levels = self.kept.get(by) or own.get(by, (None, ()))
+        return None if code is None else (code, levels)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,8 +79,9 @@ class Rankings:
         Its arm, index, shape (entries,).
     place
         Its group, 1 is the best, increasing within a ranking, shape (entries,).
-    weight
-        Number of identical rankings that each stands for, whole, shape (rankings,).
+    votes
+        What else is known of each ranking: its ``weight``, ``judge``, ``group`` and ``kept``
+        columns, as those of the votes of :class:`bayesduel.Duels`.
     read_summary
         Counts made while the log was read.
 
@@ -59,7 +95,7 @@ class Rankings:
     ranking: np.ndarray
     arm: np.ndarray
     place: np.ndarray
-    weight: np.ndarray
+    votes: Ballots
     read_summary: ReadSummary = field(default_factory=ReadSummary)
 
     @classmethod
@@ -68,9 +104,15 @@ class Rankings:
         orders: Iterable[Iterable[Any]],
         *,
         weight: Iterable[float] | None = None,
+        judge: Iterable[Any] | None = None,
+        group: Iterable[Any] | None = None,
+        keep: Mapping[str, Iterable[Any]] | None = None,
         read_summary: ReadSummary | None = None,
     ) -> "Rankings":
         """Build a log from one order of arms per ranking, best first.
+
+        Rankings of one judge, or in one group, are not independent. A fit then has standard errors
+        that are cluster-robust by judge and group, as a fit of duels has.
 
         Parameters
         ----------
@@ -80,6 +122,11 @@ class Rankings:
             the best and the worst.
         weight
             Numbers of identical rankings, whole. Default: 1 each.
+        judge, group
+            Labels of who ranked, and of the unit within which rankings are not independent, one
+            for each ranking; None where missing.
+        keep
+            Further labels by name (a country, a session), for :meth:`split`.
         read_summary
             Counts made while the rankings were read.
 
@@ -87,7 +134,7 @@ class Rankings:
         ------
         ValueError
             If a ranking orders no two arms, has an arm twice or a tie within its places, or a
-            weight is not a whole number.
+            weight is not a whole number, or columns differ in length.
         """
         groups = [_groups(order, k) for k, order in enumerate(listed(orders, "orders"))]
         if not groups:
@@ -107,12 +154,26 @@ class Rankings:
                 f"weight should be a whole number > 0 for each of {len(groups)} rankings, "
                 f"got {shown_value(weights)}"
             )
+        check_type(keep, Mapping | None, "keep", "a dict of columns")
+        judges, judge_code = encode(judge, len(groups), "judge", "orders")
+        units, unit_code = encode(group, len(groups), "group", "orders")
+        kept = {}
+        for name, column in (keep or {}).items():
+            levels, code = encode(listed(column, f"keep[{name!r}]"), len(groups), name, "orders")
+            kept[str(name)] = (np.asarray(code), levels)
         return cls(
             arms=arms,
             ranking=ranking,
             arm=arm,
             place=place,
-            weight=weights.astype(np.int64),
+            votes=Ballots(
+                weight=weights.astype(np.int64),
+                judge=judge_code,
+                judges=judges,
+                group=unit_code,
+                groups=units,
+                kept=kept,
+            ),
             read_summary=ReadSummary(n_rows=len(groups)) if read_summary is None else read_summary,
         )
 
@@ -120,6 +181,11 @@ class Rankings:
     def n_arms(self) -> int:
         """Number of arms, K."""
         return len(self.arms)
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Number of identical rankings that each stands for, whole, shape (rankings,)."""
+        return self.votes.weight
 
     @property
     def n_rankings(self) -> int:
@@ -155,20 +221,80 @@ class Rankings:
         """The pairs of which a ranking says who is better, as duels grouped by their ranking.
 
         For counts: duels of one ranking are not independent, so that no model of duels is a model
-        of rankings.
+        of rankings. They keep the judges.
         """
         first, second, _, ranking = self.choices
         names = np.array(self.arms, dtype=object)
+        level = self.votes.level("judge")
+        judge = None
+        if level is not None:
+            code, judges = level
+            judge = np.array([*judges, None], dtype=object)[code[ranking]]
         found = Duels.from_votes(
             names[np.minimum(first, second)],
             names[np.maximum(first, second)],
             first < second,
             weight=self.weight[ranking],
+            judge=judge,
             group=[str(k) for k in ranking],
             arms=self.arms,
             read_summary=self.read_summary,
         )
         return replace(found, ordered=False)
+
+    def with_votes(self, rows: Any, weight: np.ndarray | None = None) -> "Rankings":
+        """Return the rankings at `rows` (a mask or indices, which may repeat).
+
+        Parameters
+        ----------
+        rows
+            Which, as NumPy takes them.
+        weight
+            Their weights. Default: those that they have.
+        """
+        rows = np.arange(len(self.votes))[rows]
+        size = np.bincount(self.ranking, minlength=len(self.votes))
+        start = np.cumsum(size) - size
+        own = size[rows]
+        within = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+        entry = np.repeat(start[rows], own) + within
+        votes = self.votes.take(rows)
+        return replace(
+            self,
+            ranking=np.repeat(np.arange(len(rows)), own),
+            arm=self.arm[entry],
+            place=self.place[entry],
+            votes=votes if weight is None else replace(votes, weight=weight),
+        )
+
+    def split(self, by: str) -> dict[str, "Rankings"]:
+        """Return the rankings of each level of a column, by its label.
+
+        Each has the arms of the whole log.
+
+        Parameters
+        ----------
+        by
+            "judge", "group", or a column that was kept.
+
+        Raises
+        ------
+        ValueError
+            If the log has no such column.
+
+        Examples
+        --------
+        >>> log = bd.Rankings.from_orders(["abc", "bac", "acb"], keep={"country": ["x", "y", "x"]})
+        >>> {label: part.n_rankings for label, part in log.split("country").items()}
+        {'x': 2, 'y': 1}
+        """
+        found = self.votes.level(by)
+        if found is None:
+            there = [name for name in ("judge", "group") if self.votes.level(name)]
+            there += self.votes.kept
+            raise ValueError(f"by should be one of {there}, got {shown_value(by)}")
+        code, levels = found
+        return {label: self.with_votes(code == k) for k, label in enumerate(levels)}
 
     @property
     def slices(self) -> list[slice]:

@@ -365,14 +365,17 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode(
-    labels: Iterable[Any] | None, n: int, name: str
+    labels: Iterable[Any] | None, n: int, name: str, like: str = "outcome"
 ) -> tuple[tuple[str, ...], np.ndarray | None]:
-    """Return sorted labels and the code of each entry (-1 where missing)."""
+    """Return sorted labels and the code of each entry (-1 where missing).
+
+    Raises ValueError unless there are `n`, as many as `like` has.
+    """
     if labels is None:
         return (), None
     entries = labels_of(labels, name)
     if len(entries) != n:
-        raise ValueError(f"{name} should have length {n} like outcome, got {len(entries)}")
+        raise ValueError(f"{name} should have length {n} like {like}, got {len(entries)}")
     known = sorted({x for x in entries if x is not None})
     index = {label: i for i, label in enumerate(known)}
     return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)

@@ -1,12 +1,10 @@
 """Clusters of votes: by judge, by group or by both, and which of them a log needs."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.duels import Duels
 from bayesduel.data.votes import distinct
 
 __all__ = [
@@ -24,8 +22,10 @@ MOST_LONE = 10_000_000  # votes that are clusters of their own where equal votes
 VOTE = "vote"  # each a cluster of its own, where votes have sampling weights
 
 
-def with_lone_votes(duels: Duels) -> Duels | None:
+def with_lone_votes(duels: Any) -> Any:
     """Return the log with a row for each vote that is a cluster of its own, whatever its weight.
+
+    A vote is a duel, or a ranking.
 
     Those are votes without judge or group and, where there are sampling weights, all. None if they
     are over 10,000,000.
@@ -36,14 +36,15 @@ def with_lone_votes(duels: Duels) -> Duels | None:
     alone = np.full(len(votes), votes.sampling_weight is not None)
     for label in (votes.judge, votes.group):
         alone |= False if label is None else label < 0
+    if not alone.any():
+        return duels
     if votes.weight[alone].sum() > MOST_LONE:
         return None
     rows = np.repeat(np.arange(len(votes)), np.where(alone, votes.weight, 1))
-    weight = np.where(alone, 1, votes.weight)[rows]
-    return replace(duels, votes=replace(votes.take(rows), weight=weight))
+    return duels.with_votes(rows, np.where(alone, 1, votes.weight)[rows])
 
 
-def clusterings(duels: Duels) -> dict[str, np.ndarray]:
+def clusterings(duels: Any) -> dict[str, np.ndarray]:
     """Return the cluster of each vote, by "judge" and by "group", where the log repeats any.
 
     A vote without judge or group is a cluster of its own. Where votes have sampling weights, also

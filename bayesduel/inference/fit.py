@@ -59,9 +59,6 @@ FEWEST = 256  # draws made by default, at least
 NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
 NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
-RANKINGS_APART = (
-    "Rankings are taken as independent given the scores; the places of one ranking are not."
-)
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls, "rankings": Rankings}
 
 
@@ -204,7 +201,7 @@ def fit(
 
 
 def fitted(
-    duels: Duels | Pulls,
+    duels: Duels | Pulls | Rankings,
     model: Any,
     method: Method,
     *,
@@ -238,7 +235,7 @@ def fitted(
     }
     with one_thread_if_small(len(duels.arms)):
         tree = datatree(model, made.cells, drawn, made.layout, attrs, preference)
-        if clusters and isinstance(duels, Duels):
+        if clusters and not isinstance(duels, Pulls):
             tree.attrs.update(NOT_CLUSTERED)
             if duels.votes is not None:
                 robust, told = robust_covariance(duels, model, made.cells, drawn)
@@ -252,7 +249,7 @@ def fitted(
 
 
 def sampled(
-    duels: Duels | Pulls,
+    duels: Duels | Pulls | Rankings,
     model: Any,
     method: Method,
     *,
@@ -307,7 +304,7 @@ def describe_model(model: Model) -> dict[str, Any]:
     }
 
 
-def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:
+def _warn_of_covariates(duels: Any, model: Model) -> None:
     """Warn of covariates of the log that the model does not include."""
     votes = duels.votes if isinstance(duels, Duels) else None
     included = [name for part in model.terms for name in part.reads]
@@ -474,7 +471,6 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
             "n_rankings": duels.n_rankings,
             "tie_rule": model.response.tie_rule(duels),
             "components": json.dumps([list(part) for part in parts]),
-            "dependence": json.dumps([RANKINGS_APART, ""]),
         }
     return {
         "source": duels.read_summary.source,

@@ -36,7 +36,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesduel.data.duels import Duels
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import (
     BOTH,
@@ -78,11 +77,11 @@ class ClusterCovariance(NamedTuple):
 
 
 def robust_covariance(
-    duels: Duels, model: Any, cells: Any, drawn: Any
+    duels: Any, model: Any, cells: Any, drawn: Any
 ) -> tuple[xr.Dataset | None, dict[str, Any]]:
     """Return model-based and cluster-robust covariances of parameters and scores.
 
-    duels, model, cells: the log, the model fitted to it, and its cells.
+    duels, model, cells: the log (of duels or rankings), the model fitted to it, and its cells.
     drawn: draws of the posterior; learned scales are held at their posterior medians.
     Returns dataset ``covariance`` (parameter, other) of the model and ``covariance_cluster``
     (clustering, parameter, other) of the unconstrained parameters, in the order and of the lengths
@@ -246,8 +245,9 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
     """Return the votes of a log, tallied by cluster and cell where counts add up."""
     n_clusters = int(cluster.max()) + 1
     if not model.response.counts_add_up:
-        each = linear_predictor(model, model.cells(duels, each=True))
-        return ClusterRows(each, cluster, n_clusters)
+        cells = model.cells(duels, each=True)
+        of_cell = cluster if cells.vote is None else cluster[cells.vote]
+        return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
     votes = np.stack([np.bincount(place, a, minlength=len(first)) for a in seen.added.T], axis=-1)

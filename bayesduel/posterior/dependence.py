@@ -19,6 +19,9 @@ __all__ = [
     "dependence_of",
 ]
 
+RANKINGS_APART = (
+    "Rankings are taken as independent given the scores; the places of one ranking are not."
+)
 LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most
 
@@ -67,7 +70,7 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         covariance=used,
         n_clusters=0,
         degrees=np.inf,
-        sentence="Votes are taken as independent, as asked.",
+        sentence=f"{_units(fit)} are taken as independent, as asked.",
     )
     if "dependence" in fit.attrs:  # a mixture says what its parts account for
         sentence, refusal = json.loads(fit.attrs["dependence"])
@@ -96,9 +99,9 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     if n < FEWEST and asked == "auto":
         role = used if used in counts else min(counts, key=lambda name: counts[name])
         refusal = (
-            f"No verdict is given: the votes come in {n} clusters by {role}, and at least "
+            f"No verdict is given: the {_units(fit).lower()} come in {n} clusters by {role}, and at least "
             f"{FEWEST} are needed to estimate how clusters differ. Intervals are very wide for "
-            "the same reason. covariance='model' (--covariance model) takes votes as independent: "
+            "the same reason. covariance='model' (--covariance model) takes them as independent: "
             f"the results then hold for these {n} only."
         )
     return Dependence(
@@ -108,11 +111,15 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
 
 def _why_independent(fit: xr.DataTree) -> str:
     """Return why votes are taken as independent where nobody asked for it."""
-    if fit.duel.model.log_type == "pulls":
+    log_type = fit.duel.model.log_type
+    units = _units(fit)
+    if log_type == "pulls":
         return "Pulls are taken as independent."
     if "clusters_repeated" not in fit.attrs:
-        return "Votes are taken as independent: cluster-robust errors were not computed."
+        return f"{units} are taken as independent: cluster-robust errors were not computed."
     repeated = json.loads(fit.attrs["clusters_repeated"])
+    if not repeated and log_type == "rankings":
+        return RANKINGS_APART
     if not repeated:
         return "Votes are taken as independent: the log names no judge or group with several votes."
     names = " and by ".join(name for name in repeated if name != VOTE)
@@ -122,13 +129,18 @@ def _why_independent(fit: xr.DataTree) -> str:
                 f"Standard errors ignore the sampling weights ({reason}): intervals may be wrong."
             )
         return (
-            f"Votes are repeated by {names}, but are taken as independent ({reason}): intervals "
+            f"{units} are repeated by {names}, but are taken as independent ({reason}): intervals "
             "may be too narrow."
         )
     one = [name for name, n in repeated.items() if n == 1]
     if one:
-        return f"All votes are of one {join(one)}: the results hold for that {join(one)}."
+        return f"All {units.lower()} are of one {join(one)}: the results hold for that {join(one)}."
     return f"The model accounts for repeated votes by {names}."
+
+
+def _units(fit: xr.DataTree) -> str:
+    """Return what is independent or repeated in the log of a fit, as a sentence begins."""
+    return "Rankings" if fit.duel.model.log_type == "rankings" else "Votes"
 
 
 def _why_not_robust(fit: xr.DataTree) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.rankings import Rankings
+from bayesduel.data.rankings import Ballots, Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells, ReadSummary
 from bayesduel.inference.fit import Method, fitted
@@ -118,7 +118,7 @@ def log_of(fit: xr.DataTree) -> Any:
             ranking=known["ranking_of_entry"].values,
             arm=known["arm_of_entry"].values,
             place=np.asarray(fit["observed_data"]["place"]),
-            weight=known["weight"].values,
+            votes=Ballots(weight=known["weight"].values),
             read_summary=ReadSummary(source=str(fit.attrs["source"])),
         )
     check_met(fit)
