@@ -103,8 +103,9 @@ class PlackettLuce(ScoreModel):
 
     Use it for rankings, races and the best of n. The pairs of a ranking are not independent duels:
     fitted as such, intervals are too narrow. It assumes that rankings are independent given the
-    scores (where the log names judges or groups, standard errors are cluster-robust), and that how two arms compare does not depend on which others are there (Luce's choice
-    axiom). Ties have no place in it.
+    scores; where the log names judges or groups, standard errors are cluster-robust by them. How
+    two arms compare does not depend on which others are there (Luce's choice axiom). Ties have no
+    place in it.
 
     Parameters
     ----------

@@ -118,6 +118,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     ),
 }
 _READING = [name.replace("-", "_") for name in READING]
+OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad"}  # that a log of rankings takes, too
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
@@ -289,7 +290,7 @@ def read_log(
     from bayesduel.data.read.address import shown_address
     from bayesduel.data.read.columns import ColumnError
     from bayesduel.data.read.duels import read_duels
-    from bayesduel.data.read.rankings import rankings_in
+    from bayesduel.data.read.rankings import holds_rankings, rankings_in
 
     if is_saved(log):
         raise click.UsageError(
@@ -307,10 +308,20 @@ def read_log(
     shipped = name in datasets.names() and not Path(name).exists()
     with working(f"reading {shown_address(name) or 'files'}"):
         try:
-            read: Any = None if given or shipped else rankings_in(log)
+            read: Any = None
+            if not shipped and given.keys() <= OF_RANKINGS:
+                read = rankings_in(log, **given)
             if read is None:
                 read = datasets.load(name, **given) if shipped else read_duels(log, **given)
-        except ColumnError as error:
+        except ValueError as error:
+            others = [f"--{n.replace('_', '-')}" for n in given if n not in {*OF_RANKINGS, "like"}]
+            if others and not shipped and holds_rankings(log):
+                raise click.UsageError(
+                    f"{others[0]} cannot be used with this log: it is of rankings, which know "
+                    "--judge, --group, --keep, --weight and --on-bad"
+                ) from error
+            if not isinstance(error, ColumnError):
+                raise
             options_of = asked.get(error.argument, {})
             raise error.named_by(options_of.get(error.column, error.argument)) from None
         except FileNotFoundError as error:

@@ -16,7 +16,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.votes import ReadSummary, encode, is_whole
 from bayesduel.system.arguments import check_type, column_of, labels_of, listed, shown_value
 
-__all__ = ["Ballots", "Choices", "Rankings"]
+__all__ = ["Ballots", "Choices", "Rankings", "order_fault"]
 
 
 class Choices(NamedTuple):
@@ -303,6 +303,25 @@ class Rankings:
         return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
+def order_fault(order: Sequence[Sequence[str]]) -> str:
+    """Return what is wrong with the groups of a ranking, best first; "" where nothing is."""
+    arms = [arm for group in order for arm in group]
+    if len(set(arms)) < len(arms):
+        twice = next(arm for arm in arms if arms.count(arm) > 1)
+        return f"a ranking should have an arm once, got {twice!r} twice"
+    if len(order) < 2:
+        return f"a ranking should order two arms or more, got {arms}"
+    tied = [k for k, group in enumerate(order) if len(group) > 1]
+    left = len(order) - 2 if len(order[-1]) == 1 else len(order) - 1
+    if tied in ([], [left]):
+        return ""
+    return (
+        "places of a ranking should be held by one arm each, but for the last, or the last but one "
+        "above one arm (the model of Plackett and Luce has no ties), got "
+        f"{' = '.join(order[tied[0]])} above others; order them, or leave this ranking out"
+    )
+
+
 def _groups(order: Any, row: int) -> list[list[str]]:
     """Return the groups of a ranking as lists of labels; `row` is its place in the log."""
     given: Sequence[Any] = listed(order, f"orders[{row}]")
@@ -312,22 +331,9 @@ def _groups(order: Any, row: int) -> list[list[str]]:
         labels = labels_of(group if several else [group], f"orders[{row}]")
         found.append([label for label in labels if label is not None])
     found = [group for group in found if group]
-    arms = [arm for group in found for arm in group]
-    if len(set(arms)) < len(arms):
-        twice = next(arm for arm in arms if arms.count(arm) > 1)
-        raise ValueError(
-            f"orders should have an arm once in each ranking, got {twice!r} twice in row {row}"
-        )
-    if len(found) < 2:
-        raise ValueError(f"a ranking should order two arms or more, got {arms} in row {row}")
-    tied = [k for k, group in enumerate(found) if len(group) > 1]
-    left = len(found) - 2 if len(found[-1]) == 1 else len(found) - 1
-    if tied not in ([], [left]):
-        raise ValueError(
-            "places of a ranking should be held by one arm each, but for those below the others "
-            "or between the best and the worst (the model of Plackett and Luce has no ties), got "
-            f"{found[tied[0]]} in row {row}"
-        )
+    fault = order_fault(found)
+    if fault:
+        raise ValueError(f"orders, row {row}: {fault}")
     return found
 
 

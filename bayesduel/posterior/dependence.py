@@ -99,9 +99,10 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     if n < FEWEST and asked == "auto":
         role = used if used in counts else min(counts, key=lambda name: counts[name])
         refusal = (
-            f"No verdict is given: the {_units(fit).lower()} come in {n} clusters by {role}, and at least "
-            f"{FEWEST} are needed to estimate how clusters differ. Intervals are very wide for "
-            "the same reason. covariance='model' (--covariance model) takes them as independent: "
+            f"No verdict is given: the {_units(fit).lower()} come in {n} clusters by {role}, and "
+            f"at least {FEWEST} are needed to estimate how clusters differ. Intervals are very "
+            "wide for the same reason. covariance='model' (--covariance model) takes them as "
+            "independent: "
             f"the results then hold for these {n} only."
         )
     return Dependence(

@@ -293,7 +293,8 @@ def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> Non
     if not isinstance(value, kind):
         what, got = f"bayesduel.{kind.__name__}", type(value).__name__
         why = {
-            "Rankings": "; places of one ranking are not independent duels",
+            "Rankings": "; places of one ranking are not independent duels "
+            "(winners, top_k, predict, scores and report take rankings)",
             "DataTree": " (a fit?): pass the log that it was made of",
         }.get(got, "")
         raise TypeError(f"{name} should be a {what}{see}, got {got}{why}")

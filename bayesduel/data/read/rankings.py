@@ -5,32 +5,38 @@ form      columns
 ========  =====================================================================================
 long      ``ranking``, ``arm`` and ``rank``: a row for each arm of a ranking; 1 is best
 wide      ``first``, ``second``, ``third``, ...: a row for each ranking
-text      ``order``: "a > b > c"; commas between arms that share a place, "a > b, c"
+text      ``order``: "a > b > c"; "=" or a comma between arms that share a place, "a > b = c"
 choice    ``best``, ``shown`` (a list with commas) and, if asked for, ``worst``
 ========  =====================================================================================
 
-An arm of the long form without a rank, and those of `shown` that are not named, are below the arms
-that are ranked, in no order; so are arms that share the last rank. Where arms share the last rank
-but one, the last is the worst of them and itself; other ties are refused. Labels are read as by
-:func:`bayesduel.read_duels`.
+An arm of the long form without a rank (or with DNF, DNS, DSQ, NC or "-" in its place), and those of
+`shown` that are not named, are below the arms that are ranked, in no order; so are arms that share
+the last rank. Where arms share the last rank but one, the last is the worst of them and itself;
+other ties are bad rows. A row that orders nothing ("a = b = c", or a best that is a word for a tie)
+is left out, and so said. Labels are read as by :func:`bayesduel.read_duels`.
 """
 
-import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
-from bayesduel.data.read.columns import plain, take
-from bayesduel.data.read.faults import label_of
+from bayesduel.data.read.columns import ROLES, WITH_ID, Given, plain, take
+from bayesduel.data.read.faults import label_of, refusal
+from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, recognise
 from bayesduel.data.read.in_memory import as_frame
+from bayesduel.data.read.orders import Row, by_ranking, order_of, orders_nothing
 from bayesduel.data.read.source import open_source
-from bayesduel.data.votes import ReadSummary
-from bayesduel.system.arguments import check_names
+from bayesduel.data.votes import ReadSummary, is_whole
+from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
+from bayesduel.text import count, join
 
-__all__ = ["ranking_columns", "rankings_in", "read_rankings"]
+__all__ = ["holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
 
 NAMES = {
     "ranking": ("ranking", "rankingid", "race", "ballot", "list", "event", "id"),
@@ -51,6 +57,19 @@ ORDINALS = (
           for k in range(1, 21)),
 )  # fmt: skip
 BETWEEN = ("left", "right", "outcome", "winner", "loser")  # columns of duels
+OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
+NAMED = 8  # columns and words that a notice names
+
+
+class Found(NamedTuple):
+    """What the rows of a log say."""
+
+    orders: list[list[list[str]]]  # the groups of each ranking, best first
+    rows: list[int]  # the row of each ranking, or its first
+    faults: dict[int, str]  # what is wrong with a row, by row
+    n_shared: int  # rankings in which arms share a place that text joins by "="
+    nothing: list[str]  # what the rows that order nothing say
+    unplaced: list[str]  # what stands in place of a rank
 
 
 def read_rankings(
@@ -63,7 +82,11 @@ def read_rankings(
     best: str | None = None,
     worst: str | None = None,
     shown: str | None = None,
-    weight: str | None = None,
+    weight: Given = None,
+    judge: Given = None,
+    group: Given = None,
+    keep: Sequence[str] = (),
+    on_bad: str = "error",
 ) -> Rankings:
     """Read a log whose rows order two or more arms, or name the best, or the best and worst.
 
@@ -72,7 +95,7 @@ def read_rankings(
     path_or_frame
         Files or a frame, as for :func:`bayesduel.read_duels`, in one of the forms of
         :mod:`bayesduel.data.read.rankings`. Columns that are not given are found by their usual
-        names, and guesses are printed to stderr.
+        names. What was guessed, left out or not used is printed to stderr.
     ranking, arm, rank
         Columns of the long form: which ranking a row is of, the arm, and its rank.
     order
@@ -81,6 +104,16 @@ def read_rankings(
         Columns of the arm that is best, of the worst, and of a list of all that were shown.
     weight
         Column of the number of identical rankings that a row stands for; not of the long form.
+        False: there is none, whatever the columns are called.
+    judge, group
+        Columns of who ranked, and of the unit within which rankings are not independent: a fit has
+        standard errors that are cluster-robust by them. Default: found by the names of
+        :func:`bayesduel.read_duels`. False: there is none.
+    keep
+        Further columns to keep, for :meth:`bayesduel.Rankings.split`.
+    on_bad
+        "error": stop at a bad row; "skip": leave it out (of the long form its whole ranking) and
+        say so.
 
     Returns
     -------
@@ -91,62 +124,113 @@ def read_rankings(
     OSError
         If a file does not exist or cannot be opened.
     ValueError
-        If the columns are of none of the forms, a rank is no number, or a ranking orders no two
-        arms, has an arm twice or a tie within its places.
+        If the columns are of none of the forms, or a row is bad: a rank is no number, the best is
+        not among those shown, or a ranking orders no two arms, has an arm twice, two judges, or a
+        tie above its last places.
 
     Examples
     --------
     >>> log = bd.read_rankings({"order": ["a > b > c", "b > a > c", "a > c > b"]})
     >>> float(bd.predict(bd.fit(log), "a", "c")["win"]) > 0.5
     True
+    >>> table = {"order": ["a > b = c", "b > c > a"], "judge": ["Ann", "Bo"]}
+    >>> bd.read_rankings(table).votes.judges
+    ('Ann', 'Bo')
     """
     asked = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
-             "worst": worst, "shown": shown, "weight": weight}  # fmt: skip
+             "worst": worst, "shown": shown}  # fmt: skip
     columns = {role: name for role, name in asked.items() if name is not None}
     for role, name in columns.items():
         check_names(name, role)
+    beside: dict[str, Given] = {"weight": weight, "judge": judge, "group": group}
+    for role, given in beside.items():
+        check_type(given, str | bool | None, role, "the name of a column, or False")
+    keep = texts_of(keep, "keep")
+    check_one_of(on_bad, "on_bad", ("error", "skip"))
     frame, _ = as_frame(path_or_frame)
     with open_source(frame) as source:
-        found = ranking_columns(source.columns(), columns)
+        there = source.columns()
+        if isinstance(weight, str):
+            columns["weight"] = weight
+        found = ranking_columns(there, columns)
         if found is None:
             forms = "; ".join(" and ".join(form) for form in FORMS)
             raise ValueError(
                 f"{source.name}: columns should be those of rankings ({forms}; or first, second, "
-                f"third), got {', '.join(source.columns())}"
+                f"third), got {', '.join(there)}"
             )
-        guessed = {r: c for r, c in found.items() if columns.get(r, r) != c and "_" not in r}
-        if guessed:
-            words = ", ".join(f"{role}={column}" for role, column in guessed.items())
-            print(f"read {source.name}: {words} (guessed)", file=sys.stderr)
-        taken = take(source.columns(), source.name, found)
-        read = {role: column.texts.tolist() for role, column in source.texts(taken).items()}
-        known: dict[str, Any] = {"source": source.words, "files": source.files, "columns": found}
+        if weight is False:
+            found.pop("weight", None)
+        found |= _units(there, found, beside)
+        taken = take(there, source.name, found)
+        texts = {role: column.texts.tolist() for role, column in source.texts(taken).items()}
+        rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+        said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
+        places = source.places() if said.faults else []
+        if said.faults and (on_bad == "error" or not said.orders):
+            first = min(said.faults)
+            raise refusal(places[first], said.faults[first], len(said.faults) - 1)
+        kept = _texts(source, keep)
+        unread = tuple(name for name in there if name not in {*found.values(), *keep})
+        guessed = tuple(
+            role
+            for role, column in found.items()
+            if (columns | beside).get(role) is None and column != role and "_" not in role
+        )
+        summary = ReadSummary(
+            source=source.words,
+            files=source.files,
+            columns=found,
+            guessed=guessed,
+            unread=unread,
+            n_rows=len(rows),
+            n_ties_dropped=len(said.nothing),
+            n_bad_rows=len(said.faults),
+            bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
+        )
+        for line in _notices(summary, said, _texts(source, unread)):
+            print(f"read {source.name}: {line}", file=sys.stderr)
+
+        def labels(column: Sequence[str | None]) -> list[str | None]:
+            return [_label(column[row]) for row in said.rows]
+
         try:
-            orders, counts = _orders(read), None
-            if "weight" in read:
-                counts = [_number(text, "weight") for text in read["weight"]]
-            summary = ReadSummary(**known, n_rows=len(orders))
-            return Rankings.from_orders(orders, weight=counts, read_summary=summary)
+            return Rankings.from_orders(
+                said.orders,
+                weight=[float(texts["weight"][k]) for k in said.rows]
+                if "weight" in found
+                else None,
+                judge=labels(texts["judge"]) if "judge" in found else None,
+                group=labels(texts["group"]) if "group" in found else None,
+                keep={name: labels(column) for name, column in kept.items()},
+                read_summary=summary,
+            )
         except ValueError as error:
             raise ValueError(f"{source.name}: {error}") from None
 
 
-def rankings_in(path_or_frame: Any) -> Rankings | None:
-    """Return the rankings in a file or a frame, or None where its columns are not of rankings."""
+def rankings_in(path_or_frame: Any, **options: Any) -> Rankings | None:
+    """Return the rankings in a file or a frame, or None where its columns are not of rankings.
+
+    `options` are those of :func:`read_rankings`.
+    """
+    return read_rankings(path_or_frame, **options) if holds_rankings(path_or_frame) else None
+
+
+def holds_rankings(path_or_frame: Any) -> bool:
+    """Return whether the columns of a file or a frame are those of rankings."""
     paths = [path_or_frame] if isinstance(path_or_frame, str) else path_or_frame
     if isinstance(paths, list) and not any(map(is_address, paths)):
         names = recognise(expand(path_or_frame)[0]).columns  # of a header, without the rows
         if names and ranking_columns(names) is None:
-            return None
+            return False
     with open_source(path_or_frame) as source:
         found = ranking_columns(source.columns())
-        if found is None:
-            return None
-        if "order" in found:  # a name that other logs have, too
-            texts = source.texts(take(source.columns(), source.name, found))["order"].values
-            if not any(">" in text for text in texts):
-                return None
-    return read_rankings(path_or_frame)
+        if found is None or "order" not in found:
+            return found is not None
+        # A name that other logs have, too.
+        texts = source.texts(take(source.columns(), source.name, found))["order"].values
+        return any(">" in text for text in texts)
 
 
 def ranking_columns(
@@ -179,51 +263,123 @@ def ranking_columns(
     return None
 
 
-def _orders(read: Mapping[str, list[str | None]]) -> list[list[list[str]]]:
-    """Return the groups of each ranking, best first."""
-    if "rank" in read:
-        return _of_long(read)
-    if "order" in read:
-        return [[_listed(part) for part in (text or "").split(">")] for text in read["order"]]
-    if "best" in read:
-        worst = read.get("worst", [None] * len(read["best"]))
-        found = []
-        for row, (best, last, shown) in enumerate(
-            zip(read["best"], worst, read["shown"], strict=True)
-        ):
-            if not _label(best):
-                raise ValueError(f"best should name an arm, got {best!r} in row {row}")
-            ends = [[label] for label in (_label(best), _label(last)) if label]
-            rest = [label for label in _listed(shown) if [label] not in ends]
-            found.append([group for group in (ends[0], rest, *ends[1:]) if group])
-        return found
-    places = [column for role, column in read.items() if role.startswith("place_")]
-    rows = [[_label(text) for text in row] for row in zip(*places, strict=True)]
-    return [[[label] for label in row if label is not None] for row in rows]
+def _units(names: Sequence[str], found: Mapping[str, str], given: Mapping[str, Given]) -> Any:
+    """Return the columns of judges and groups, by role: as given, or by their usual names."""
+    free = {plain(name): name for name in reversed(names) if name not in found.values()}
+    units = {}
+    for role in OF_UNITS:
+        column = given[role]
+        if column is None:
+            usual = (role, *ROLES[role])
+            if role in WITH_ID:
+                usual += tuple(name + end for name in usual for end in ("id", "name"))
+            column = next((free.pop(name) for name in usual if name in free), None)
+        if isinstance(column, str):
+            units[role] = column
+    return units
 
 
-def _of_long(read: Mapping[str, list[str | None]]) -> list[list[list[str]]]:
-    rankings: dict[str | None, dict[float, list[str]]] = {}
-    for row, (of, arm, rank) in enumerate(
-        zip(read["ranking"], read["arm"], read["rank"], strict=True)
-    ):
-        label = _label(arm)
-        if label is None or _label(of) is None:
-            raise ValueError(f"row {row} should name a ranking and an arm, got {of!r} and {arm!r}")
-        number = float("inf") if _label(rank) is None else _number(rank, "rank")
-        rankings.setdefault(of, {}).setdefault(number, []).append(label)
-    return [[own[rank] for rank in sorted(own)] for own in rankings.values()]
+def _texts(source: Any, names: Iterable[str]) -> dict[str, list[str | None]]:
+    """Return further columns as text, by name."""
+    wanted = {f"kept_{k}": name for k, name in enumerate(names)}
+    if not wanted:
+        return {}
+    read = source.texts(take(source.columns(), source.name, wanted))
+    return {name: read[role].texts.tolist() for role, name in wanted.items()}
 
 
-def _number(text: str | None, role: str) -> float:
+def _rows_of_rankings(rows: Sequence[Row]) -> Found:
+    """Return what rows say that are a ranking each."""
+    found = Found([], [], {}, 0, [], [])
+    n_shared = 0
+    for k, row in enumerate(rows):
+        try:
+            order = order_of(row)
+            _check_weight(row)
+        except ValueError as error:
+            found.faults[k] = str(error)
+            continue
+        if orders_nothing(order):
+            found.nothing.append((row.get("best") or row.get("order") or "").strip())
+            continue
+        found.orders.append(order)
+        found.rows.append(k)
+        n_shared += "=" in (row.get("order") or "")
+    return found._replace(n_shared=n_shared)
+
+
+def _rows_of_long(rows: Sequence[Row]) -> Found:
+    """Return what rows say that are an arm of a ranking each."""
+    told = by_ranking(rows, [role for role in OF_UNITS if role in (rows[0] if rows else ())])
+    real = [k for k, order in enumerate(told.orders) if not orders_nothing(order)]
+    return Found(
+        orders=[told.orders[k] for k in real],
+        rows=[told.first[k] for k in real],
+        faults=told.faults,
+        n_shared=0,
+        nothing=[" = ".join(order[0]) for order in told.orders if orders_nothing(order)],
+        unplaced=told.unplaced,
+    )
+
+
+def _check_weight(row: Row) -> None:
+    """Raise ValueError if a row has a weight that is no whole number above 0."""
+    if "weight" not in row:
+        return
+    rule = f"weight should be a whole number > 0, got {shown_text(row['weight'])}"
     try:
-        return float(text or "")
+        weight = float(row["weight"] or "")
     except ValueError:
-        raise ValueError(f"{role} should be a number, got {text!r}") from None
+        raise ValueError(rule) from None
+    if not (weight > 0 and is_whole(np.array(weight))):
+        raise ValueError(rule)
 
 
-def _listed(text: str | None) -> list[str]:
-    return [label for part in re.split(r"[,;|]", text or "") if (label := _label(part))]
+def _notices(
+    summary: ReadSummary, said: Found, unread: Mapping[str, list[str | None]]
+) -> Iterator[str]:
+    """Yield what a reader should know: what was guessed, left out, or not used."""
+    if summary.guessed:
+        words = ", ".join(f"{role}={summary.columns[role]}" for role in summary.guessed)
+        yield f"{words} (guessed)"
+    if summary.bad_rows:
+        place, what = summary.bad_rows[0]
+        yield f"left out {count(summary.n_bad_rows, 'bad row')}, the first at {place}: {what}"
+    if said.nothing:
+        yield (
+            f"left out {count(len(said.nothing), 'ranking')} that put all arms in one place "
+            f"({_counted(said.nothing)}): they say nothing of an order"
+        )
+    if said.n_shared:
+        yield (
+            f"{count(said.n_shared, 'ranking')} join arms by '=': they share a place, in no order"
+        )
+    if said.unplaced:
+        yield (
+            f"{count(len(said.unplaced), 'arm')} without a rank ({_counted(said.unplaced)}): below "
+            "all that have one, in no order"
+        )
+    if unread:
+        judged = not {*OF_UNITS}.isdisjoint(summary.columns)
+        few = [name if judged else _repeated(name, unread[name]) for name in [*unread][:NAMED]]
+        more = f" and {count(len(unread) - NAMED, 'other')}" if len(unread) > NAMED else ""
+        yield f"not used: {', '.join(few)}{more}"
+
+
+def _counted(words: Iterable[str]) -> str:
+    """Return the words that occur, with their counts."""
+    return join(
+        [f"{word!r} {n:,}" if word else f"blank {n:,}" for word, n in Counter(words).most_common()],
+        NAMED,
+    )
+
+
+def _repeated(name: str, values: Sequence[str | None]) -> str:
+    """Return a column that is not used, and what it may be where each value stands in many rows."""
+    counts = Counter(value for value in values if value is not None)
+    if len(counts) < 2 or min(counts.values()) < 2:
+        return name
+    return f"{name} ({len(counts):,} values in {len(values):,} rows; --judge {name}?)"
 
 
 def _label(text: str | None) -> str | None:
