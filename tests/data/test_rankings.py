@@ -105,7 +105,7 @@ def test_columns_of_rankings_are_recognised(names, form):
     [
         ([["a"]], "should order two arms or more"),
         ([[["a", "b"]]], "should order two arms or more"),
-        ([["a", "b", "a"]], "should have an arm once in each ranking, got 'a' twice in row 0"),
+        ([["a", "b", "a"]], "row 0: a ranking should have an arm once, got 'a' twice"),
         ([["a", "b"], [["a", "b"], "c", "d"]], "has no ties"),
         ([["a", ["b", "c"], ["d", "e"]]], "has no ties"),
         ([], "orders should hold at least one ranking"),
@@ -119,12 +119,15 @@ def test_orders_are_checked(orders, words):
 def test_files_are_checked():
     for frame, words in [
         (pd.DataFrame({"left": ["a"], "right": ["b"]}), "columns should be those of rankings"),
-        (LONG.assign(finish="first"), "rank should be a number, got 'first'"),
+        (LONG.assign(finish="first"), r"row 0 .*rank should be a number \(DNF.* got 'first'"),
         (LONG.assign(driver=None), "should name a ranking and an arm"),
-        (pd.DataFrame({"order": ["a > b > a"]}), "'a' twice in row 0"),
+        (pd.DataFrame({"order": ["a > b > a"]}), r"row 0 \(the first is 0\): .*'a' twice"),
         (pd.DataFrame({"order": ["a > b"], "weight": [0.5]}), "weight should be a whole number"),
-        (pd.DataFrame({"order": ["a > b"], "weight": ["x"]}), "weight should be a number, got 'x'"),
-        (pd.DataFrame({"best": [None], "shown": ["a, b"]}), "best should name an arm"),
+        (
+            pd.DataFrame({"order": ["a > b"], "weight": ["x"]}),
+            "weight should be a whole number > 0, got 'x'",
+        ),
+        (pd.DataFrame({"best": [None], "shown": ["a, b"]}), "best should be one of those shown"),
     ]:
         with pytest.raises(ValueError, match=words):
             bd.read_rankings(frame)
@@ -132,6 +135,125 @@ def test_files_are_checked():
         ValueError, match=r"columns should be those of duels, got those of rankings"
     ):
         bd.read_duels(WIDE)
+
+
+SHOWN = "line,best,shown\n0,a,'a, b, c'\n1,tie,'a, b, c'\n2,b,'b; c'\n3,a,'b, c'\n".replace(
+    "'", '"'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (SHOWN, r"line 5: best should be one of those shown \(b and c\), got 'a'$"),
+        ("best,worst,shown\na,d,a|b|c\n", r"line 2: worst should be one of those shown .* got 'd'"),
+        ("order\na > b\na=b > c > d\n", r"line 3: places .* got a = b above others; order them"),
+        ("order\na > b\nc > c\nd\n", r"line 3: .* got 'c' twice \(and 1 more bad row\)"),
+        ("race,driver,place\n1,x,1\n1,y,2\n2,x,oil\n2,y,1\n", r"line 4: rank .* got 'oil'$"),
+        (
+            "race,judge,driver,place\n1,u,x,1\n1,v,y,2\n",
+            r"line 2: ranking '1': the rows of one ranking should have one judge, got",
+        ),
+    ],
+)
+def test_a_bad_row_is_named_or_left_out(text, words, tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        bd.read_rankings(path)
+    if text.count("\n") > 3:
+        log = bd.read_rankings(path, on_bad="skip")
+        assert log.read_summary.n_bad_rows and "left out" in capsys.readouterr().err
+        assert words.split(":")[0] in log.read_summary.bad_rows[0][0]
+
+
+@pytest.mark.parametrize("word", ["tie", "Tie", "neither", "none", "None", "equal", "both bad"])
+def test_a_best_that_is_a_word_for_a_tie_orders_nothing(word, capsys):
+    frame = {"best": ["a", word, "b"], "shown": ["a, b, c"] * 3}
+    log = bd.read_rankings(frame)
+    assert log.arms == ("a", "b", "c") and log.n_rankings == 2
+    assert log.read_summary.n_ties_dropped == 1
+    assert f"left out 1 ranking that put all arms in one place ({word!r} 1)" in (
+        capsys.readouterr().err
+    )
+    listed = bd.read_rankings({"best": ["a", word], "shown": [f"a, {word.strip()}, c"] * 2})
+    assert listed.n_rankings == (1 if word == "None" else 2)  # an arm of that name is one
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("a > b = c", [["a"], ["b", "c"]]),
+        ("a>b=c", [["a"], ["b", "c"]]),
+        ("a = b > c", [["a", "b"], ["c"]]),
+        ("a > b = c > d", [["a"], ["b", "c"], ["d"]]),
+        ("a > b = c, d", [["a"], ["b", "c", "d"]]),
+    ],
+)
+def test_an_equals_sign_joins_arms_of_one_place(text, order, capsys):
+    log = bd.read_rankings({"order": [text, "a > b = c"]})
+    assert orders_of(log)[0] == order and not any("=" in arm for arm in log.arms)
+    assert "2 rankings join arms by '='" in capsys.readouterr().err
+    nothing = bd.read_rankings({"order": ["a = b = c", "a > b"]})
+    assert nothing.n_rankings == 1 and nothing.read_summary.n_ties_dropped == 1
+
+
+@pytest.mark.parametrize("word", ["DNF", "dns", "DSQ", "NC", "-", " - ", "Ret.", "", "–"])
+def test_a_word_in_place_of_a_rank_is_below_all(word, capsys):
+    rows = [(1, "x", "2"), (1, "y", word), (1, "z", "1"), (1, "w", word)]
+    log = bd.read_rankings(pd.DataFrame(rows, columns=["race", "driver", "place"]))
+    assert orders_of(log) == [[["z"], ["x"], ["w", "y"]]]
+    assert "2 arms without a rank" in capsys.readouterr().err
+
+
+def judged(names):
+    """Return every form of the same three rankings with a column of this name."""
+    who = ["u", "v", "u"]
+    long = LONG.assign(**{names: [who[k] for k in LONG["race"]]})
+    best = pd.DataFrame({"best": ["ale", "bock", "cider"], "shown": ["ale, bock, cider"] * 3})
+    return [long, *(frame.assign(**{names: who}) for frame in (WIDE, TEXT, best))]
+
+
+@pytest.mark.parametrize("name", ["judge", "respondent", "Rater ID", "participant_id", "voter"])
+def test_judges_of_every_form_are_found(name, capsys):
+    for frame in judged(name):
+        log = bd.read_rankings(frame)
+        assert log.votes.judges == ("u", "v") and log.votes.judge.tolist() == [0, 1, 0]
+        told = capsys.readouterr().err
+        assert name == "judge" or f"judge={name}" in told
+        without = bd.read_rankings(frame, judge=False)
+        assert without.votes.judge is None and f"not used: {name}" in capsys.readouterr().err
+
+
+def test_judges_and_groups_of_other_names_are_given_and_kept(capsys):
+    for frame in judged("who"):
+        log = bd.read_rankings(frame, judge="who")
+        assert log.votes.judges == ("u", "v")
+        assert bd.read_rankings(frame, group="who").votes.groups == ("u", "v")
+        capsys.readouterr()
+        parts = bd.read_rankings(frame, keep=["who"]).split("who")
+        assert {label: part.n_rankings for label, part in parts.items()} == {"u": 2, "v": 1}
+    with pytest.raises(ValueError, match="by should be one of"):
+        log.split("where")
+    repeated = pd.concat([TEXT.assign(who=who) for who in "uv"])
+    bd.read_rankings(repeated)
+    assert "not used: who (2 values in 6 rows; --judge who?)" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no column 'whom' for judge"):
+        bd.read_rankings(repeated, judge="whom")
+
+
+def test_columns_of_orders_are_checked():
+    for given, words in [
+        ({"judge": ["u"]}, "judge should have length 2 like orders, got 1"),
+        ({"keep": {"where": ["x"]}}, "where should have length 2 like orders"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            bd.Rankings.from_orders(["ab", "ba"], **given)
+    log = bd.Rankings.from_orders(["ab", "ba", "ab"], judge=["u", None, "u"], weight=[1, 2, 3])
+    assert log.votes.judge.tolist() == [0, -1, 0]
+    taken = log.with_votes([2, 0, 2])
+    assert orders_of(taken) == [[["a"], ["b"]]] * 3 and taken.weight.tolist() == [3, 1, 3]
+    assert log.duels.votes.judges == ("u",)
 
 
 def test_pairs_of_rankings_are_counted():
