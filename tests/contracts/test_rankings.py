@@ -172,6 +172,33 @@ def test_the_command_line_recognises_rankings(tmp_path):
         assert told.exit_code and words in " ".join(told.stderr.split()), args
 
 
+def test_the_command_line_takes_judges_of_rankings(tmp_path):
+    from bayesduel.cli import main
+
+    path = tmp_path / "log.csv"
+    who = [f"p{k % 8}" for k in range(40)]
+    order = [" > ".join("abc"[(j + k * k) % 3] for j in range(3)) for k in range(40)]
+    pd.DataFrame({"order": order, "who": who, "at": who}).to_csv(path, index=False)
+
+    def run(*args):
+        told = CliRunner().invoke(main, [*map(str, args), "--draws", "400"])
+        return told, " ".join(told.stdout.split()), " ".join(told.stderr.split())
+
+    told, page, said = run("winners", path)
+    assert told.exit_code == 0 and "Rankings are taken as independent" in page
+    assert "not used: who (8 values in 40 rows; --judge who?)" in said
+    for option, name in (("--judge", "judge"), ("--group", "group")):
+        told, page, said = run("winners", path, option, "who", "--keep", "at")
+        assert told.exit_code == 0 and f"cluster-robust by {name} (8 clusters" in page
+    told, page, said = run("winners", path, "--ties", "half")
+    assert told.exit_code == 2 and "--ties cannot be used with this log: it is of rankings" in said
+    told, page, said = run("winners", path, "--judge", "whom")
+    assert told.exit_code and "no column 'whom' for judge" in said
+    for command in ("judges", "audit"):
+        told = CliRunner().invoke(main, [command, str(path), "--judge", "who"])
+        assert told.exit_code and "got" in told.stderr
+
+
 def test_a_frame_of_rankings_stands_for_a_log():
     frame = pd.DataFrame({"order": ["a > b > c", "b > a > c", "a > c > b"] * 5})
     with warnings.catch_warnings():

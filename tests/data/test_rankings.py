@@ -292,6 +292,26 @@ def test_votes_both_bad_are_won_by_neither(source, tmp_path):
     assert {name: part.arms for name, part in parts.items()} == {"a": ("none", "x", "y")}
 
 
+def test_votes_both_bad_keep_their_judges():
+    votes = VOTES.drop(columns="n").assign(judge=list("uvuvu"), prompt=list("ppqqq"))
+    log = bd.read_duels(votes, both_bad="neither")
+    found = zip(log.votes.judge, log.votes.group, orders_of(log), strict=True)
+    assert sorted(
+        (log.votes.judges[j], log.votes.groups[g], order[0][0]) for j, g, order in found
+    ) == [("u", "p", "x"), ("v", "p", "neither"), ("v", "q", "z")]
+
+
+def test_a_judge_and_an_item_of_a_table_of_scores_are_both_clusters():
+    rng = np.random.default_rng(0)
+    cells = [(f"q{q}", f"j{j}", arm) for q in range(12) for j in range(6) for arm in "abc"]
+    table = pd.DataFrame(cells, columns=["item", "annotator", "model"])
+    table["score"] = rng.normal(size=len(table)).round(3)
+    for read in (bd.Duels.from_scores, bd.read_duels):
+        fit = bd.fit(read(table), draws=100)
+        assert fit.attrs["clusters_auto"] == "judge and group"
+        assert fit.attrs["clusters_repeated"] == '{"judge": 6, "group": 12}'
+
+
 @pytest.mark.parametrize(
     ("votes", "label", "what"),
     [

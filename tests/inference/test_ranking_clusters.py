@@ -81,15 +81,16 @@ def coverage(n_worlds, n_judges, best):
 
 
 def test_intervals_of_respondents_cover():
-    """20 worlds; the limits are those of 80 intervals at 0.95, and below it, at 1e-3."""
+    """20 worlds, of which 0.98 and, without judges, 0.89; of 100 see the slow test."""
     found = coverage(20, 10, best=False)
-    assert found["auto"].mean() > 0.85 > found["model"].mean()
+    assert found["auto"].mean() > max(0.88, found["model"].mean() + 0.04)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("best", [True, False])
 @pytest.mark.parametrize("n_judges", [10, 25])
 def test_intervals_of_respondents_cover_in_many_worlds(n_judges, best):
+    """0.94 to 0.97, and 0.80 to 0.86 where rankings are taken as independent."""
     found = coverage(100, n_judges, best)
     for name, least, most in (("auto", 0.92, 0.985), ("model", 0.7, 0.9)):
         assert least < found[name].mean() < most, name

@@ -159,16 +159,21 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
     )
     kept = np.flatnonzero(~own & ~tie & (votes.weight > 0))
     result = np.where(log.both_bad, 0, votes.outcome)[kept]
-    rows, place = np.unique(
-        np.stack([votes.left[kept], votes.right[kept], result]), axis=1, return_inverse=True
-    )
+    levels = {role: level for role in ("judge", "group") if (level := votes.level(role))}
+    columns = [votes.left[kept], votes.right[kept], result]
+    columns += [code[kept] for code, _ in levels.values()]
+    rows, place = np.unique(np.stack(columns), axis=1, return_inverse=True)
     orders = []
-    for left, right, won in rows.T:
+    for left, right, won in rows[:3].T:
         pair = [log.arms[left], log.arms[right]]
         best = neither if won == 0 else pair.pop(0 if won > 0 else 1)
         orders.append([best, [*pair, neither] if won else pair])
     weight = np.bincount(place.ravel(), votes.weight[kept])
-    return Rankings.from_orders(orders, weight=weight, read_summary=read_summary)
+    units = {
+        role: [labels[k] if k >= 0 else None for k in codes]
+        for (role, (_, labels)), codes in zip(levels.items(), rows[3:], strict=True)
+    }
+    return Rankings.from_orders(orders, weight=weight, read_summary=read_summary, **units)
 
 
 def _counted(log: Labelled, read_summary: ReadSummary) -> ReadSummary:
