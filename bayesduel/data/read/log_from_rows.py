@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -169,7 +170,7 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
         best = neither if won == 0 else pair.pop(0 if won > 0 else 1)
         orders.append([best, [*pair, neither] if won else pair])
     weight = np.bincount(place.ravel(), votes.weight[kept])
-    units = {
+    units: dict[str, Any] = {
         role: [labels[k] if k >= 0 else None for k in codes]
         for (role, (_, labels)), codes in zip(levels.items(), rows[3:], strict=True)
     }
