@@ -52,7 +52,13 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option("--webhook", help="Address to which the standings are posted on stop.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=8000, help="Port to listen on.")
-@click.option("--url", help="Address of the pages as judges reach them, such as that of a proxy.")
+@click.option(
+    "--public-url",
+    "--url",
+    "url",
+    help="Address of the pages in the browsers of judges. Needed where a proxy stands in front.",
+)
+@click.option("--noun", help="What an arm is called on the pages: model, player, dish.")
 @click.option("--tls-certificate", type=text_file, help="PEM file, to serve HTTPS.")
 @click.option("--tls-key", type=text_file, help="PEM file of its key.")
 def command(study: Place, host: str, port: int, **given: Any) -> None:
@@ -105,9 +111,6 @@ def application(
         )
     if (tls_certificate is None) != (tls_key is None):
         raise click.UsageError("Give --tls-certificate and --tls-key together.")
-    for field in ("instructions", "consent"):
-        if options[field] is not None:
-            options[field] = options[field].read_text(encoding="utf-8")
     scheme = "http" if tls_certificate is None else "https"
     shown = f"[{host}]" if ":" in host else host
     own = f"{scheme}://{shown}:{port}"
@@ -163,5 +166,5 @@ def _warning(host: str, encrypted: bool) -> str:
     return (
         f"{words}, and links and answers cross the network unencrypted, so that who can read the "
         "traffic can use them. Give --tls-certificate and --tls-key, or put a proxy that serves "
-        "HTTPS in front and name its address with --url."
+        "HTTPS in front and name its address with --public-url."
     )

@@ -47,7 +47,8 @@ def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
     if not 0 < len(names) <= MOST:
         raise Refused(400, f"judges should be 1 to {MOST} names, got {len(names)}")
     role, days = body.get("role", "judge"), body.get("days", 7)
-    made = [pages.invited(name, role, days) for name in names]
+    with pages.store.writing():  # all of them, or where a name is refused none
+        made = [pages.invited(name, role, days) for name in names]
     links = [
         {"invitation": invitation.number, "judge": invitation.judge, "role": role, "link": link}
         for invitation, link in made
@@ -98,7 +99,7 @@ def reported(pages: Pages) -> bytes:
         warnings.simplefilter("ignore")  # the report has them
         path = Path(folder) / "report.html"
         try:
-            report(pages.study.duels(), path, model=pages.study.model)
+            report(pages.study.duels(), path, model=pages.study.model, noun=pages.options.noun)
         except ValueError as error:
             raise Refused(409, str(error)) from error
         return path.read_bytes()

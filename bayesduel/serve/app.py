@@ -12,19 +12,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import (
     FileResponse,
     HTMLResponse,
     JSONResponse,
+    PlainTextResponse,
     RedirectResponse,
     Response,
     StreamingResponse,
@@ -34,12 +37,15 @@ from starlette.routing import Route
 from bayesduel.serve import admin, judging
 from bayesduel.serve.access import DAY, Invitation
 from bayesduel.serve.judging import judge_state
-from bayesduel.serve.limits import BodyLimit, Headers, Rate
-from bayesduel.serve.operations import Operation, Refused, checked_body, document, text
+from bayesduel.serve.limits import BodyLimit, Headers, Hosts, Rate
+from bayesduel.serve.links import Links
+from bayesduel.serve.operations import Operation, Refused, checked_body, document, text, typed
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
 from bayesduel.serve.watch import Watch
+from bayesduel.system.arguments import shown_value
+from bayesduel.text import plural
 
 __all__ = ["Site"]
 
@@ -50,6 +56,11 @@ MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 LOOKERS = ("viewer", "admin")
 PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by role
 BROWSER = "browser"  # the cookie that holds the secret of a browser
+
+ELSEWHERE = (
+    "the request should come from a page of {}, got one of {}: if a proxy stands in front of this "
+    "server, give `bayesduel study serve` --public-url and the address in the browser"
+)
 
 type Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -67,6 +78,7 @@ class Site:
         self.known = Rate(per_second=10, burst=60)  # by invitation
         self.heavy = Rate(per_second=0.2, burst=5)  # reports, by invitation
         self.turns = Turns(pages.study)
+        self.links = Links()
         self.operations = self._operations()
         self.templates = Environment(
             loader=PackageLoader("bayesduel.serve"), autoescape=select_autoescape(["html"])
@@ -78,10 +90,15 @@ class Site:
             routes=self._routes(),
             middleware=[
                 Middleware(Headers, secure=pages.options.secure),
-                Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
+                Middleware(ExceptionMiddleware, handlers={Refused: self._refused}),
+                Middleware(Hosts, allowed=hosts),
                 Middleware(BodyLimit),
             ],
-            exception_handlers={Refused: _refused, ClientDisconnect: _gone},  # type: ignore[dict-item]
+            exception_handlers={
+                Refused: self._refused,
+                HTTPException: self._not_found,
+                ClientDisconnect: _gone,
+            },
             lifespan=self._lifespan,
         )
 
@@ -114,6 +131,7 @@ class Site:
             Route("/leave", self._leave, methods=["POST"]),
             Route("/judge", self._page(("judge",), self._judge_page)),
             Route("/judge/media/{ticket}/{side}/{number}", self._page(("judge",), self._media)),
+            Route("/judge/before/{part}/{number}", self._page(("judge",), self._before)),
             Route("/standings", self._page(looking, partial(self._standings, "standings.html"))),
             Route(
                 "/standings/part",
@@ -121,6 +139,7 @@ class Site:
             ),
             Route("/api/standings/stream", self._page(looking, self._stream)),
             Route("/admin", self._page(("admin",), self._admin_page)),
+            Route("/admin/links/{key}", self._page(("admin",), self._links_page)),
             Route("/admin/duels.csv", self._page(("admin",), partial(self._export, False))),
             Route("/admin/audit.csv", self._page(("admin",), partial(self._export, True))),
             Route("/admin/report.html", self._page(("admin",), self._report)),
@@ -142,26 +161,33 @@ class Site:
             form = kind == "application/x-www-form-urlencoded"
             if operation.method == "POST" and kind != "application/json" and not form:
                 raise Refused(400, "content-type should be application/json")
-            body = checked_body(operation, raw, form)
+            try:
+                result = await done(visitor, checked_body(operation, raw, form))
+            except Refused as error:
+                if not form or not _wants_page(request) or "admin" not in operation.roles:
+                    raise
+                return await self._admin_page(request, visitor, error, typed(raw))
+            if operation.method == "POST":
+                self.watch.look()
+            if not form:
+                return JSONResponse(result)
+            place = "/admin"
+            if "links" in result:
+                place = f"/admin/links/{self.links.keep(visitor.number, result['links'])}"
+            return RedirectResponse(place, status_code=303)
+
+        async def done(visitor: Invitation, body: dict[str, Any]) -> Any:
             try:
                 call = partial(operation.call, self.pages, visitor, body)
                 if operation.roles == ("judge",):
-                    result = await self.turns.take(call, partial(judge_state, self.pages, visitor))
-                else:
-                    result = await run_in_threadpool(call)
+                    return await self.turns.take(call, partial(judge_state, self.pages, visitor))
+                return await run_in_threadpool(call)
             except KeyError as error:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:
                 if visitor.role == "judge":
                     raise Refused(503, "the study cannot be used at the moment") from error
                 raise Refused(400, str(error)) from error
-            if operation.method == "POST":
-                self.watch.look()
-            if form and "links" not in result:
-                return RedirectResponse("/admin", status_code=303)
-            if form:
-                return self._rendered("links.html", **result)
-            return JSONResponse(result)
 
         return endpoint
 
@@ -170,7 +196,7 @@ class Site:
             try:
                 visitor = await self._visitor(request, roles)
             except Refused as error:
-                if error.status != 401 or "text/html" not in request.headers.get("accept", ""):
+                if error.status != 401 or not _wants_page(request):
                     raise
                 return self._rendered("enter.html", status=401, wrong=False)
             answer: Response = await show(request, visitor)
@@ -186,7 +212,7 @@ class Site:
         tokens = [header.removeprefix("Bearer ")] if header.startswith("Bearer ") else []
         if not tokens:
             if request.method not in ("GET", "HEAD"):
-                _check_same_site(request)
+                self._check_same_site(request)
             names = [_cookie(self.pages, role) for role in ("judge", "viewer", "admin")]
             tokens = [request.cookies[n] for n in names if n in request.cookies]
         found = [
@@ -204,6 +230,19 @@ class Site:
                 self._slow_down(self.known, str(visitor.number))
                 return visitor
         raise Refused(403, "your invitation is for another page")
+
+    def _check_same_site(self, request: Request) -> None:
+        """Refuse a request that a page of another site may have made a browser send.
+
+        Its origin has to be the host that the request names, or the public address: a proxy in
+        front may have put another host there.
+        """
+        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        own = request.headers.get("host"), self.pages.options.netloc
+        if origin is None or site not in (None, "same-origin") or not urlsplit(origin).netloc:
+            raise Refused(403, "the request should come from a page of this site")
+        if urlsplit(origin).netloc not in own:
+            raise Refused(403, ELSEWHERE.format(self.pages.options.public_url, shown_value(origin)))
 
     def _slow_down(self, rate: Rate, who: str) -> None:
         wait = rate.wait(who)
@@ -228,7 +267,7 @@ class Site:
 
     async def _enter(self, request: Request) -> Response:
         """Give the cookie of an invitation; of an open one, give a seat first."""
-        _check_same_site(request)
+        self._check_same_site(request)
         fields = {"token": text(100), "participant": text(64, minLength=0)}
         enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("participant",))
         body = checked_body(enter, await request.body(), form=True)
@@ -270,7 +309,7 @@ class Site:
         )
 
     async def _leave(self, request: Request) -> Response:
-        _check_same_site(request)
+        self._check_same_site(request)
         answer = RedirectResponse("/enter", status_code=303)
         for name in (*PLACES, BROWSER):
             answer.delete_cookie(_cookie(self.pages, name))
@@ -280,7 +319,12 @@ class Site:
 
     def _rendered(self, name: str, status: int = 200, **values: Any) -> Response:
         template = self.templates.get_template(name)
-        return HTMLResponse(template.render(options=self.pages.options, **values), status)
+        return HTMLResponse(
+            template.render(
+                options=self.pages.options, nouns=plural(self.pages.options.noun), **values
+            ),
+            status,
+        )
 
     async def _judge_page(self, request: Request, visitor: Invitation) -> Response:
         shown = await run_in_threadpool(judging.instructions, self.pages)
@@ -291,8 +335,11 @@ class Site:
         path = await run_in_threadpool(
             judging.media_file, self.pages, visitor, **request.path_params
         )
-        headers = {"content-security-policy": MEDIA_POLICY, "cache-control": "private, max-age=600"}
-        return FileResponse(path, headers=headers)
+        return _sent_file(path)
+
+    async def _before(self, request: Request, visitor: Invitation) -> Response:
+        path = await run_in_threadpool(judging.page_file, self.pages, **request.path_params)
+        return _sent_file(path)
 
     async def _standings(self, template: str, request: Request, visitor: Invitation) -> Response:
         s = await run_in_threadpool(self.pages.standings)
@@ -312,9 +359,44 @@ class Site:
 
         return StreamingResponse(sent(), media_type="text/event-stream")
 
-    async def _admin_page(self, request: Request, visitor: Invitation) -> Response:
+    async def _admin_page(
+        self,
+        request: Request,
+        visitor: Invitation,
+        error: Refused | None = None,
+        typed: dict[str, str] | None = None,
+    ) -> Response:
+        """Show the page; where a form was refused, with the reason and what was typed in it."""
         s = await run_in_threadpool(admin.admin_state, self.pages, visitor, {})
-        return self._rendered("admin.html", s=s, me=visitor)
+        status = 200 if error is None else error.status
+        said = "" if error is None else error.message
+        return self._rendered("admin.html", status, s=s, me=visitor, error=said, typed=typed or {})
+
+    async def _links_page(self, request: Request, visitor: Invitation) -> Response:
+        links = self.links.kept(visitor.number, request.path_params["key"])
+        return self._rendered("links.html", 200 if links else 404, links=links)
+
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        """Say why a request is refused: to a browser on a page, to a program in JSON."""
+        assert isinstance(error, Refused)
+        headers = {
+            429: {"retry-after": "2"},
+            503: {"retry-after": "2"},
+            413: {"connection": "close"},
+        }
+        own = headers.get(error.status)
+        if not _wants_page(request):
+            return JSONResponse({"error": error.message}, error.status, own)
+        answer = self._rendered("refused.html", error.status, message=error.message)
+        answer.headers.update(own or {})
+        return answer
+
+    async def _not_found(self, request: Request, error: Exception) -> Response:
+        """Answer a request for an address, or by a method, that there is not."""
+        assert isinstance(error, HTTPException)
+        if not _wants_page(request):
+            return PlainTextResponse(error.detail, error.status_code, error.headers)
+        return await self._refused(request, Refused(error.status_code, "there is no such page"))
 
     async def _export(self, audit: bool, request: Request, visitor: Invitation) -> Response:
         written = await run_in_threadpool(admin.exported, self.pages, audit)
@@ -338,22 +420,14 @@ class Site:
         return Response(self.static[name], media_type=STATIC[name], headers=headers)
 
 
-async def _refused(request: Request, error: Refused) -> Response:
-    headers = {"retry-after": "2"} if error.status in (429, 503) else None
-    return JSONResponse({"error": error.message}, error.status, headers)
+def _wants_page(request: Request) -> bool:
+    """Return whether a browser asks for a page, and no program for JSON."""
+    return "text/html" in request.headers.get("accept", "")
 
 
-async def _gone(request: Request, error: ClientDisconnect) -> Response:
+async def _gone(request: Request, error: Exception) -> Response:
     """Answer nobody: the connection was dropped before the request was read."""
     return Response(status_code=400)
-
-
-def _check_same_site(request: Request) -> None:
-    """Refuse a request that a page of another site may have made a browser send."""
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    same = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
-    if not same or site not in (None, "same-origin"):
-        raise Refused(403, "the request should come from a page of this site")
 
 
 def _cookie(pages: Pages, name: str) -> str:
@@ -369,6 +443,11 @@ def _browser_secret(pages: Pages, request: Request) -> str:
 
 def _address(request: Request) -> str:
     return "" if request.client is None else request.client.host
+
+
+def _sent_file(path: Path) -> Response:
+    headers = {"content-security-policy": MEDIA_POLICY, "cache-control": "private, max-age=600"}
+    return FileResponse(path, headers=headers)
 
 
 def _attached(name: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """What judges see of an item: Markdown, a picture, a recording, a film or a link.
 
-Text is rendered by markdown-it-py without HTML and cleaned by nh3. Files lie in the folder of the
-CSV file; judges get them under addresses that name a ticket and a side, never a file.
+Text is rendered by markdown-it-py without HTML and cleaned by nh3. A formula is shown as it was
+written, because Markdown would take its underscores and backslashes for marks. Files lie in the
+folder of the CSV file; judges get them under addresses that name a ticket and a side, never a file.
 """
 
 import csv
@@ -19,7 +20,7 @@ from bayesduel.system.arguments import shown_value
 from bayesduel.system.extras import load_extra
 from bayesduel.text import csv_rows
 
-__all__ = ["Content", "Contents", "markdown", "read_contents"]
+__all__ = ["Content", "Contents", "read_contents", "read_page"]
 
 LARGEST = 1_000_000  # characters of one item
 KINDS = {
@@ -39,6 +40,16 @@ ATTRIBUTES = {
     "video": {"src", "controls", "preload", "playsinline"},
     "ol": {"start"},
 }
+LOWER = 2  # levels that headings of a content stand below those of the page
+# $x$ as Pandoc reads it (no space inside of the dollars, no digit after them, so that prices are
+# none), $$x$$ and \(x\); each ends at the latest where another one begins.
+INLINE = re.compile(
+    r"\$\$(?:\\.|[^\\$]|\$(?!\$))+\$\$"
+    r"|\$(?![\s$])(?:\\.|[^\\$])+(?<!\s)\$(?!\d)"
+    r"|\\\((?:(?!\\[()]).)+\\\)",
+    re.DOTALL,
+)
+DISPLAYED = {"$$": "$$", "\\[": "\\]"}  # what a formula of its own lines begins and ends with
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,14 @@ class Content:
     text: str  # as given
     html: str  # clean HTML, in which ``MARK/n`` stands for the address of file n
     files: tuple[Path, ...] = ()
+    folder: Path = Path()  # in which the files have to be
+
+    def file(self, number: int) -> Path | None:
+        """Return a file; None if there is none, or it has left the folder since."""
+        if not 0 <= number < len(self.files):
+            return None
+        path = self.files[number]
+        return path if path.is_file() and _inside(path, self.folder) else None
 
     def at(self, address: str) -> str:
         """Return the HTML whose files lie at `address`/n."""
@@ -80,13 +99,6 @@ class Contents:
         """Return what stands above a pair on an item, and its two sides; None where it has none."""
         own = self.items[0] if item is None else item
         return self.prompts.get(own), self.answer(left, own), self.answer(right, own)
-
-    def file(self, content: Content, number: int) -> Path | None:
-        """Return a file of an item; None if there is none, or it has left the folder since."""
-        if not 0 <= number < len(content.files) or self.path is None:
-            return None
-        path = content.files[number]
-        return path if path.is_file() and _inside(path, self.path.resolve().parent) else None
 
     def renewed(self, labels: Sequence[str], items: Sequence[str]) -> "Contents":
         """Return what the file says now where it changed since; raise as :func:`read_contents`."""
@@ -140,9 +152,15 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
     return found
 
 
-def markdown(text: str) -> str:
-    """Return Markdown as clean HTML; HTML in it is shown as text."""
-    return _clean(_parser().render(text))
+def read_page(page: str | Path) -> Content:
+    """Return what judges read before the pairs.
+
+    page: Markdown, or the path of a file of it, whose pictures lie in its folder.
+    Raises ValueError if a picture is missing or outside of the folder.
+    """
+    if isinstance(page, str):
+        return Content(page, _clean(_parser().render(page)))
+    return _rendered(page.read_text(encoding="utf-8"), page.resolve().parent, str(page))
 
 
 def _version(path: Path) -> tuple[int, int]:
@@ -166,7 +184,7 @@ def _content(text: str, folder: Path, where: str) -> Content:
         file = _file(alone, folder, where)
         more = 'alt="Picture"' if kind == "img" else 'controls preload="metadata"'
         close = "" if kind == "img" else f"</{kind}>"
-        return Content(text, f'<{kind} src="{MARK}/0" {more}>{close}', (file,))
+        return Content(text, f'<{kind} src="{MARK}/0" {more}>{close}', (file,), folder)
     if _is_address(alone):
         host = escape(urlsplit(alone).hostname or "")
         link = f'<p><a href="{escape(alone)}">Open this item in a new tab ({host})</a></p>'
@@ -187,7 +205,7 @@ def _rendered(text: str, folder: Path, where: str) -> Content:
                 files.append(_file(source, folder, where))
                 token.attrs["src"] = f"{MARK}/{len(files) - 1}"
     html = parser.renderer.render(tokens, parser.options, {})
-    return Content(text, _clean(html), tuple(files))
+    return Content(text, _clean(html), tuple(files), folder)
 
 
 def _file(name: str, folder: Path, where: str) -> Path:
@@ -225,9 +243,60 @@ def _parser() -> Any:
     load_extra("markdown_it", "serve")
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(
-        ["table", "strikethrough"]
-    )
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    parser.enable(["table", "strikethrough"])
+    parser.core.ruler.push("headings", _lower_headings)
+    parser.inline.ruler.before("escape", "formula", _formula)
+    ends = ["paragraph", "reference", "blockquote", "list"]  # as of a fence
+    parser.block.ruler.before("fence", "displayed_formula", _displayed_formula, {"alt": ends})
+    return parser
+
+
+def _lower_headings(state: Any) -> None:
+    """Let headings of a content stand below those of the page."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + LOWER, 6)}"
+
+
+def _formula(state: Any, silent: bool) -> bool:
+    """Take a formula in a line as code, so that nothing in it is a mark of Markdown."""
+    found = INLINE.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("code_inline", "code", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+def _displayed_formula(state: Any, first: int, last: int, silent: bool) -> bool:
+    """Take the lines of a formula as a block of code; one without an end is none."""
+    begin = _line(state, first)
+    mark = begin[:2]
+    if mark not in DISPLAYED or state.is_code_block(first):
+        return False
+    for end in range(first, last):
+        line = _line(state, end)
+        inside = line[2:] if end == first else line
+        if inside.endswith(DISPLAYED[mark]):
+            break
+        if not line or inside.startswith(mark):
+            return False
+    else:
+        return False
+    if not silent:
+        state.push("code_block", "code", 0).content = state.getLines(
+            first, end + 1, state.blkIndent, False
+        )
+        state.line = end + 1
+    return True
+
+
+def _line(state: Any, number: int) -> str:
+    start = state.bMarks[number] + state.tShift[number]
+    text: str = state.src[start : state.eMarks[number]]
+    return text.rstrip()
 
 
 def _clean(html: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.serve.access import Invitation
-from bayesduel.serve.content import markdown
+from bayesduel.serve.content import Content
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
 from bayesduel.study.desk import NoQuestion, StudyStopped
@@ -18,7 +18,7 @@ from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.store import OF_JUDGE, StudyError
 from bayesduel.study.tickets import Ticket, ticket_number
 
-__all__ = ["OPERATIONS", "instructions", "judge_state", "media_file", "page_key"]
+__all__ = ["OPERATIONS", "instructions", "judge_state", "media_file", "page_file", "page_key"]
 
 log = logging.getLogger("bayesduel.serve")
 
@@ -119,10 +119,21 @@ def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number
     """
     own = _own(pages, visitor, ticket)
     prompt, left, right = _shown(pages, own)
-    content = {"prompt": prompt, "left": left, "right": right}.get(side)
+    return _file({"prompt": prompt, "left": left, "right": right}.get(side), number)
+
+
+def page_file(pages: Pages, part: str, number: str) -> Path:
+    """Return a file of what judges read before the pairs ("instructions" or "consent").
+
+    Raises Refused if there is none.
+    """
+    return _file(pages.before.get(part), number)
+
+
+def _file(content: Content | None, number: str) -> Path:
     path = None
     if content is not None and number.isdecimal() and len(number) < 4:
-        path = pages.contents.file(content, int(number))
+        path = content.file(int(number))
     if path is None:
         raise Refused(404, "there is no such file")
     return path
@@ -203,11 +214,7 @@ def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
 
 def instructions(pages: Pages) -> dict[str, Any]:
     """Return what a judge reads first, as clean HTML."""
-    consent = pages.options.consent
-    return {
-        "instructions": markdown(pages.options.instructions),
-        "consent": "" if consent is None else markdown(consent),
-    }
+    return {part: content.at(f"/judge/before/{part}") for part, content in pages.before.items()}
 
 
 RESULT: dict[str, dict[str, Any]] = {

@@ -3,12 +3,23 @@
 Plain ASGI middleware, so that a body is never read beyond its limit and an answer is never kept.
 """
 
+import re
 import time
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["BODY", "BodyLimit", "Headers", "Rate"]
+from bayesduel.serve.operations import Refused
+from bayesduel.system.arguments import shown_value
+from bayesduel.text import join
+
+__all__ = ["BODY", "BodyLimit", "Headers", "Hosts", "Rate"]
 
 BODY = 64 * 1024  # bytes of a request, at most
+TOO_LARGE = "the body should have at most 65,536 bytes"
+STRANGE = (
+    "the host should be {}, got {}: if a proxy stands in front of this server, let it pass on the "
+    "Host header, and give `bayesduel study serve` --public-url and the address in the browser"
+)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -25,12 +36,29 @@ HEADERS = {
 }
 
 
-class TooLarge(Exception):
-    """A body is larger than `BODY`."""
+class Hosts:
+    """Refuse requests that name another host, as those of a page that renamed itself to this site.
+
+    allowed: names of this server; ["*"] for any.
+    """
+
+    def __init__(self, app: Any, allowed: Sequence[str]) -> None:
+        self._app = app
+        self._allowed = {name.lower() for name in allowed}
+        self._names = join(sorted(self._allowed), word="or")
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and "*" not in self._allowed:
+            named = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            host = re.sub(r":\d*$", "", named).strip("[]").lower()
+            if host not in self._allowed:
+                raise Refused(400, STRANGE.format(self._names, shown_value(named)))
+        await self._app(scope, receive, send)
 
 
 class BodyLimit:
-    """Answer 413 to a request whose body is larger than `BODY`, whatever length it names."""
+    """Refuse a request whose body is larger than `BODY`, whatever length it names."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -41,32 +69,19 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         named = dict(scope["headers"]).get(b"content-length", b"0")
-        read, begun = 0, False
+        read = 0
 
         async def counted() -> Any:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
             if read > BODY:
-                raise TooLarge
+                raise Refused(413, TOO_LARGE)
             return message
 
-        async def sent(message: Any) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            if not named.isdigit() or len(named) > 12 or int(named) > BODY:
-                raise TooLarge
-            await self._app(scope, counted, sent)
-        except TooLarge:
-            if begun:
-                raise
-            text = b'{"error": "the body should have at most 65,536 bytes"}'
-            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-            await send({"type": "http.response.start", "status": 413, "headers": headers})
-            await send({"type": "http.response.body", "body": text})
+        if not named.isdigit() or len(named) > 12 or int(named) > BODY:
+            raise Refused(413, TOO_LARGE)
+        await self._app(scope, counted, send)
 
 
 class Headers:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from bayesduel import __version__
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["Operation", "Refused", "checked_body", "document", "text"]
+__all__ = ["Operation", "Refused", "checked_body", "document", "text", "typed"]
 
 TYPES: dict[str, Any] = {"string": str, "boolean": bool, "number": (int, float), "integer": int}
 STATUS = {
@@ -79,6 +79,11 @@ def checked_body(operation: Operation, raw: bytes, form: bool) -> dict[str, Any]
         elif name not in operation.optional:
             raise Refused(400, f"{name} should be given")
     return given
+
+
+def typed(raw: bytes) -> dict[str, str]:
+    """Return the fields of a form as they were typed, to show them again."""
+    return dict(parse_qsl(raw.decode("ascii", "replace"), errors="replace"))
 
 
 def document(operations: Sequence[Operation], title: str, server: str) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """What the pages of a study say and allow: the options of ``bayesduel study serve``."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
 
 __all__ = ["Options", "web_address"]
@@ -26,9 +28,11 @@ class Options:
 
     title: str = "Which one is better?"  # of the pages, as judges see it
     question: str = "Which one is better?"  # above every pair
-    # Markdown. Where there is a consent, judges have to agree to it before they begin.
-    instructions: str = INSTRUCTIONS
-    consent: str | None = None
+    # Markdown, or the path of a file of it, which may show pictures of its folder. Where there is a
+    # consent, judges have to agree to it before they begin.
+    instructions: str | Path = INSTRUCTIONS
+    consent: str | Path | None = None
+    noun: str = "arm"  # what an arm is called
     # What judges are given who judged what was asked: a code, a link back (to Prolific, say).
     completion_code: str | None = None
     return_url: str | None = None
@@ -44,8 +48,10 @@ class Options:
     def __post_init__(self) -> None:
         check_text(self.title, "title")
         check_text(self.question, "question")
-        check_text(self.instructions, "instructions")
-        check_text(self.consent, "consent", none=True)
+        for name, page in (("instructions", self.instructions), ("consent", self.consent)):
+            if not isinstance(page, Path):
+                check_text(page, name, none=name == "consent")
+        check_noun(self.noun)
         check_text(self.completion_code, "completion_code", none=True)
         check_text(self.screened_out, "screened_out", none=True)
         whole(self.seats, "seats", 1)
@@ -69,6 +75,12 @@ class Options:
     def secure(self) -> bool:
         """Whether judges reach the pages by HTTPS, so that cookies are sent by HTTPS only."""
         return self.public_url.startswith("https:")
+
+    @property
+    def netloc(self) -> str:
+        """The host and port of the public address, as a browser names them."""
+        usual = ":443" if self.secure else ":80"
+        return urlsplit(self.public_url).netloc.lower().removesuffix(usual)
 
     @property
     def host(self) -> str:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from bayesduel.serve.access import Access, Invitation
-from bayesduel.serve.content import Contents
+from bayesduel.serve.content import Content, Contents, read_page
 from bayesduel.serve.options import Options
 from bayesduel.serve.standings import standings
 from bayesduel.study.study import Study
@@ -26,7 +26,8 @@ class Pages:
     contents: what judges see of the arms.
     options: what the pages say and allow.
     paused: whether no judge is asked at the moment.
-    Raises ValueError if the study is of margins.
+    before: what judges read before the pairs ("instructions", "consent"), by its name.
+    Raises ValueError if the study is of margins, or a picture of the instructions is missing.
     """
 
     def __init__(self, study: Study, contents: Contents, options: Options) -> None:
@@ -35,6 +36,10 @@ class Pages:
                 f"the model should take left, right and tie, got {study.model.name!r}: margins"
             )
         self.study, self.contents, self.options = study, contents, options
+        self.before = {
+            "instructions": read_page(options.instructions),
+            "consent": Content("", "") if options.consent is None else read_page(options.consent),
+        }
         self.store = study.store
         self.access = Access(self.store)
         self.key = str(self.store.setting("key"))

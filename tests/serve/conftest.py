@@ -1,6 +1,9 @@
 """A study with pages, its visitors, and a client of each."""
 
 import csv
+import shutil
+import socket
+import threading
 import time
 from types import SimpleNamespace
 
@@ -10,6 +13,9 @@ import bayesduel as bd
 from bayesduel import policies
 
 ORIGIN = "http://127.0.0.1:8000"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
 ARMS = ("secret-a", "secret-b", "secret-c")
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -86,6 +92,65 @@ def site(tmp_path):
     for pages in opened:
         pages.study.close()
         pages.store.close()
+
+
+@pytest.fixture
+def serving(site):
+    """Return a function that makes pages of a study as `site` does, served by Uvicorn."""
+    uvicorn = pytest.importorskip("uvicorn")
+    running = []
+
+    def made(**settings):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        found = site(public_url=f"http://127.0.0.1:{port}", **settings)
+        server = uvicorn.Server(uvicorn.Config(found.site.app, port=port, log_level="error"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            time.sleep(0.05)
+        return found
+
+    yield made
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return Chromium, one of a file of tests."""
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: bayesduel[browser]"
+    )
+    if not CHROMIUM:
+        pytest.skip("no browser: Chromium should be installed")
+    with api.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser, serving):
+    """Return a function that opens an address in a window of its own, and its faults."""
+    contexts = []
+    faults = []
+
+    def made(address, **settings):
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        page.goto(address)
+        return page
+
+    made.faults = faults
+    yield made
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture

@@ -1,47 +1,24 @@
 """Three judges in a browser, from invitation to verdict."""
 
 import re
-import shutil
-import socket
-import threading
-import time
 
 import pytest
 
 import bayesduel as bd
 
 pytestmark = pytest.mark.plain
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
 
 
 @pytest.fixture
-def served(site):
+def served(serving):
     """Return pages of a small study that are served by Uvicorn."""
-    pytest.importorskip("playwright", reason="playwright is not installed: bayesduel[browser]")
-    if not CHROMIUM:
-        pytest.skip("no browser: Chromium should be installed")
-    import uvicorn
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = site(
+    return serving(
         items=["black holes"],
         rows=[("", "black holes", "**Explain black holes.**")]
         + [(a, "black holes", t) for a, t in (("secret-a", "best *answer*"), ("secret-b", "a.png"),
                                               ("secret-c", "<script>document.title=1</script>"))],
-        stop=bd.Budget(8), policy="auto", completion_code="C0FFEE", public_url=f"http://127.0.0.1:{port}",
+        stop=bd.Budget(8), policy="auto", completion_code="C0FFEE",
     )  # fmt: skip
-    server = uvicorn.Server(uvicorn.Config(made.site.app, port=port, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield made
-    server.should_exit = True
-    thread.join()
 
 
 def prefer(page):
@@ -63,109 +40,88 @@ def moved_on(page, told):
     raise AssertionError(page.inner_text("#status"))
 
 
-def test_three_judges_from_invitation_to_verdict(served):
-    from playwright.sync_api import sync_playwright
-
+def test_three_judges_from_invitation_to_verdict(served, opened):
     admin = served.pages.invited("root", "admin", 1)[1]
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        faults = []
+    root = opened(admin)
+    root.wait_for_url("**/admin")
+    root.fill("#judges", "ann\nbob\ncarla")
+    root.click("text=Make links")
+    root.wait_for_selector("td code")
+    links = [link.inner_text() for link in root.locator("td code").all()]
+    assert len(links) == 3
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+    judges = [opened(links[0]), opened(links[1]), opened(links[2], **phone)]
+    for page in judges:
+        page.wait_for_selector("#begin")
+        assert page.url.endswith("/judge") and "#" not in page.url
+        page.keyboard.press("Tab")  # no mouse is needed
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#pair:not([hidden])")
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    ann, bob, carla = judges
+    assert ann.evaluate("document.activeElement.id") == "question"
+    assert ann.title() != "1"  # scripts are shown, not run
 
-        def opened(address, **settings):
-            page = browser.new_context(**settings).new_page()
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
-            page.goto(address)
-            return page
+    first = ann.inner_text("#left"), ann.inner_text("#right")  # undo
+    moved_on(ann, prefer(ann))
+    ann.keyboard.press("u")
+    moved_on(ann, "1 answer")
+    assert (ann.inner_text("#left"), ann.inner_text("#right")) == first
+    assert served.study.n_duels == 0
+    moved_on(ann, prefer(ann))
 
-        root = opened(admin)
-        root.wait_for_url("**/admin")
-        root.fill("#judges", "ann\nbob\ncarla")
-        root.click("text=Make links")
-        root.wait_for_selector("td code")
-        links = [link.inner_text() for link in root.locator("td code").all()]
-        assert len(links) == 3
-        phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
-        judges = [opened(links[0]), opened(links[1]), opened(links[2], **phone)]
+    def of(judge):
+        return {row["judge"]: row for row in served.study.judges()}[judge]
+
+    shown = bob.inner_html("#pair")  # skip
+    bob.wait_for_timeout(300)
+    bob.keyboard.press("s")
+    bob.wait_for_selector("#undo:not([disabled])")
+    assert bob.inner_html("#pair") != shown
+    assert of("bob")["skipped"] == 1
+
+    def lost(route):  # the server gets the answer, the page no word of it
+        route.fetch()
+        route.abort()
+
+    for told_before, drop in enumerate((lambda route: route.abort(), lost)):
+        carla.route("**/api/judge/answer", drop)
+        told = prefer(carla)
+        carla.wait_for_selector("text=Your answer is kept here")
+        taken = of("carla")["told"]
+        assert taken == told_before + (drop is lost)
+        carla.unroute("**/api/judge/answer")
+        carla.reload()  # even a page that is loaded anew has it
+        moved_on(carla, told)
+        assert of("carla")["told"] == told_before + 1
+
+    opened.faults.clear()  # of the connection
+    for _ in range(12):
         for page in judges:
-            page.wait_for_selector("#begin")
-            assert page.url.endswith("/judge") and "#" not in page.url
-            page.keyboard.press("Tab")  # no mouse is needed
-            page.keyboard.press("Enter")
-            page.wait_for_selector("#pair:not([hidden])")
-            assert (
-                page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-            )
-        ann, bob, carla = judges
-        assert ann.evaluate("document.activeElement.id") == "question"
-        assert ann.title() != "1"  # scripts are shown, not run
+            if page.is_visible("#pair") and not served.study.stopped:
+                moved_on(page, prefer(page))
+    for page in judges:
+        page.reload()
 
-        first = ann.inner_text("#left"), ann.inner_text("#right")  # undo
-        moved_on(ann, prefer(ann))
-        ann.keyboard.press("u")
-        moved_on(ann, "1 answer")
-        assert (ann.inner_text("#left"), ann.inner_text("#right")) == first
-        assert served.study.n_duels == 0
-        moved_on(ann, prefer(ann))
-
-        def of(judge):
-            return {row["judge"]: row for row in served.study.judges()}[judge]
-
-        shown = bob.inner_html("#pair")  # skip
-        bob.wait_for_timeout(300)
-        bob.keyboard.press("s")
-        bob.wait_for_selector("#undo:not([disabled])")
-        assert bob.inner_html("#pair") != shown
-        assert of("bob")["skipped"] == 1
-
-        def lost(route):  # the server gets the answer, the page no word of it
-            route.fetch()
-            route.abort()
-
-        for told_before, drop in enumerate((lambda route: route.abort(), lost)):
-            carla.route("**/api/judge/answer", drop)
-            told = prefer(carla)
-            carla.wait_for_selector("text=Your answer is kept here")
-            taken = of("carla")["told"]
-            assert taken == told_before + (drop is lost)
-            carla.unroute("**/api/judge/answer")
-            carla.reload()  # even a page that is loaded anew has it
-            moved_on(carla, told)
-            assert of("carla")["told"] == told_before + 1
-
-        faults.clear()  # of the connection
-        for _ in range(12):
-            for page in judges:
-                if page.is_visible("#pair") and not served.study.stopped:
-                    moved_on(page, prefer(page))
-        for page in judges:
-            page.reload()
-
-            page.wait_for_selector("#end:not([hidden])")
-        assert ann.inner_text("#code") == "C0FFEE"
-        root.goto(served.pages.options.public_url + "/standings")
-        root.wait_for_selector("text=secret-a is the best")
-        assert not faults
-        browser.close()
+        page.wait_for_selector("#end:not([hidden])")
+    assert ann.inner_text("#code") == "C0FFEE"
+    root.goto(served.pages.options.public_url + "/standings")
+    root.wait_for_selector("text=secret-a is the best")
+    assert not opened.faults
     rows = served.study.rows()
     assert len(rows) == served.study.n_duels == 8
     assert {row["judge"] for row in rows} == {"ann", "bob", "carla"}
     assert all(re.search("left|right", r["outcome"]) for r in rows if "secret-a" in r.values())
 
 
-def test_long_names_fit_the_admin_page_of_a_phone(served):
-    from playwright.sync_api import sync_playwright
-
+def test_long_names_fit_the_admin_page_of_a_phone(served, opened):
     long = "checkpoint_" + "x" * 80
     served.study.add_arms([long])
     served.study.add(long, "secret-a", "left", judge="y" * 60, item="black holes")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 360, "height": 740}).new_page()
-        page.goto(served.pages.invited("root", "admin", 1)[1])
-        page.wait_for_url("**/admin")
-        page.click("summary")
-        wide = "[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth)"
-        assert max(page.evaluate(wide)) <= 1  # a hidden word may take a pixel
-        assert page.is_visible("[name=reason]")
-        browser.close()
+    phone = {"viewport": {"width": 360, "height": 740}}
+    page = opened(served.pages.invited("root", "admin", 1)[1], **phone)
+    page.wait_for_url("**/admin")
+    page.click("summary")
+    wide = "[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth)"
+    assert max(page.evaluate(wide)) <= 1  # a hidden word may take a pixel
+    assert page.is_visible("[name=reason]")

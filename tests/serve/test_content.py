@@ -64,8 +64,8 @@ def test_markdown_pictures_recordings_films_and_links(tmp_path):
     assert "<strong>bold</strong>" in first.at("/m") and "<table>" in first.html
     assert 'src="/m/0"' in first.at("/m") and 'alt="a chart"' in first.html
     assert "p.png" not in first.at("/m")
-    assert found.file(first, 0) == tmp_path / "p.png"
-    assert found.file(first, 1) is None
+    assert first.file(0) == tmp_path / "p.png"
+    assert first.file(1) is None
     for text, tag in (("s.mp3", "<audio"), ("f.mp4", "<video"), ("https://example.org/x", "<a ")):
         html = contents(tmp_path, ("a", "", text), ("b", "", "x")).answers["a", ""].html
         assert tag in html

@@ -158,9 +158,39 @@ function pair(ticket, before) {
   $("prompt").innerHTML = ticket.prompt || ""; // clean: markdown-it-py without HTML, then nh3
   $("left").innerHTML = ticket.left;
   $("right").innerHTML = ticket.right;
+  enlargeable($("pair"));
   scrollTo(0, 0);
   $("question").focus({ preventScroll: true });
   setTimeout(() => { ready = true; }, 250); // a key that is still pressed answers no new pair
+}
+
+// A picture is a button that shows it in full size; one inside of a link stays a link.
+function enlargeable(part) {
+  part.querySelectorAll(".text img:not(a img)").forEach((picture) => {
+    const button = document.createElement("button");
+    button.className = "zoom";
+    button.setAttribute("aria-label", "Enlarge: " + picture.alt);
+    picture.replaceWith(button);
+    button.append(picture);
+    button.addEventListener("click", () => {
+      $("zoomed").src = picture.src;
+      $("zoomed").alt = picture.alt;
+      $("zoom").showModal();
+      $("zoom").scrollTo(0, 0);
+    });
+  });
+}
+
+// What a key means: the letter or digit that it types, or, where it types another script or a sign
+// (Cyrillic letters, digits of AZERTY without the shift key), the key of that place.
+function meaning(event) {
+  const answers = { 1: "1", 2: "2", "=": "=", 0: "=", s: "s", c: "cannot tell", u: "undo" };
+  const key = event.key.toLowerCase();
+  if (answers[key] || key.length !== 1 || event.shiftKey) return answers[key];
+  const digit = /^(?:Digit|Numpad)([0-9])$/.exec(event.code);
+  if (digit) return answers[digit[1]];
+  const letter = /^Key([A-Z])$/.exec(event.code);
+  return letter && key > "\u007f" ? answers[letter[1].toLowerCase()] : undefined;
 }
 
 function progress(found) {
@@ -183,6 +213,8 @@ document.querySelectorAll("[data-answer]").forEach((b) => {
   b.addEventListener("click", () => answer(b.dataset.answer));
 });
 $("undo").addEventListener("click", undo);
+$("zoom").addEventListener("click", () => $("zoom").close());
+enlargeable($("instructions"));
 $("again").addEventListener("click", flush);
 $("begin").addEventListener("click", () => {
   const agree = $("agree");
@@ -195,11 +227,10 @@ $("begin").addEventListener("click", () => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, audio, video")) return;
-  const answers = { 1: "1", 2: "2", "=": "=", 0: "=", s: "s", c: "cannot tell" };
-  const key = event.key.toLowerCase();
-  if (key === "u") undo();
-  else if (answers[key] && state && state.phase === "judging") answer(answers[key]);
+  if ($("zoom").open || event.target.closest("input")) return;
+  const what = meaning(event);
+  if (what === "undo") undo();
+  else if (what && state && state.phase === "judging") answer(what);
   else return;
   event.preventDefault();
 });

@@ -1,0 +1,179 @@
+"""The judge's page holds whatever is compared: each kind of content at each width of a screen."""
+
+import struct
+import zlib
+
+import pytest
+
+pytestmark = pytest.mark.plain
+
+ARMS = ("secret-a", "secret-b")
+WIDTHS = (360, 768, 1280, 1920)
+LINE = "result = " + " + ".join(f"function_{n}(argument, other={n})" for n in range(30))
+CELLS = " | ".join(f"column {n} of the table" for n in range(12))
+FORMULA = r"$\mathbf{x}_i + \mathbf{y}_j < \{a*b*c\}$"
+DISPLAY = "$$\n\\sum_{i=1}^n x_i^2 \\\\\n- \\frac{1}{2} " + " + y_{long}" * 30 + "\n$$"
+HEBREW = "שלום עולם, זו תשובה על חורים שחורים."
+ARABIC = "الثقب الأسود منطقة في الفضاء لا يفلت منها شيء."
+KINDS = {
+    "code": f"Here is how:\n\n```python\n{LINE}\n```\n\nand inline `{LINE}`.",
+    "table": f"| {CELLS} |\n|{'---|' * 12}\n| {CELLS} |",
+    "long word": "Donaudampfschiff" * 60,
+    "wide picture": "wide.png",
+    "tall picture": "tall.png",
+    "picture in text": "Look:\n\n![a chart](wide.png)\n\nand ![another](tall.png).",
+    "Arabic": f"{ARABIC}\n\n- {ARABIC}\n- English in between\n\n`{LINE}`",
+    "Hebrew": f"# {HEBREW}\n\n{HEBREW * 5}",
+    "Chinese": "黑洞是时空中引力极强的区域，任何东西都无法逃脱。" * 30,
+    "headings": "# One\n\ntext\n\n## Two\n\ntext\n\n### Three\n\ntext\n\n###### Six\n\n"
+    + "# Longheadingword" * 20,
+    "formulas": f"So {FORMULA} and\n{DISPLAY}\nend. It costs $5 or $10.",
+    "quotes and lists": "\n".join(f"{'> ' * n}{'- ' * n}deep" for n in range(1, 6)),
+}
+FITS = """() => {
+  const wide = document.documentElement.clientWidth;
+  const outside = [...document.querySelectorAll("#pair *")].filter((e) => {
+    const box = e.getBoundingClientRect();
+    const scrolls = e.parentElement.closest("pre, table");
+    return !scrolls && (box.left < -1 || box.right > wide + 1);
+  });
+  return {
+    scroll: document.documentElement.scrollWidth - wide,
+    outside: outside.map((e) => e.outerHTML.slice(0, 80)),
+    sides: [...document.querySelectorAll(".sides > *")].map((e) => e.getBoundingClientRect().width),
+    answers: document.getElementById("answers").getBoundingClientRect().bottom - innerHeight,
+    inner: innerWidth - document.documentElement.clientWidth,
+  };
+}"""
+# Contrast of text and what it stands on, by the formula of WCAG 2.2.
+CONTRAST = """() => {
+  const light = (text) => {
+    const parts = text.match(/[\\d.]+/g).slice(0, 3).map((c) => c / 255);
+    const linear = parts.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  };
+  const ground = (e) => {
+    const own = getComputedStyle(e).backgroundColor;
+    return own === "rgba(0, 0, 0, 0)" ? ground(e.parentElement) : own;
+  };
+  return Math.min(...[...document.querySelectorAll(".text *, .text")].map((e) => {
+    const two = [light(getComputedStyle(e).color), light(ground(e))].sort((a, b) => b - a);
+    return (two[0] + 0.05) / (two[1] + 0.05);
+  }));
+}"""
+
+
+def png(width, height):
+    """Return a picture of stripes."""
+
+    def chunk(name, data):
+        check = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
+
+    row = bytes([0]) + bytes(90 + 130 * (x // 50 % 2) for x in range(width))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    body = zlib.compress(row * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def judged(serving, opened, tmp_path):
+    """Return a function that opens the page of a judge who compares two contents."""
+    (tmp_path / "wide.png").write_bytes(png(4000, 300))
+    (tmp_path / "tall.png").write_bytes(png(300, 4000))
+
+    def made(left, right="Short.", prompt="Which one?", width=1280, **window):
+        rows = [("", "", prompt), ("secret-a", "", left), ("secret-b", "", right)]
+        found = serving(arms=ARMS, rows=rows)
+        view = {"width": width, "height": 740 if width == 360 else 900}
+        page = opened(found.pages.invited("ann", "judge", 1)[1], viewport=view, **window)
+        page.click("#begin")
+        page.wait_for_selector("#pair:not([hidden])")
+        page.evaluate(
+            'Promise.all([...document.querySelectorAll("#pair img")].map((i) => i.decode()))'
+        )
+        return page
+
+    return made
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(4, "code-360", "code-768")
+def test_the_page_holds_whatever_is_compared(judged, opened, kind, width):
+    page = judged(KINDS[kind], prompt=KINDS[kind], width=width)
+    found = page.evaluate(FITS)
+    assert found["scroll"] <= 0
+    assert found["outside"] == []
+    assert abs(found["sides"][0] - found["sides"][1]) < 1
+    assert found["sides"][0] > (300 if width == 360 else 0.4 * min(width, 1344))
+    assert abs(found["answers"]) < 1  # the buttons stand at the lower end of the window
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CONTRAST) >= 4.5
+    assert opened.faults == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"), [("wide picture", (4000, 300)), ("tall picture", (300, 4000))]
+)
+def test_a_huge_picture_is_shown_in_full_size_on_a_click(judged, opened, kind, size):
+    page = judged(KINDS[kind], "tall.png", width=360)
+    shown = page.locator("#pair .sides img").first.bounding_box()
+    assert shown["width"] <= 330 and shown["height"] <= 0.7 * 740 + 1
+    page.locator(".sides .zoom").first.focus()
+    page.keyboard.press("Enter")  # no mouse is needed
+    page.wait_for_selector("#zoom[open]")
+    one, two = page.locator("#zoomed").bounding_box(), sorted([size, (300, 4000)])
+    assert (one["width"], one["height"]) in two
+    page.keyboard.press("1")  # who looks at a picture answers nothing
+    assert page.inner_text("#progress") == ""
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#zoom:not([open])", state="attached")
+    page.locator(".sides .zoom").last.click()
+    page.wait_for_selector("#zoom[open]")
+    page.mouse.click(20, 20)
+    page.wait_for_selector("#zoom:not([open])", state="attached")
+    assert opened.faults == []
+
+
+def test_each_side_has_the_direction_of_its_text(judged):
+    page = judged(KINDS["Arabic"], KINDS["Hebrew"], prompt=ARABIC, width=768)
+    style = "(e) => [getComputedStyle(e).direction, getComputedStyle(e).textAlign]"
+    for side in ("left", "right", "prompt"):
+        assert page.eval_on_selector(f"#{side}", style)[0] == "rtl"
+    assert page.eval_on_selector("#pair pre, #pair code", style) == ["ltr", "left"]
+    starts = """() => [...document.querySelectorAll("#pair :is(p, h3)")].map((e) => {
+      const range = document.createRange();
+      range.selectNodeContents(e);
+      const [line] = range.getClientRects();
+      const box = e.getBoundingClientRect();
+      return [Math.round(line.left - box.left), Math.round(box.right - line.right)];
+    })"""
+    for left, right in page.evaluate(starts):
+        assert right < 3 < left  # short lines stand at the right
+
+
+def test_headings_of_a_content_stand_below_those_of_the_page(judged):
+    page = judged(KINDS["headings"])
+    assert page.locator("h1:visible").all_inner_texts() == ["Which one is better?"]
+    assert page.locator("h2:visible").count() == 2
+    sizes = [
+        page.eval_on_selector(
+            f"#pair .sides {tag}", "(e) => parseFloat(getComputedStyle(e).fontSize)"
+        )
+        for tag in ("h3", "h4", "h5", "h6")
+    ]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 4
+    assert (
+        page.eval_on_selector("#pair .sides h3", "(e) => getComputedStyle(e).textAlign") == "start"
+    )
+
+
+def test_a_formula_is_shown_as_it_was_written(judged):
+    page = judged(KINDS["formulas"], "$x^2$")
+    sides = [page.locator("#left").text_content(), page.locator("#right").text_content()]
+    assert "$x^2$" in [side.strip() for side in sides]
+    (text,) = (side for side in sides if side.strip() != "$x^2$")
+    assert FORMULA in text and DISPLAY in text
+    assert "It costs $5 or $10." in text
