@@ -14,7 +14,9 @@ pytest.importorskip("starlette")
 
 ORIGIN = "http://127.0.0.1:8000"
 PUBLIC = {"/", "/enter", "/leave", "/api/openapi.json", "/static/{name}"}
-JUDGES = {"/judge", "/judge/media/{ticket}/{side}/{number}"}
+JUDGES = {
+    "/judge", "/judge/media/{ticket}/{side}/{number}", "/judge/before/{part}/{number}",
+}  # fmt: skip
 HOSTILE = "alert(7)"
 RUNS = re.compile(r"<script[^>]*>\s*alert\(7|<[^>]*\son\w+=\"?alert\(7|<svg on|<b on")
 BODIES = {
@@ -40,7 +42,7 @@ def routes(made):
 
 def ask(client, method, path, ticket, **headers):
     """Send the best request that there is for a route."""
-    address = path.format(ticket=ticket, side="left", number="0")
+    address = path.format(ticket=ticket, side="left", number="0", part="consent", key="x")
     body = json.dumps(BODIES.get(path, {})).replace("TICKET", ticket)
     more = {"content": body} if method == "POST" else {}
     kind = {"content-type": "application/json"} if method == "POST" else {}
@@ -66,7 +68,7 @@ def told(site):
 
 def test_every_route_is_public_or_guarded(told):
     assert {path for _, path, _ in routes(told)} >= set(BODIES) | JUDGES
-    assert len(list(routes(told))) == 20
+    assert len(list(routes(told))) == 22
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,8 @@ def test_names_with_scripts_run_on_no_page(site, tmp_path):
         assert HOSTILE in answer.text
         assert not RUNS.search(answer.text), path
     sent = {"judges": name, "role": "judge"}
-    links = root.post("/api/admin/invite", data=sent, headers={"origin": ORIGIN})
+    made_links = root.post("/api/admin/invite", data=sent, headers={"origin": ORIGIN})
+    links = root.get(made_links.headers["location"])
     assert HOSTILE in links.text and not RUNS.search(links.text)
     cells = re.split(r"[,\n]", root.get("/admin/duels.csv").text)
     assert not any(cell.strip('"').startswith("=") for cell in cells)

@@ -125,3 +125,42 @@ def test_long_names_fit_the_admin_page_of_a_phone(served, opened):
     wide = "[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth)"
     assert max(page.evaluate(wide)) <= 1  # a hidden word may take a pixel
     assert page.is_visible("[name=reason]")
+
+
+KEYS = [
+    ("1", "Digit1", "left"),
+    ("&", "Digit1", "left"),  # AZERTY
+    ("é", "Digit2", "right"),
+    ("à", "Digit0", "tie"),
+    ("٢", "Digit2", "right"),  # Arabic
+    ("с", "KeyC", "cannot tell"),  # Cyrillic, as the next one
+    ("ы", "KeyS", "skipped"),
+    ("o", "KeyS", None),  # Dvorak: the letter that is typed counts
+    ("End", "Numpad1", None),  # without the lock of digits
+    ("Dead", "Digit2", None),
+]
+
+
+@pytest.mark.parametrize("player", ["audio", "video"])
+def test_keys_answer_on_any_keyboard_and_after_a_click_on_a_player(
+    serving, opened, tmp_path, player
+):
+    name = {"audio": "s.wav", "video": "f.mp4"}[player]
+    (tmp_path / name).write_bytes(b"RIFF")
+    found = serving(arms=("a", "b"), rows=[("a", "", name), ("b", "", name)])
+    page = opened(found.pages.invited("ann", "judge", 1)[1])
+    page.click("#begin")
+    page.wait_for_selector("#pair:not([hidden])")
+    done = 0
+    for key, code, outcome in KEYS:
+        page.wait_for_timeout(300)
+        page.locator(player).first.focus()  # as a click does
+        assert page.evaluate("document.activeElement.localName") == player
+        sent = f"new KeyboardEvent('keydown', {{key: '{key}', code: '{code}', bubbles: true}})"
+        page.evaluate(f"() => document.activeElement.dispatchEvent({sent})")
+        page.wait_for_timeout(150)
+        rows = found.study.audit()
+        assert len(rows) - done == (outcome is not None), key
+        if outcome is not None:
+            assert outcome in str(rows[-1].values()), (key, rows[-1])
+        done = len(rows)

@@ -216,7 +216,9 @@ def test_the_admin_invites_retires_corrects_exports(site):
     state = ann.get("/api/judge").json()
     answer(ann, state)
     origin = {"origin": ORIGIN}
-    page = root.post("/api/admin/invite", data={"judges": "bob\n<script>x"}, headers=origin)
+    sent = {"judges": "bob\n<script>x"}
+    made_links = root.post("/api/admin/invite", data=sent, headers=origin)
+    page = root.get(made_links.headers["location"])
     assert page.text.count("/enter#") == 4  # in the table and for its button
     assert "<script>x" not in page.text and "&lt;script&gt;x" in page.text
     ticket = state["ticket"]["id"]
