@@ -145,7 +145,7 @@ def new(
         **(given if pairs is None else given | _pairs(pairs)),
     )
     text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
-    say(as_json, {"study": study.path, "name": made.name, "arms": list(made.arms)}, text)
+    say(as_json, {"study": str(study), "name": made.name, "arms": list(made.arms)}, text)
 
 
 @command.command("ask")
@@ -256,7 +256,7 @@ def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, 
 
     rows = study.audit() if audit else export_rows(study.rows())
     if not rows:
-        raise ValueError(f"{study.store.path} should have an outcome to export, got none")
+        raise ValueError(f"{study.store.url} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
     text = csv_text(columns, (row.values() for row in rows), raw=raw)
     if path is None:

@@ -33,7 +33,9 @@ class Place(NamedTuple):
     name: str | None
 
     def __str__(self) -> str:
-        return self.path
+        from bayesduel.study.database import masked
+
+        return masked(self.path)
 
 
 def study_argument(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,13 +75,13 @@ def opened(study: Place) -> Any:
     """Return the study of a place; raise ValueError where there is no file."""
     from bayesduel.study.study import Study
 
-    _check_there(study.path)
+    _check_there(study)
     return Study(study.path, name=study.name)
 
 
-def _check_there(path: str) -> None:
-    if "://" not in path and not Path(path).exists():
-        raise ValueError(f"{path} should be a study, made by `bayesduel study new`; got no file")
+def _check_there(study: Place) -> None:
+    if "://" not in study.path and not Path(study.path).exists():
+        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
 
 
 def outcome_of(text: str) -> Any:
@@ -217,7 +219,7 @@ def list_(study: str, as_json: bool) -> None:
     """List the names of the studies of a file or a database."""
     from bayesduel.study.study import studies
 
-    _check_there(study)
+    _check_there(Place(study, None))
     names = studies(study)
     say(as_json, list(names), "\n".join(names))
 

@@ -4,6 +4,7 @@ Every change is one transaction, on disk before it is acknowledged; one writer a
 """
 
 import os
+import re
 import sqlite3
 import weakref
 from collections.abc import Iterator, Sequence
@@ -18,11 +19,18 @@ from sqlalchemy.pool import StaticPool
 
 from bayesduel.study.schema import FORMAT, settings, studies
 
-__all__ = ["Database", "StudyError", "earlier", "exclusive"]
+__all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
 BUSY = 60.0  # seconds that a writer waits for another
 # Connections that are kept: making one costs more than many queries (a process of PostgreSQL).
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}
+
+
+# What stands for a password in an address, as SQLAlchemy and libpq take it: behind the user, up to
+# the last @, as it may hold any character; or a word of the query.
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:/")
+BEHIND_THE_USER = re.compile(r"^([\w+.-]+:/+[^:/@?]*):.*@")
+OF_THE_QUERY = re.compile(r"((?:password|passwd|pwd)=)[^&]*", re.IGNORECASE)
 
 
 class StudyError(ValueError):
@@ -46,6 +54,7 @@ class Database:
     """
 
     def __init__(self, path: str | Path | None) -> None:
+        path = _file_of(path)
         self.path = path
         self._held = local()  # the connection in use by a thread, and what is known by it
         self._file = None if path is None or "://" in str(path) else Path(path)
@@ -140,10 +149,18 @@ class Database:
         except IntegrityError:
             raise
         except (OperationalError, DatabaseError) as error:
-            said = str(error.orig)
-            raise StudyError(f"{self.url} {_explained(said)}") from error
+            said = _explained(self._without_password(error.orig))
+            raise StudyError(f"{self.url} {said}") from error
         except SQLAlchemyError as error:
-            raise StudyError(f"{self.url} cannot be used: {error}") from error
+            said = self._without_password(error)
+            raise StudyError(f"{self.url} cannot be used: {said}") from error
+
+    def _without_password(self, error: Any) -> str:
+        """Return what an error of the driver says, without the password of the database."""
+        said, url = str(error), self.engine.url
+        for secret in (url.password, url.query.get("password")):
+            said = said.replace(str(secret), "***") if secret else said
+        return said
 
 
 def exclusive(connection: Connection, study: int = 0) -> None:
@@ -158,6 +175,12 @@ def exclusive(connection: Connection, study: int = 0) -> None:
         connection.execute(select(settings.c.name).where(own).with_for_update())
 
 
+def _file_of(path: str | Path | None) -> str | Path | None:
+    """Return the file of an address such as sqlite:///taste.study; a path as it is."""
+    text = str(path)
+    return text.removeprefix("sqlite:///") or None if text.startswith("sqlite:///") else path
+
+
 def _engine(path: str | Path | None) -> tuple[str, Engine]:
     """Return how messages call the database, and its engine."""
     if path is None:
@@ -169,15 +192,21 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         return "The study in memory", memory
     if isinstance(path, str) and "://" in path:
         try:
-            engine = create_engine(path, **({} if path.startswith("sqlite") else POOL))
+            engine = create_engine(path, **POOL)
         except ModuleNotFoundError as error:
             command = "pip install 'bayesduel[study]' for postgresql+psycopg://"
             raise StudyError(
                 f"The driver of the database should be installed ({command}): {error}"
             ) from error
-        except SQLAlchemyError as error:
-            raise StudyError(f"The database URL cannot be used: {error}") from error
-        return engine.url.render_as_string(hide_password=True), engine
+        except (SQLAlchemyError, ValueError):  # whose words may hold a part of the password
+            raise StudyError(_no_address(path)) from None
+        if "@" in (engine.url.host or ""):  # of a password, which is not to be looked up as a host
+            raise StudyError(_no_address(path))
+        return masked(engine.url.render_as_string(hide_password=True)), engine
+    if ADDRESS.match(str(path)):
+        raise StudyError(
+            f"{masked(path)} should be the path of a file, or a text with :// for a database."
+        )
     file = Path(path)
     if not file.parent.is_dir():
         raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
@@ -195,6 +224,14 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
     event.listen(engine, "connect", _on_disk)
     event.listen(engine, "begin", _begin)
     return str(file), engine
+
+
+def _no_address(path: str) -> str:
+    return (
+        f"{masked(path)} cannot be used: it should be an address such as "
+        "postgresql+psycopg://user:password@host:5432/database. In the password, "
+        "characters such as @, : and / should be percent-encoded."
+    )
 
 
 def _unwritable(path: str | Path | None) -> bool:
@@ -247,6 +284,14 @@ def _explained(said: str) -> str:
     if "readonly" in said or "unable to open" in said:
         return f"cannot be opened for writing: {said}."
     return f"cannot be used: {said}."
+
+
+def masked(path: Any) -> str:
+    """Return how messages call the place of a study: an address without its password."""
+    text = str(path)
+    if not ADDRESS.match(text):
+        return text
+    return OF_THE_QUERY.sub(r"\1***", BEHIND_THE_USER.sub(r"\1:***@", text))
 
 
 def earlier(url: str, found: int) -> str:
