@@ -5,16 +5,16 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from threading import RLock
 from time import time
-from typing import Any, cast, overload
+from typing import Any, NoReturn, cast, overload
 
 import numpy as np
 
 from bayesduel.study.items import SeenItems, chosen_items
-from bayesduel.study.judging import Judging, Question, question
+from bayesduel.study.judging import Judging, last_repeat, question, unseen_gold
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
-from bayesduel.study.schema import Row
-from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, UNTOLD_OF, USED, Store
+from bayesduel.study.schema import Question, Row
+from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
@@ -323,11 +323,13 @@ class Desk:
         KeyError
             If the ticket is not of this study.
         ValueError
-            If it is told.
+            If it is told, or `judge` has another ticket of its pair (on its item).
         """
         check_name(judge, "judge")
         states = ("open", "skipped", "cancelled")
         changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
+        if judge is not None:
+            self._check_unseen(self._row(ticket), judge)
         rule = "no outcome to be reissued"
         return self._happen(ticket, "reissued", states, "open", rule, by=by, **changes)
 
@@ -443,21 +445,68 @@ class Desk:
             own = self._stored(beside, judge, chosen=False) if beside else []
             if not n:
                 return own
+            known = [*known, *own]
         n_items, rng = len(self._items), ledger.rng(*ledger.known)
-        seen = SeenItems(known, len(ledger.labels), n_items, once=judge is not None)
-        pairs = ledger.choose(n, rng, reserved, seen.pairs)
+        seen = SeenItems(known, len(ledger.labels), n_items, once=self._is_person(judge))
+        pairs = ledger.choose(n, rng, reserved, seen.room)
         used = self.store.found(USED) if n_items else ()
-        asked = chosen_items(pairs, n_items, used, seen, rng)
+        asked = chosen_items(pairs, n_items, used, seen, rng, self._gold_of(known, judge))
         if asked or own or found:
-            return own + (self._stored(asked, judge) if asked else [])
-        if seen.pairs is not None:
-            raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
+            rows = own + (self._stored(asked, judge) if asked else [])
+        elif judge is not None and not ledger.has_room(seen.room):
+            rows = [self._again(judge, known)]
+        else:
+            self._no_duel()
+        if len(asked) < n and not ledger.parts.session.driven:
+            ledger.forget()  # the memory of the policy holds choices that are not stored
+        return rows
+
+    def _no_duel(self) -> NoReturn:
+        ledger = self._ledger
         best = ledger.labels[ledger.decided().order[0]]
         name = type(ledger.parts.session.policy).__name__
         raise StudyStopped(
             f"{name} asks for no further duel: it would duel one arm with itself. "
             f"The best so far is {best!r}."
         )
+
+    def _is_person(self, judge: str | None) -> bool:
+        """Return whether a judge is named, and not by the name of a source."""
+        sources = self._ledger.parts.session.sources
+        return judge is not None and (sources is None or judge not in sources.names)
+
+    def _gold_of(
+        self, known: list[Row], judge: str | None
+    ) -> set[tuple[frozenset[int], int | None]]:
+        """Return pair and item of the gold questions that a judge may still be asked."""
+        judging = self._ledger.parts.judging
+        if judge is None or judging is None:
+            return set()
+        gold = unseen_gold(judging, known, self._ledger.retired)
+        return {(frozenset((q.left, q.right)), q.item) for q in gold}
+
+    def _again(self, judge: str, known: list[Row]) -> Row:
+        """Return what a judge who has seen all is asked again: an expired ticket, or a repeat.
+
+        Raises NoQuestion if there is neither.
+        """
+        ledger = self._ledger
+        for row in known:
+            if row.state == "open" and not ledger.retired & {row.left, row.right}:
+                now = time()
+                self.store.happen(row, "reissued", "open", asked=now)
+                return row._replace(asked=now)
+        judging = ledger.parts.judging
+        rng = np.random.default_rng([self._settings["seed"], 6, *ledger.known])
+        one = None if judging is None else last_repeat(judging, known, ledger.retired, rng)
+        if one is None:
+            where = " on every item" if self._items else ""
+            raise NoQuestion(
+                f"{judge!r} has seen all that there is to ask: every pair{where}. "
+                "Ask another judge."
+            )
+        (row,) = self._stored([one], judge, chosen=False)
+        return row
 
     def _asked_of_sources(self, n: int, judge: str | None, known: list[Row]) -> list[Row]:
         """Return new tickets of the source that judges, or of those that are worth their cost.
@@ -478,10 +527,10 @@ class Desk:
         pending = [(source, row.left, row.right) for source, row in waiting]
         seen = [
             SeenItems(
-                [] if s == sources.target else self._of(name)[0],
+                [] if s == sources.target else self._seen_by_source(name),
                 len(ledger.labels),
                 n_items,
-                once=s != sources.target,
+                once=s != sources.target and n_items > 0,
             )
             for s, name in enumerate(sources.names)
         ]
@@ -531,17 +580,21 @@ class Desk:
             one = question(judging, own, others, retired, rng)
             if one is not None:
                 found.append(one)
-                own = [*own, Row(0, *one[:3], judge, 0.0, "open", None, None, None, one[3])]
+                asked = Row(0, *one[:3], judge, 0.0, "open", None, None, None, one.gold)
+                own = [*own, asked]
         return found, n - len(found)
 
     def _of(self, judge: str) -> tuple[list[Row], list[Row]]:
-        """Return the tickets of a judge, without told ones if those decide nothing; the open ones.
-
-        Open are those that did not expire.
-        """
-        every = self._items or self._ledger.parts.judging is not None
-        rows = self.store.rows(OF_JUDGE if every else UNTOLD_OF, judge=judge)
+        """Return the tickets of a judge, and the open ones of them that did not expire."""
+        rows = self.store.rows(OF_JUDGE, judge=judge)
         return rows, [row for row in rows if self._ledger.awaits(row)]
+
+    def _seen_by_source(self, name: str) -> list[Row]:
+        """Return what a source that is not the target is not asked again; see ``SeenItems``.
+
+        It is no one judge: without items it is asked a pair again, unless it skipped it.
+        """
+        return [row for row in self._of(name)[0] if self._items or row.state == "skipped"]
 
     def _happen(
         self,
@@ -564,6 +617,18 @@ class Desk:
                 )
             self.store.happen(row, kind, state, who=by, **values)
             return self._shown(self._row(ticket))
+
+    def _check_unseen(self, row: Row, judge: str) -> None:
+        """Raise ValueError if a judge has another ticket of the same pair (on the same item)."""
+        if not self._is_person(judge):
+            return
+        others = [one for one in self._of(judge)[0] if one.number != row.number]
+        seen = SeenItems(others, len(self._ledger.labels), len(self._items), once=True)
+        if row.item in seen.items(row.left, row.right):
+            raise ValueError(
+                f"judge should be another: {judge!r} has seen the pair of ticket "
+                f"{self._id(row.number)}"
+            )
 
     def _row(self, ticket: Ticket | str, judge: str | None = None) -> Row:
         """Return a ticket that was asked for, and that is that judge's where one is named."""

@@ -1,28 +1,39 @@
 """What judges are asked beside the policy's choice: gold questions, overlap, repeats; quotas.
 
 A gold question has a known answer and is no duel: who misses many of them does not judge with care.
-Overlap asks a second judge what a first one has answered, so that their agreement is known; a
-repeat asks a judge again, with the sides swapped, so that the judge's consistency is. Both count as
-duels.
+Overlap asks a second judge what a first one has answered, so that their agreement is known; both
+answers are duels. A repeat asks a judge again, with the sides swapped, so that the judge's
+consistency is known. It is no duel: a pair (on an item) counts once for a judge, by the first
+answer.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from bayesduel.intervals import wilson
 from bayesduel.study.outcomes import SIDES
-from bayesduel.study.schema import Event, Row
+from bayesduel.study.schema import Event, Question, Row
 from bayesduel.system.arguments import check_range, check_type, shown_value, whole
 
-__all__ = ["Judging", "Question", "checked_judging", "judge_table", "question", "stored_judging"]
+__all__ = [
+    "Judging",
+    "checked_judging",
+    "judge_table",
+    "last_repeat",
+    "question",
+    "stored_judging",
+    "unseen_gold",
+]
 
-APART = 3  # tickets of the judge between a question and its repeat, at least
-
-# Left, right, item, and the right outcome of a gold question, else None.
-Question = tuple[int, int, int | None, float | None]
+# Tickets of the judge between a question and its repeat, at least; and between two gold questions,
+# where their share leaves so many.
+APART = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +48,16 @@ class Judging:
         Questions whose answer is known: left, right and outcome, with an item in a study that has
         items. Labels of the study; "left", "right" or "tie". They are no duels.
     gold_share
-        Share of a judge's questions that are gold, while there are unseen ones.
+        Share of a judge's questions that are gold, while there are some that the judge has not
+        seen: of 0.1 one in every ten questions, at a place that is drawn.
     gold_pass
         Share of right answers below which, by the upper end of its 95 % interval, a judge fails.
     overlap
         Share of the questions that other judges have answered already, those answered by fewest
         first.
     repeats
-        Share of the questions that the judge has answered before, sides swapped.
+        Share of the questions that the judge has answered before, sides swapped. They are no duels.
+        With 0 a judge is asked a pair (on an item) once.
 
     Raises
     ------
@@ -79,13 +92,7 @@ class Judging:
     @property
     def questions(self) -> list[Question]:
         """The gold questions as stored: numbers of arms and item, and the right outcome."""
-        return [tuple(each) for each in self.gold]  # type: ignore[misc]
-
-    @property
-    def shares(self) -> Mapping[str, float]:
-        """The share of each kind of question."""
-        gold = self.gold_share if self.gold else 0.0
-        return {"gold": gold, "repeats": self.repeats, "overlap": self.overlap}
+        return [Question(*each) for each in self.gold]  # type: ignore[arg-type]
 
 
 def checked_judging(
@@ -154,32 +161,86 @@ def question(
         did.
     retired: arms that are asked for no more.
     """
-    seen: dict[Any, int] = {}
-    for row in own:
-        seen[_about(row)] = seen.get(_about(row), 0) + 1
-    u, swap = rng.random(), rng.random() < 0.5
-    found: list[Question] = []
-    for name, share in judging.shares.items():
-        if 0 <= u < share:
-            if name == "gold":
-                gone = {_about(row) for row in own if row.gold is not None}
-                found = [q for q in judging.questions if (frozenset(q[:2]), q[2]) not in gone]
-            elif name == "repeats":
-                told = [r for r in own[:-APART] if r.outcome is not None and r.gold is None]
-                once = [r for r in told if seen[_about(r)] == 1]
-                found, swap = [(r.left, r.right, r.item, None) for r in once], True
-            else:
-                rest = [q for q in others() if (frozenset(q[:2]), q[2]) not in seen]
-                fewest = min((q[3] for q in rest), default=0)
-                found = [(q[0], q[1], q[2], None) for q in rest if q[3] == fewest]
-        u -= share
-    found = [q for q in found if not retired & {q[0], q[1]}]
-    if not found:
+    gold = unseen_gold(judging, own, retired)
+    if gold and rng.random() < _gold_chance(own, judging.gold_share):
+        return _swapped(_one_of(gold, rng), rng)
+    u = rng.random() * (1 - judging.gold_share * bool(gold))
+    if u < judging.repeats:
+        again = _repeatable(own, retired)
+        return _repeated(_one_of(again, rng)) if again else None
+    if u < judging.repeats + judging.overlap:
+        seen = {_about(row) for row in own}
+        rest = [q for q in others() if (frozenset(q[:2]), q[2]) not in seen]
+        rest = [q for q in rest if not retired & {q[0], q[1]}]
+        fewest = min((q[3] for q in rest), default=0)
+        least = [Question(*q[:3]) for q in rest if q[3] == fewest]
+        return _swapped(_one_of(least, rng), rng) if least else None
+    return None
+
+
+def last_repeat(
+    judging: Judging, own: Sequence[Row], retired: set[int], rng: np.random.Generator
+) -> Question | None:
+    """Return a repeat for a judge who has seen all, while the share of repeats is not reached.
+
+    judging, own, retired: as in ``question``.
+    """
+    again = _repeatable(own, retired)
+    n_repeats = len(own) - len({_about(row) for row in own})
+    if not again or n_repeats >= judging.repeats * (len(own) + 1):
         return None
-    i, j, item, gold_answer = found[rng.integers(len(found))]
-    if not swap:
-        return i, j, item, gold_answer
-    return j, i, item, None if gold_answer is None else 1 - gold_answer
+    return _repeated(_one_of(again, rng))
+
+
+def unseen_gold(judging: Judging, own: Sequence[Row], retired: set[int]) -> list[Question]:
+    """Return the gold questions whose pair (on the item) the judge has not seen, not even as a duel.
+
+    judging, own, retired: as in ``question``.
+    """
+    seen = {_about(row) for row in own}
+    unseen = [q for q in judging.questions if _about(q) not in seen]
+    return [q for q in unseen if not retired & {q.left, q.right}]
+
+
+def _gold_chance(own: Sequence[Row], gold_share: float) -> float:
+    """Return the probability that the next ticket of a judge is a gold question.
+
+    The tickets are blocks of about 1 / share. Each has one gold question, at any of its places
+    alike, but for those right behind the gold question of the block before.
+    """
+    if not gold_share:
+        return 0.0
+    share = Fraction(gold_share).limit_denominator(1000)
+    n = len(own)
+    block = n * share // 1
+    begin = ceil(block / share)
+    end = ceil((block + 1) / share)
+    gap = min(APART, int(1 / share) - 1)
+    near = own[min(begin, n - gap) :] if n > gap else own
+    return 0.0 if any(row.gold is not None for row in near) else 1 / (end - n)
+
+
+def _repeatable(own: Sequence[Row], retired: set[int]) -> list[Row]:
+    """Return the tickets that a judge may be asked again: answered a while ago, asked once."""
+    times = Counter(_about(row) for row in own)
+    told = [row for row in own[:-APART] if row.outcome is not None and row.gold is None]
+    return [r for r in told if times[_about(r)] == 1 and not retired & {r.left, r.right}]
+
+
+def _repeated(row: Row) -> Question:
+    return Question(row.right, row.left, row.item, repeat=True)
+
+
+def _swapped(asked: Question, rng: np.random.Generator) -> Question:
+    """Return a question with either side left."""
+    if rng.random() < 0.5:
+        return asked
+    gold = None if asked.gold is None else 1 - asked.gold
+    return Question(asked.right, asked.left, asked.item, gold)
+
+
+def _one_of[T](found: Sequence[T], rng: np.random.Generator) -> T:
+    return found[rng.integers(len(found))]
 
 
 def judge_table(
@@ -231,5 +292,5 @@ def judge_table(
     return [found[judge] for judge in sorted(found)]
 
 
-def _about(row: Row) -> tuple[frozenset[int], int | None]:
+def _about(row: Row | Question) -> tuple[frozenset[int], int | None]:
     return frozenset((row.left, row.right)), row.item

@@ -17,7 +17,7 @@ from bayesduel.jit import interpreted, is_compiled, tell_if_it_compiles
 from bayesduel.study.arms import cost_matrix
 from bayesduel.study.outcomes import told_duels
 from bayesduel.study.schema import Row
-from bayesduel.study.session import Decision
+from bayesduel.study.session import Decision, take
 from bayesduel.study.settings import LATER, SETTINGS, StudyParts, parts_of
 from bayesduel.study.store import DUELS, Store, StudyError
 from bayesduel.system.open_datatree import DAMAGED
@@ -93,7 +93,7 @@ class Ledger:
             if anew or any(e.kind not in ENTERED for e in new):
                 self.load()
                 return
-            duels = [e for e in new if e.kind == "told" and e.gold is None]
+            duels = [e for e in new if e.kind == "told" and e.is_duel]
             told = [(e.number, e.left or 0, e.right or 0, e.outcome, e.judge) for e in duels]
             driven = self.parts.session.driven
             self._enter(told, [] if driven else self._store.asks(self.asked))
@@ -135,21 +135,25 @@ class Ledger:
         n: int,
         rng: np.random.Generator,
         reserved: Sequence[tuple[int, int, int]] = (),
-        without: np.ndarray | None = None,
+        room: np.ndarray | None = None,
     ) -> list[tuple[int, int]]:
         """Return the next n pairs, the arm that is to stand left first.
 
         Pairs of an arm with itself, by which a policy says that it asks for no more, are left out.
 
         reserved: pairs that are asked for already, and how often.
-        without: whether a pair is not to be asked now, symmetric, shape (K, K).
+        room: how often a pair may be asked now, symmetric, shape (K, K); None for any number.
         """
         session = self.parts.session
         with self._at_once():
-            found = session.choose(n, reserved, rng, without)
-        if without is not None and not session.driven:  # its choice is repeated, whoever was asked
-            found = self._replaced(found, without, rng)
+            found = session.choose(n, reserved, rng, room)
+        if room is not None and not session.driven:  # its choice is repeated, whoever was asked
+            found = self._replaced(found, room.copy(), rng)
         return [self.sided(i, j, rng) for i, j in found if i != j]
+
+    def has_room(self, room: np.ndarray | None) -> bool:
+        """Return whether a pair may be asked now; see ``choose``."""
+        return room is None or bool(self._free(room).any())
 
     def rng(self, asked: int, known: int) -> np.random.Generator:
         """Return the randomness of a choice, given the last ticket and event before it."""
@@ -214,21 +218,29 @@ class Ledger:
             self.parts.session.record(i, j, outcome, judge)
 
     def _replaced(
-        self, pairs: Sequence[tuple[int, int]], without: np.ndarray, rng: np.random.Generator
+        self, pairs: Sequence[tuple[int, int]], room: np.ndarray, rng: np.random.Generator
     ) -> list[tuple[int, int]]:
-        """Return the pairs with the allowed pair that met least often for each that is left out."""
-        cost = cost_matrix(self._settings, self.labels, self.retired)
-        free = np.triu(~without, 1) & np.isfinite(1.0 if cost is None else cost)
+        """Return the pairs with the allowed pair that met least often for each without room.
+
+        room: as in ``choose``; it is changed.
+        """
         met = self.parts.session.wins + self.parts.session.wins.T
         found = []
         for i, j in pairs:
-            if without[i, j] and free.any():
+            free = self._free(room)
+            if room[i, j] < 1 and free.any():
                 least = np.argwhere(free & (met == met[free].min()))
                 i, j = (int(k) for k in least[rng.integers(len(least))])
-                free[i, j] = free.sum() == 1
-            if not without[i, j]:
+            if room[i, j] > 0:
                 found.append((i, j))
+                take(room, i, j)
+                met[[i, j], [j, i]] += 1
         return found
+
+    def _free(self, room: np.ndarray) -> np.ndarray:
+        """Return whether a pair is allowed and has room, shape (K, K), above the diagonal."""
+        cost = cost_matrix(self._settings, self.labels, self.retired)
+        return np.triu(room > 0, 1) & np.isfinite(1.0 if cost is None else cost)
 
     def _refit(self) -> None:
         self.parts.session.refit(self._memory_rng, lambda: (self.duels(), self.labels))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
-from bayesduel.study.schema import Event, Row
+from bayesduel.study.schema import REPEAT, Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
 from bayesduel.system.arguments import shown_value
@@ -117,6 +117,7 @@ def audit_trail(
             "by": e.who,
             "told": moment(e.at),
             "gold": e.gold is not None,
+            "repeat": e.batch == REPEAT,
         }
         for e in events
     ]

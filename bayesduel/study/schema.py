@@ -10,6 +10,8 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, U
 __all__ = [
     "FORMAT",
     "Event",
+    "Question",
+    "REPEAT",
     "Row",
     "arms",
     "events",
@@ -21,6 +23,7 @@ __all__ = [
 ]
 
 FORMAT = 3  # of the tables; a study of another one is refused
+REPEAT = -1  # the batch of a ticket that asks a judge again, and is no duel
 
 metadata = MetaData()
 
@@ -65,7 +68,8 @@ tickets = _of_study(
     Column("outcome", Float),
     Column("margin", Float),
     Column("answered", Float),
-    # The first ticket of the same call of ask, 0 if none asked for it; the last event it knew.
+    # The first ticket of the same call of ask, 0 if none asked for it, REPEAT of a repeat; the last
+    # event that it knew.
     Column("batch", Integer, nullable=False),
     Column("known", Integer, nullable=False),
     Column("gold", Float),  # the right outcome of a gold question, which is no duel
@@ -86,6 +90,16 @@ events = _of_study(
     Index("events_by_ticket", "study", "ticket"),
     Index("events_by_who", "study", "who", "number"),
 )
+
+
+class Question(NamedTuple):
+    """What a ticket asks: numbers of the arms and the item, which may be None."""
+
+    left: int
+    right: int
+    item: int | None = None
+    gold: float | None = None  # the right outcome of a gold question, None for a duel
+    repeat: bool = False  # whether the judge has answered it before
 
 
 class Row(NamedTuple):
@@ -111,17 +125,23 @@ class Event(NamedTuple):
     """Something that happened to a ticket, or to the arms."""
 
     number: int  # in the order of the store, from 1
-    # number of the ticket, its arms and item (numbers), judge and right outcome; None for what
-    # happened to arms
+    # number of the ticket, its arms and item (numbers), judge, right outcome and batch; None for
+    # what happened to arms
     ticket: int | None
     left: int | None
     right: int | None
     item: int | None
     judge: str | None
     gold: float | None
+    batch: int | None
     kind: str  # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms"
     outcome: float | None  # as of a ticket
     margin: float | None
     reason: str | None  # of a correction
     who: str | None  # who told, corrected or skipped, or None
     at: float  # seconds since 1970
+
+    @property
+    def is_duel(self) -> bool:
+        """Whether its ticket is a duel: no gold question, and no repeat."""
+        return self.gold is None and self.batch != REPEAT

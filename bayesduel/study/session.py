@@ -30,7 +30,7 @@ from bayesduel.study.sources import SourcePosterior, sources_term
 from bayesduel.study.stopping import StopRule
 from bayesduel.text import count
 
-__all__ = ["Decision", "Session", "belief_of"]
+__all__ = ["Decision", "Session", "belief_of", "take"]
 
 SELF_DUELS = 1000
 QUICK, CONFIRMED = 500, 4000  # draws on which a stop rule is asked, and confirmed
@@ -210,15 +210,16 @@ class Session:
         n: int,
         pending: Sequence[tuple[int, int, int]],
         rng: np.random.Generator,
-        without: np.ndarray | None = None,
+        room: np.ndarray | None = None,
     ) -> list[tuple[int, int]]:
         """Return the next n pairs.
 
         Required pairs come first. A posterior-driven policy counts what pending pairs are expected
-        to tell and leaves out the pairs of `without`; other policies choose as if there were none.
+        to tell and names no pair more often than there is room; other policies choose as if there
+        were none pending, and room for all.
 
         pending: pairs that are asked already, and how often.
-        without: whether a pair is left out, symmetric, shape (K, K).
+        room: how often a pair may be named, symmetric, shape (K, K); None for any number.
         """
         if not self.driven:
             return [self._selected(rng) for _ in range(n)]
@@ -232,12 +233,13 @@ class Session:
         else:
             for i, j, times in pending:
                 anticipate(ahead.posterior, i, j, times)
-        if without is not None:
-            ahead = ahead._replace(cost=np.where(without, np.inf, ahead.cost))
-            if np.isinf(ahead.cost).all():
-                return []
+        if room is not None:
+            room = room.copy()
+            ahead = ahead._replace(cost=np.where(room < 1, np.inf, ahead.cost))
         found: list[tuple[int, int]] = []
         for _ in range(n):
+            if room is not None and np.isinf(ahead.cost).all():
+                break
             missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
             missing[np.isinf(ahead.cost)] = 0
             wanted = self._wanted([*pending, *((i, j, 1) for i, j in found)], rng)
@@ -249,6 +251,8 @@ class Session:
             else:
                 i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
+            if room is not None and take(room, i, j) < 1:
+                ahead.cost[[i, j], [j, i]] = np.inf
             if len(found) < n:
                 anticipate(ahead.posterior, i, j, 1)
         return found
@@ -363,6 +367,12 @@ class Session:
             self.stop.steers,
             decided and answer is None,
         )
+
+
+def take(room: np.ndarray, i: int, j: int) -> int:
+    """Take one off the room of a pair, in place; return what is left."""
+    room[[i, j], [j, i]] -= 1
+    return int(room[i, j])
 
 
 def _win(link: int, difference: np.ndarray) -> np.ndarray:

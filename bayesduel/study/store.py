@@ -16,7 +16,9 @@ from sqlalchemy import BindParameter, Connection, bindparam, case, func, insert,
 from bayesduel.study.database import Database, StudyError, earlier, exclusive
 from bayesduel.study.schema import (
     FORMAT,
+    REPEAT,
     Event,
+    Question,
     Row,
     arms,
     events,
@@ -36,7 +38,6 @@ __all__ = [
     "PENDING",
     "SHARED",
     "TICKETS",
-    "UNTOLD_OF",
     "USED",
     "Store",
     "StudyError",
@@ -74,17 +75,17 @@ RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).
 LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED)
 PENDING = TICKETS.where(t.state == "open", ~LATE)
 EXPIRED = TICKETS.where(t.state == "open", LATE)
-ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
+IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT)
+ANSWERED = TICKETS.where(t.state == "told", IS_DUEL)
 DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
-UNTOLD_OF = COUNTED.where(t.judge == bindparam("judge"), t.state.in_(("open", "skipped")))
-TOLD = (t.study == own) & (t.state == "told") & t.gold.is_(None)
+TOLD = (t.study == own) & (t.state == "told") & IS_DUEL
 TOLD_CELLS = select(*DUEL, t.outcome, func.count()).where(TOLD).group_by(*DUEL, t.outcome)
-OPEN = (t.study == own) & (t.state == "open") & t.gold.is_(None)
+OPEN = (t.study == own) & (t.state == "open") & IS_DUEL
 RESERVED = select(*DUEL, func.count()).where(OPEN, ~LATE).group_by(*DUEL)
 USED = (
     select(*DUEL, t.item, func.count())
-    .where(t.study == own, t.state.in_(("open", "told")), t.gold.is_(None))
+    .where(t.study == own, t.state.in_(("open", "told")), IS_DUEL)
     .group_by(*DUEL, t.item)
 )
 ASKS = (  # with 1 after the first ticket of a call
@@ -94,8 +95,8 @@ ASKS = (  # with 1 after the first ticket of a call
     .order_by(t.batch)
 )
 OF_TICKET = (t.study == e.study) & (t.number == e.ticket)
-COLUMNS = {name: (t if name in ("left", "right", "item", "judge", "gold") else e)[name]
-           for name in Event._fields}  # fmt: skip
+OF_THE_TICKET = ("left", "right", "item", "judge", "gold", "batch")
+COLUMNS = {name: (t if name in OF_THE_TICKET else e)[name] for name in Event._fields}
 EVENTS = (
     select(*COLUMNS.values())
     .select_from(events.outerjoin(tickets, OF_TICKET))
@@ -337,14 +338,14 @@ class Store(Database):
 
     def ask(
         self,
-        asked: Sequence[tuple[int, int, int | None, float | None]],
+        asked: Sequence[Question],
         judge: str | None,
         counts: tuple[int, int],
         chosen: bool = True,
     ) -> list[Row]:
         """Store tickets, and return them.
 
-        asked: left, right, item and, of gold questions, the right answer of each.
+        asked: what each is to ask.
         judge: who is to judge.
         counts: the numbers of the last ticket and event, as read in the same transaction.
         chosen: whether the policy chose them, so that its memory has to be brought up to it.
@@ -352,11 +353,15 @@ class Store(Database):
         with self.writing() as connection:
             (last, known), now = counts, time.time()
             rows = [
-                Row(last + k, i, j, item, judge, now, "open", None, None, None, gold, None)
-                for k, (i, j, item, gold) in enumerate(asked, start=1)
+                Row(last + k, q.left, q.right, q.item, judge, now, "open", None, None, None, q.gold)
+                for k, q in enumerate(asked, start=1)
             ]
-            more = {"study": self.study, "batch": (last + 1) * chosen, "known": known}
-            new = [{**more, **_columns(row)} for row in rows]
+            batch = (last + 1) * chosen
+            more = {"study": self.study, "known": known}
+            new = [
+                {**more, "batch": REPEAT if q.repeat else batch, **_columns(row)}
+                for q, row in zip(asked, rows, strict=True)
+            ]
             connection.execute(insert(tickets), new if len(new) > 1 else new[0])  # one round trip
             self._held.counts = rows[-1].number, known
         return rows

@@ -550,7 +550,8 @@ def studies(path: str | Path) -> tuple[str, ...]:
     >>> bd.studies("taste.study")
     ('drinks',)
     """
-    database = Database(path_of(path))
+    path_of(path)
+    database = Database(path)
     try:
         if database.is_new:
             database.discard()

@@ -133,7 +133,8 @@ def test_the_verdict_says_where_the_transitivity_check_objects():
 def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
     """Reliabilities of judges need two judges: with one the prior stands, and all stays open."""
     path = tmp_path / "s"
-    study = bd.Study(path, arms=list("abc"), model=BradleyTerry() + JudgeReliability())
+    model = BradleyTerry() + JudgeReliability()
+    study = bd.Study(path, arms=list("abc"), items=list("pqrst"), model=model)
     for _ in range(12):
         study.tell(study.ask(judge="ann"), "left")
     again = bd.Study(path)
@@ -157,7 +158,7 @@ def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
         monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
     study = bd.Study(arms=list("ab"), model=BradleyTerry() + JudgeReliability(), stop=None)
     study.import_duels(bd.Duels.from_votes(["a"] * 6, ["b"] * 6, [1] * 6, judge=list("xyxyxy")))
-    assert study.ask(judge="x").state == "open"
+    assert study.ask(judge="z").state == "open"
     assert study._ledger.parts.session.not_fitted == ""
     ranking = study.status(check=False).ranking
     assert ranking == ("a", "b") or (quick and set(ranking) == {"a", "b"})
