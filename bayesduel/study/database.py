@@ -3,12 +3,15 @@
 Every change is one transaction, on disk before it is acknowledged; one writer at a time.
 """
 
+import logging
 import os
 import re
 import sqlite3
+import time
+import warnings
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -18,14 +21,24 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLA
 from sqlalchemy.pool import StaticPool
 
 from bayesduel.study.schema import FORMAT, settings, studies
+from bayesduel.system.arguments import shown_value
+from bayesduel.system.atomic_write import replace_file
 
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
+log = logging.getLogger("bayesduel.study")
+
 BUSY = 60.0  # seconds that a writer waits for another
+PAUSE = 0.01  # seconds until it is tried again to begin the use of the log, which takes some ms
 # Connections that are kept: making one costs more than many queries (a process of PostgreSQL).
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}
 
 
+# Pages of the log (4 kB each) after which they are written into the file itself: about ten answers.
+# SQLite's own number, 1,000, leaves hundreds of answers in the log alone.
+CHECKPOINT = 40
+USES_LOG = b"\x02\x02"  # bytes 18 and 19: "Database File Format" of sqlite.org, section 1.3.3
+SCHEMA = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 # What stands for a password in an address, as SQLAlchemy and libpq take it: behind the user, up to
 # the last @, as it may hold any character; or a word of the query.
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:/")
@@ -62,7 +75,8 @@ class Database:
             self._file = None  # not made by this call
         self.read_only = self._file is None and _unwritable(path)
         self.url, self.engine = _engine(path)
-        weakref.finalize(self, self.engine.dispose)
+        self._kept = self._written()
+        weakref.finalize(self, _released, self.engine, self._kept)
         self.is_new = not self.tables()
 
     @contextmanager
@@ -113,9 +127,38 @@ class Database:
         finally:
             held.connection, held.writes, held.counts = before
 
+    def _written(self) -> Path | None:
+        """Return the file that this handle writes, None for another database."""
+        if self.path is None or "://" in str(self.path) or self.read_only:
+            return None
+        return Path(self.path).resolve()
+
     def close(self) -> None:
-        """Close the connections."""
-        self.engine.dispose()
+        """Close the connections; the file then holds all that its log does."""
+        _released(self.engine, self._kept)
+
+    def backup(self, copy: Path) -> None:
+        """Write a copy of the database as it stands now, whoever uses it, into a new file.
+
+        Raises StudyError if it is no SQLite database, or the file or a log of it is there.
+        """
+        if self.engine.dialect.name != "sqlite":
+            raise StudyError(
+                f"{self.url} should be a file to be copied here. Copy a database by its own "
+                "program, such as pg_dump for PostgreSQL."
+            )
+        for there in (copy, _log_of(copy)):
+            if there.exists():
+                raise StudyError(f"The copy should be a new file, got {there}, which is there.")
+        with self.errors(), replace_file(copy) as draft:
+            connection = self.engine.raw_connection()
+            try:
+                with closing(sqlite3.connect(draft)) as target:
+                    source: Any = connection.driver_connection
+                    source.backup(target)
+                    target.execute("PRAGMA journal_mode=DELETE")  # the copy needs no log
+            finally:
+                connection.close()
 
     def discard(self) -> None:
         """Close the connections, and remove the file that was made for a study that was refused."""
@@ -137,9 +180,27 @@ class Database:
         """Return the names of the tables."""
         with self.errors():
             names = set(inspect(self.engine).get_table_names())
+            if self.engine.dialect.name == "sqlite":
+                self._check_schema()
         if names and "settings" not in names:
             raise StudyError(f"{self.url} is a database without a study in it.")
         return names
+
+    def _check_schema(self) -> None:
+        """Raise StudyError if a file holds more than tables and indexes, which no study does.
+
+        A trigger would change what is stored, a view or a virtual table stand in place of a table.
+        """
+        with self.engine.connect() as connection:
+            for kind, name, text in connection.exec_driver_sql(SCHEMA).all():
+                virtual = str(text).upper().startswith("CREATE VIRTUAL")
+                if kind not in ("table", "index") or virtual:
+                    what = "virtual table" if virtual else kind
+                    raise StudyError(
+                        f"{self.url} is no file of a study alone: it should hold tables and "
+                        f"indexes, got the {what} {shown_value(name)}. Do not use a file of "
+                        "somebody you do not trust."
+                    )
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -212,11 +273,18 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
     if file.is_dir():
         raise StudyError(f"{file} should be a file, got a folder.")
-    left = file.with_name(f"{file.name}-wal")
+    left = _log_of(file)
     if not file.exists() and left.exists():
         raise StudyError(
             f"{file} is gone, but {left} is left of it: restore the file, or remove what is left "
             "to make a new study."
+        )
+    if _lacks_log(file):
+        warnings.warn(
+            f"{file} has no write-ahead log beside it ({left.name}), but was in use when it was "
+            "last written. If it is a copy of a running study, its last answers are missing. "
+            "Copy a study by `bayesduel study backup`.",
+            stacklevel=6,
         )
     if _unwritable(path):
         return str(file), _read_only(file)
@@ -242,8 +310,8 @@ def _unwritable(path: str | Path | None) -> bool:
 
 def _read_only(file: Path) -> Engine:
     """Return an engine on a file that cannot be written: it can be read all the same."""
-    log = file.with_name(f"{file.name}-wal")
-    whole = not log.exists() or not log.stat().st_size  # nothing is left to be read beside it
+    left = _log_of(file)
+    whole = not left.exists() or not left.stat().st_size  # nothing is left to be read beside it
     name = f"{file.resolve().as_uri()}?mode=ro{'&immutable=1' * whole}"
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(name, uri=True))
     event.listen(engine, "connect", _in_memory)
@@ -259,11 +327,82 @@ def _on_disk(connection: Any, _: Any) -> None:
     """Write ahead, and wait for the disk before anything is acknowledged."""
     connection.isolation_level = None
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _write_ahead(connection)
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
     except sqlite3.DatabaseError:
         connection.close()
         raise
+
+
+def _write_ahead(connection: Any) -> None:
+    """Begin to use the log, which SQLite refuses at once while another handle begins or ends."""
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(PAUSE)
+
+
+def _released(engine: Engine, file: Path | None) -> None:
+    """Close the connections, and write the log into the file.
+
+    The last handle ends the use of the log. A file that still uses it, without a log beside it, is
+    the copy of a file in use: this is how `_lacks_log` knows.
+    """
+    pool: Any = engine.pool
+    unused = file is not None and not pool.checkedin() and not pool.checkedout()
+    engine.dispose()
+    if unused or file is None or not file.exists():
+        return
+    try:
+        with closing(_alone(file)) as connection:
+            if not _ends_log(connection):
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    except sqlite3.DatabaseError as error:  # the answers are on disk, in the log
+        log.debug("the log of %s is not written into it: %s", file, error)
+
+
+def _lacks_log(file: Path) -> bool:
+    """Return whether a file uses a log that is not beside it, and no other handle has it open."""
+    if not file.is_file() or _log_of(file).exists():
+        return False
+    if _unwritable(file):  # nobody has it open, so that it may be read beside SQLite's locks
+        with file.open("rb") as stream:
+            return stream.read(20)[18:] == USES_LOG
+    try:
+        with closing(_alone(file)) as connection:
+            ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
+            return mode == "wal" and _ends_log(connection)
+    except sqlite3.DatabaseError:  # no database, or in use: what opens it says so
+        return False
+
+
+def _alone(file: Path) -> sqlite3.Connection:
+    """Return a connection to a file that is there, which waits for nobody."""
+    uri = f"{file.resolve().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+
+
+def _ends_log(connection: sqlite3.Connection) -> bool:
+    """Write the log into the file and end its use; return whether no other handle prevented it."""
+    try:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _log_of(file: Path) -> Path:
+    """Return the write-ahead log of a file."""
+    return file.with_name(f"{file.name}-wal")
 
 
 def _begin(connection: Connection) -> None:

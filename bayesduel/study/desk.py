@@ -10,6 +10,7 @@ from typing import Any, NoReturn, cast, overload
 import numpy as np
 
 from bayesduel.study.items import SeenItems, chosen_items
+from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, last_repeat, question, unseen_gold
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
@@ -18,7 +19,7 @@ from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, USED, Stor
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
-__all__ = ["Desk", "NoQuestion", "StudyStopped", "check_name", "locked"]
+__all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 
 MOST_TICKETS = 100_000  # of one call of ask
 
@@ -145,7 +146,7 @@ class Desk:
         check_whole(count, "n", 1)
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]
         return found[0] if n is None else found
@@ -184,6 +185,7 @@ class Desk:
             or the ticket was cancelled.
         """
         value, margin = outcome_value(outcome, self.kind)
+        judge = judge_name(judge)
         with self.together():
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
@@ -245,7 +247,7 @@ class Desk:
         ValueError
             If there is none, or someone else corrected it since.
         """
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         with self.together():
             _, number, who = self.store.done_by(judge)
             if number is None:
@@ -281,6 +283,7 @@ class Desk:
         ValueError
             If it is told or cancelled.
         """
+        judge = judge_name(judge)
         with self.together():
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
@@ -325,7 +328,7 @@ class Desk:
         ValueError
             If it is told, or `judge` has another ticket of its pair (on its item).
         """
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         states = ("open", "skipped", "cancelled")
         changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
         if judge is not None:
@@ -362,7 +365,7 @@ class Desk:
             If an argument is not as described.
         """
         self._ledger.catch_up()
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two arms, got {left!r} twice")
@@ -392,7 +395,7 @@ class Desk:
     @locked
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         late = self._current.late
         found = self.store.rows(PENDING, late=late) if judge is None else self._of(judge)[1]
         return [self._shown(row) for row in found]
@@ -608,7 +611,7 @@ class Desk:
         **values: Any,
     ) -> Ticket:
         """Store that something happened to a ticket; raise ValueError where its state forbids."""
-        check_name(by, "by")
+        by = judge_name(by, "by")
         with self.together():
             row = self._row(ticket)
             if row.state not in states:
@@ -637,7 +640,7 @@ class Desk:
         if found is None:
             name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
             raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
-        check_name(judge, "judge")
+        judge = judge_name(judge)
         if judge is not None and found.judge not in (None, judge):
             raise KeyError(f"ticket should be one of {judge!r}, got {self._id(number)}")
         return found
@@ -677,10 +680,3 @@ def _added(row: Row, cost: float | None) -> float | None:
     if finite(cost, "cost") < 0:
         raise ValueError(f"cost should be 0 or more, got {shown_value(cost)}")
     return (row.cost or 0.0) + float(cost)
-
-
-def check_name(given: Any, name: str) -> None:
-    """Raise ValueError unless `given` is a name or None."""
-    if given is not None and (not isinstance(given, str) or not given.strip()):
-        raise ValueError(f"{name} should be a name, got {shown_value(given)}")
-    check_utf8(given or "", f"{name} should be UTF-8 text")

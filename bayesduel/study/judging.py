@@ -193,7 +193,7 @@ def last_repeat(
 
 
 def unseen_gold(judging: Judging, own: Sequence[Row], retired: set[int]) -> list[Question]:
-    """Return the gold questions whose pair (on the item) the judge has not seen, not even as a duel.
+    """Return the gold questions whose pair (on the item) the judge has not seen, even as a duel.
 
     judging, own, retired: as in ``question``.
     """

@@ -9,9 +9,9 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, U
 
 __all__ = [
     "FORMAT",
+    "REPEAT",
     "Event",
     "Question",
-    "REPEAT",
     "Row",
     "arms",
     "events",

@@ -1,5 +1,6 @@
 """Settings of a study: as given, as stored, and the session that they make."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -30,6 +31,7 @@ from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["SETTINGS", "StudyParts", "check_room", "parts_of", "stored_settings"]
 
+KEY = re.compile(r"[A-Za-z0-9_]{1,40}")  # it stands in pages, in addresses and before the last dash
 NEVER = Budget(2**62)
 MOST_ARMS = 2000
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
@@ -213,6 +215,11 @@ def _text(value: Any, _: Sequence[str]) -> None:
         raise TypeError
 
 
+def _key(value: Any, _: Sequence[str]) -> None:
+    if not isinstance(value, str) or not KEY.fullmatch(value):
+        raise ValueError("key should be letters and digits, at most 40")
+
+
 def _expires(value: Any, _: Sequence[str]) -> None:
     if not finite(value, "expires") > 0:
         raise ValueError("expires should be positive, in seconds")
@@ -226,7 +233,7 @@ def _history(value: Any, _: Sequence[str]) -> None:
 
 READERS: dict[str, Callable[[Any, Sequence[str]], Any]] = {  # every setting, as it is stored
     "created": _text,
-    "key": _text,
+    "key": _key,
     "goal": _goal,
     "model": lambda value, _: model_from_settings(value),
     "policy": lambda value, _: None if value is None else policy_from(value),

@@ -13,9 +13,10 @@ from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.database import Database
-from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, check_name, locked
+from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
+from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.machine import run
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
@@ -193,7 +194,7 @@ class Study(Desk):
         ValueError
             If a label is there already, or there are more arms than a study takes.
         """
-        check_name(by, "by")
+        by = judge_name(by, "by")
         with self.together():
             new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
             check_room(len(self.arms) + len(new))
@@ -219,7 +220,7 @@ class Study(Desk):
         KeyError, ValueError
             If a label is unknown, or fewer than two arms, or too few for the goal, would be left.
         """
-        check_name(by, "by")
+        by = judge_name(by, "by")
         with self.together():
             numbers = self._numbers(arms)
             retired = self._ledger.retired | set(numbers)
@@ -247,7 +248,7 @@ class Study(Desk):
         KeyError, ValueError
             If a label is unknown, or of an arm that is not retired.
         """
-        check_name(by, "by")
+        by = judge_name(by, "by")
         numbers = self._numbers(arms)
         for k in numbers:
             if k not in self._ledger.retired:
@@ -474,6 +475,32 @@ class Study(Desk):
             {**self._shown(row).to_dict(), "told": moment(row.answered or row.asked)}
             for row in self.store.rows(ANSWERED)
         ]
+
+    @locked
+    def backup(self, path: str | Path) -> None:
+        """Write a copy of the study's file, as it stands now, while anyone may ask and tell.
+
+        To copy the file itself is not enough while the study is open: its last answers are in the
+        write-ahead log beside it. All studies of the file are copied.
+
+        Parameters
+        ----------
+        path
+            A new file.
+
+        Raises
+        ------
+        StudyError
+            If the file is there, or the study is in a database that is no file.
+
+        Examples
+        --------
+        >>> study = bd.Study("drinks.study", arms=["tea", "coffee"])
+        >>> study.backup("copy.study")
+        >>> bd.Study("copy.study").arms
+        ('tea', 'coffee')
+        """
+        self.store.backup(path_of(path))
 
     def close(self) -> None:
         """Close the file or the connections to the database."""

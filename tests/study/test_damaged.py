@@ -28,6 +28,19 @@ pytestmark = pytest.mark.plain
         ("update tickets set outcome = 'x'", "an outcome should be 0, 0.5 or 1, got 'x'"),
         ("drop table studies", r"earlier version of bayesduel \(format 1, this version reads 3\)"),
         ("drop table events", "no such table: events"),
+        (
+            "create trigger t after update on tickets begin update tickets set outcome = 1; end",
+            "should hold tables and indexes, got the trigger 't'",
+        ),
+        ("create view v as select 1", "should hold tables and indexes, got the view 'v'"),
+        (
+            "create virtual table f using fts5(x)",
+            "should hold tables and indexes, got the virtual table 'f'",
+        ),
+        (
+            "update settings set value = '\"../<b>\"' where name = 'key'",
+            "its key should be as a study stores it, got '../<b>': key should be letters",
+        ),
     ],
 )
 def test_a_damaged_study_is_refused_by_what_is_wrong(change, message, tmp_path):

@@ -71,15 +71,15 @@ def test_overlap_asks_what_others_answered_and_repeats_swap_the_sides():
     assert {pair(t) for t in ours} == theirs
     study = made(repeats=1.0)
     seen = []
-    for _ in range(12):  # each of six pairs twice
+    for _ in range(10):  # six pairs, and four again: the last two are too near
         seen.append(study.ask(judge="ann"))
         study.tell(seen[-1], "left")
     with pytest.raises(bd.NoQuestion, match="'ann' has seen all"):
         study.ask(judge="ann")
     times = Counter(pair(t) for t in seen)
-    assert set(times.values()) == {2}
+    assert sorted(times.values()) == [1, 1, 2, 2, 2, 2]
     (row,) = study.judges()
-    assert row["repeated"] == 6
+    assert row["repeated"] == 4
     first = next(t for t in seen if times[pair(t)] > 1)
     again = next(t for t in seen[seen.index(first) + 1 :] if pair(t) == pair(first))
     assert (again.left, again.right) == (first.right, first.left)
@@ -196,10 +196,10 @@ def test_no_judge_of_many_at_once_sees_a_question_twice_or_knows_a_gold_one(tmp_
     for tickets in seen.values():
         assert len({pair(t) for t in tickets}) == len(tickets) > 10
     for judge in seen:
-        rows = [row for row in study.store.rows(OF_JUDGE, judge=judge)]
+        rows = study.store.rows(OF_JUDGE, judge=judge)
         places = [k for k, row in enumerate(rows) if row.gold is not None]
         assert all(late - early > 3 for early, late in pairwise(places))
-        assert all(k // 5 < len(places) or len(places) == 6 for k in range(len(rows) // 5 * 5))
+        assert len(places) <= len(rows) // 5 + 1
 
 
 def test_an_expired_ticket_is_given_back_once_all_else_is_seen(monkeypatch):

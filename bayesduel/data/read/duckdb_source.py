@@ -411,7 +411,7 @@ class FileSource:
         place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
         packed = None if file.compression == "none" else file.compression
         if packed:
-            formats.verify(file.path, packed)
+            formats.verify(file.path, packed, lines_end=file.format in ("csv", "jsonl"))
         whole = file.format in ("parquet", "object")  # which DuckDB reads decompressed
         with formats.open_bytes(file.path, file.compression) as stream:
             marked = file.is_json and stream.read(3) == codecs.BOM_UTF8

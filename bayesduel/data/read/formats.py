@@ -25,6 +25,7 @@ from bayesduel.system.arguments import check_type, shown_value
 from bayesduel.text import join, printable, shorten
 
 __all__ = [
+    "LONGEST_LINE",
     "LogFile",
     "called",
     "check_file",
@@ -35,6 +36,7 @@ __all__ = [
     "names_log",
     "open_bytes",
     "open_csv",
+    "open_lines",
     "recognise",
     "verify",
 ]
@@ -55,6 +57,10 @@ DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what 
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
 HEAD = 65_536  # bytes read to recognise the format
+LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
+# Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
+# is no longer read: 2 MB of it can hold a line of 4 GB.
+ENDLESS_LINE = 4 * LONGEST_LINE
 KEYED = 1_000  # JSON lines whose keys are the first columns, in their order
 LONGEST_NAME = 255  # characters of a path in a message that there is no such file
 
@@ -203,8 +209,47 @@ def open_bytes(name: str, compression: str) -> IO[bytes]:
     return io.BufferedReader(pa.input_stream(stream, compression=compression))
 
 
-def verify(name: str, compression: str) -> None:
-    """Decompress a file to its end.
+def open_lines(name: str, compression: str) -> IO[bytes]:
+    """Open a file of lines for its decompressed bytes.
+
+    Reading raises ValueError in a line of a compressed file that does not end.
+    """
+    stream = open_bytes(name, compression)
+    return stream if compression == "none" else io.BufferedReader(_Lines(stream, name))
+
+
+class _Lines(io.RawIOBase):
+    """Bytes of lines, none of them endless."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._line = 1
+        self._length = 0  # of the line so far
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(min(len(buffer), LONGEST_LINE))
+        buffer[: len(data)] = data
+        first = data.find(b"\n")
+        if self._length + (len(data) if first < 0 else first) > ENDLESS_LINE:
+            raise ValueError(
+                f"{self._name}, line {self._line}: should be at most {LONGEST_LINE:,} bytes long, "
+                f"got more than {ENDLESS_LINE:,}"
+            )
+        self._line += data.count(b"\n")
+        self._length = self._length + len(data) if first < 0 else len(data) - data.rfind(b"\n") - 1
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def verify(name: str, compression: str, *, lines_end: bool = False) -> None:
+    """Decompress a file to its end; where it is one of lines, these have to end.
 
     DuckDB accepts a gzip stream with a wrong checksum, or a truncated zstd stream, as the whole
     file.
@@ -212,9 +257,10 @@ def verify(name: str, compression: str) -> None:
     Raises ValueError if the stream is damaged or truncated, with the last line that could be read.
     """
     done = lines = 0
+    opened = open_lines if lines_end else open_bytes
     for size in (1 << 20, 1 << 6):  # a second time in small steps, to come close to the damage
         try:
-            with open_bytes(name, compression) as stream:
+            with opened(name, compression) as stream:
                 for _ in range(done >> 20):
                     stream.read(1 << 20)
                 while block := stream.read(size):
@@ -247,7 +293,7 @@ def open_csv(
             yield line
 
     try:
-        with open_bytes(name, compression) as raw:
+        with open_lines(name, compression) as raw:
             text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
             yield csv.reader(remembered(text), delimiter=delimiter, strict=strict), lines
     finally:
@@ -441,7 +487,7 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
 def _first_keys(name: str, compression: str) -> tuple[str, ...]:
     keys: dict[str, None] = {}
     first_fault = ""
-    with open_bytes(name, compression) as raw:
+    with open_lines(name, compression) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace")
         for number, line in enumerate(text):
             found = json_object(line) if line.strip() else {}

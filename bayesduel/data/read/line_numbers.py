@@ -16,7 +16,15 @@ import pyarrow as pa
 
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
-from bayesduel.data.read.formats import LogFile, json_object, json_objects, open_bytes, open_csv
+from bayesduel.data.read.formats import (
+    LONGEST_LINE,
+    LogFile,
+    json_object,
+    json_objects,
+    open_bytes,
+    open_csv,
+    open_lines,
+)
 from bayesduel.text import count, from_spreadsheet
 
 __all__ = [
@@ -29,7 +37,6 @@ __all__ = [
 ]
 
 CHUNK = 20_000
-LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 NOT_CLOSED = "has a quote that is not closed, or closed inside a field"
 
 
@@ -207,7 +214,7 @@ def _json_lines(file: LogFile) -> Iterator[tuple[int, str, dict[str, Any]]]:
         for number, found in enumerate(json_objects(file.path, file.compression)):
             yield (number, found, {}) if isinstance(found, str) else (number, "", found)
         return
-    with open_bytes(file.path, file.compression) as raw:
+    with open_lines(file.path, file.compression) as raw:
         for number, data in enumerate(raw, start=1):
             if not data.strip():
                 continue
@@ -226,7 +233,7 @@ def _json_text(value: Any) -> str | None:
 
 def _odd_line_end(file: LogFile) -> int | None:
     """Return the first line that does not end as line 1 does, or None."""
-    with open_bytes(file.path, file.compression) as raw:
+    with open_lines(file.path, file.compression) as raw:
         first = None
         number = 0
         for data in raw:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bayesduel.data.read.formats import LogFile, open_bytes
+from bayesduel.data.read.formats import LogFile, open_lines
 
 __all__ = ["count_records"]
 
@@ -72,7 +72,7 @@ def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
 
 def _whole_lines(file: LogFile) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks that end with a line."""
-    with open_bytes(file.path, file.compression) as stream:
+    with open_lines(file.path, file.compression) as stream:
         rest: list[bytes] = []
         while block := stream.read(BLOCK):
             cut = block.rfind(b"\n") + 1
