@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from bayesduel.serve.operations import Refused
+from bayesduel.study.judge_name import judge_name
 from bayesduel.study.schema import tickets
 from bayesduel.study.store import Store
 from bayesduel.system.arguments import check_one_of, shown_value
@@ -118,20 +119,25 @@ class Access:
 
     def __init__(self, store: Store) -> None:
         self._database, self._study = store, store.study
+        self._sources = {name for name, _ in store.setting("sources") or ()}
         with store.writing() as connection:
             metadata.create_all(connection)
 
     def invite(self, judge: str, role: str, days: float) -> tuple[Invitation, str]:
         """Store a new invitation; return it and its token, which is stored nowhere.
 
-        Raises ValueError if the role is none, the name is empty, too long or has control
-        characters, or the number of days is out of range.
+        Raises ValueError if the role is none, the name is empty, too long, has invisible
+        characters or is that of a source, or the number of days is out of range.
         """
         check_one_of(role, "role", ROLES)
-        name = " ".join(judge.split())
-        if not 0 < len(name) <= NAME or re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", name):
+        name = judge_name(judge)
+        if len(name) > NAME:
             raise ValueError(
                 f"judge should be a name of 1 to {NAME} characters, got {shown_value(judge)}"
+            )
+        if role == "judge" and name in self._sources:
+            raise ValueError(
+                f"judge should not be called like a source of the study, got {shown_value(name)}"
             )
         if not 0 < days <= LONGEST:
             raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")
@@ -180,9 +186,10 @@ class Access:
         return made, token
 
     def _free_name(self, name: str) -> str:
-        """Return a name, or the name and a number where another judge is called like that."""
+        """Return a name, or it and a number where a judge or a source is called like that."""
         names = chain([name], (f"{name}-{k}" for k in count(2)))
-        return next(each for each in names if not self._database.found(NAMED, judge=each))
+        free = (each for each in names if each not in self._sources)
+        return next(each for each in free if not self._database.found(NAMED, judge=each))
 
     def _stored(self, token: str, judge: str, role: str, expires: float) -> Invitation:
         now = time.time()

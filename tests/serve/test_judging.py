@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import bayesduel as bd
+from bayesduel.serve.access import Access
 from tests.serve.conftest import write_content
 
 pytestmark = pytest.mark.plain
@@ -326,3 +327,18 @@ def test_the_client_of_the_docs_judges(site, monkeypatch, capsys):
     exec(code, {"token": made.tokens["ann"]})
     assert capsys.readouterr().out.startswith("The study has all the answers")
     assert made.study.n_duels == 3
+
+
+def test_a_judge_is_not_called_like_a_source_and_one_name_is_one_judge(site):
+    """Whose votes would count as the machine's."""
+    made = site()
+    made.study.store.set(sources=[["people", 1.0], ["panel-gpt", 0.01]])
+    access = Access(made.study.store)
+    with pytest.raises(ValueError, match="not be called like a source of the study, got 'panel-g"):
+        access.invite("panel\uff0dgpt", "judge", 1)
+    link, _ = access.invite("panel", "open", 1)
+    assert access._free_name("panel-gpt") == "panel-gpt-2"
+    assert link.judge == "panel"
+    assert access.invite("Jose\u0301", "judge", 1)[0].judge == "José"
+    with pytest.raises(ValueError, match=r"no invisible character, got U\+200B"):
+        access.invite("an\u200bn", "judge", 1)
