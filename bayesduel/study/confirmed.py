@@ -96,7 +96,18 @@ class Confirmed(StopRule):
         return _standing(self.rope, evidence)[1]
 
     def probability(self, evidence: Evidence) -> float:
-        return self.value(evidence)
+        """Return the posterior probability that the answer is right, all its pairs together.
+
+        By the scores, and at most that of the weakest pair by itself. Where direct duels put
+        another arm first than the scores do, it is by direct duels alone, pairs independent.
+        """
+        candidate, least, _ = _standing(self.rope, evidence)
+        if candidate is None:
+            return least
+        if _pairs(evidence, candidate) == _pairs(evidence, evidence.order):
+            return min(self.rule.probability(evidence), least)
+        *_, reversed_ = _reversals(evidence, candidate, self.rope)
+        return float((1 - reversed_).prod())
 
     def reached(self, evidence: Evidence) -> bool:
         return self.value(evidence) >= self._asked
@@ -161,7 +172,7 @@ def _handed_over(evidence: Evidence) -> tuple[list[np.ndarray], bool]:
         chance, (above, below) = _weakest(evidence, order, 0.0)
         if chance < BEATEN:
             return tried, False
-        answer = frozenset(zip(*evidence.goal.contrasts(order), strict=True))
+        answer = _pairs(evidence, order)
         if answer in seen:
             return tried, True
         seen.add(answer)
@@ -173,10 +184,26 @@ def _moved(order: np.ndarray, arm: int, place: int) -> np.ndarray:
     return np.insert(order[order != arm], place, arm)
 
 
+def _pairs(evidence: Evidence, order: np.ndarray) -> frozenset[tuple[int, int]]:
+    """Return the pairs that an order answers, the arm above first."""
+    return frozenset(zip(*evidence.goal.contrasts(order), strict=True))
+
+
 def _weakest(evidence: Evidence, order: np.ndarray, by: float) -> Weakest:
     """Return the pair of the answer that is most probably the other way round by more than `by`."""
+    above, below, chance = _reversals(evidence, order, by)
+    k = np.lexsort((below, above, -chance))[0]
+    return float(chance[k]), (int(above[k]), int(below[k]))
+
+
+def _reversals(
+    evidence: Evidence, order: np.ndarray, by: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of the answer, and the probability that each is reversed by more than `by`.
+
+    Each pair by itself; the arms above, those below and the probabilities, shape (pairs,).
+    """
     above, below = evidence.goal.contrasts(order)
     wins = evidence.wins
     chance = betainc(PRIOR + wins[above, below], PRIOR + wins[below, above], 0.5 - by)
-    k = np.lexsort((below, above, -chance))[0]
-    return float(chance[k]), (int(above[k]), int(below[k]))
+    return above, below, chance

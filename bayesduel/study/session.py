@@ -52,8 +52,7 @@ class Decision:
     # and the probability that all of them are
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
-    # whether the stop rule looks at the answer's own duels, each pair by itself: the probability is
-    # that no arm beats it by more than the rope, or that there is no such arm
+    # whether the stop rule looks at the answer's own duels, each pair by itself
     confirmed: bool = False
     nobody: bool = False  # whether the answer is that no arm is such
 

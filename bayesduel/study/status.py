@@ -27,10 +27,11 @@ class Status:
     answer
         Labels of the answer: the best arm, the k best, or the ranking; () where no arm qualifies.
     probability
-        Posterior probability that the answer is right, in the sense of the stop rule: within its
-        rope, under a ``Confirmed`` rule by the duels of each pair by itself.
+        Posterior probability that the answer is right, up to the rope of the stop rule. Under a
+        ``Confirmed`` rule it is at most that of the weakest pair by its own duels. Where these
+        duels put another arm first than the scores do, it is by direct duels alone.
     confirmed
-        Whether it is by these.
+        Whether the stop rule looks at the answer's own duels, each pair by itself.
     verdict, reason
         The answer and the stop rule, in words.
     history

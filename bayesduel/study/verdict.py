@@ -26,7 +26,7 @@ def verdict(
     if not n_duels:
         return "No outcome was told yet."
     order = [labels[i] for i in decision.order]
-    by = ", by direct duels alone" if decision.confirmed else ""
+    by = ", confirmed by direct duels" if decision.confirmed and decision.decided else ""
     sure, tied = f"({percent(decision.probability)} % sure{by})", _tied(decision, labels)
     points = f"{100 * rope:g} points of win probability"
     said = goal.roughly(order, 100 * rope) if rope else goal.sentence(order)

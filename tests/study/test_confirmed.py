@@ -4,9 +4,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.special import betainc
 
 import bayesduel as bd
 from bayesduel.study.stop_settings import rule_from
+from bayesduel.text import percent
 
 pytestmark = pytest.mark.plain
 
@@ -45,9 +47,9 @@ def test_the_arm_that_beats_all_is_found_where_another_wins_most():
     assert status.decided
     assert status.answer == ("a",)
     assert status.confirmed
-    assert status.probability >= 0.99
+    assert status.probability >= 0.95
     assert status.verdict.startswith("Decided: no arm beats a by more than 5 points of win ")
-    assert "% sure, by direct duels alone)" in status.verdict
+    assert "% sure, confirmed by direct duels)" in status.verdict
     assert "(rule: 0.99)" in status.reason
 
 
@@ -125,7 +127,7 @@ def test_every_goal_is_confirmed_where_the_scores_mislead(goal, answers):
     status = told(P, goal=goal).status(check=False)
     assert status.decided
     assert status.answer in answers
-    assert "by direct duels alone" in status.verdict
+    assert "confirmed by direct duels" in status.verdict
 
 
 def test_the_three_of_a_top_cycle_are_the_three_best():
@@ -139,3 +141,43 @@ def test_a_circle_has_no_ranking_and_stays_undecided():
     status = told(CYCLE, rule=RULE & bd.Budget(1), goal="full-ranking").status(check=False)
     assert not status.decided
     assert "Not decided within the budget" in status.verdict
+
+
+def test_the_headline_has_the_probability_of_the_answer_not_of_its_weakest_pair():
+    """After one duel of 100 arms each pair is open, and nothing is known of all together."""
+    study = bd.Study(arms=[f"m{k}" for k in range(100)], stop=bd.Confirmed(bd.WithinRope(0.95)))
+    study.tell(study.ask(), "left")
+    status = study.status()
+    evidence = study._ledger.parts.session.evidence(4000, np.random.default_rng(1))
+    by_scores = bd.WithinRope(0.95).probability(evidence)
+    assert by_scores < 0.1
+    assert status.probability == pytest.approx(by_scores, abs=0.05)
+    assert f"({percent(status.probability)} % sure)" in status.verdict
+    assert status.history[-1] == (1, round(status.probability, 4))
+    assert "each by itself with probability 0.5" in status.reason
+
+
+def test_the_probability_of_an_answer_is_at_most_that_of_its_weakest_pair():
+    study = bd.Study(arms=list("abcd"), stop=RULE, seed=1)
+    wins = np.zeros((4, 4), int)
+    wins[0, 1:] = 30
+    wins[1, [2, 3]] = 30
+    wins[0, 3] = 0  # they never met: the scores know the answer, the duels of this pair do not
+    study.import_duels(bd.Duels.from_wins(wins, list("abcd")))
+    status = study.status(check=False)
+    assert status.answer == ("a",)
+    assert status.probability == pytest.approx(1 - betainc(2, 2, 0.4))
+
+
+def test_where_duels_contradict_the_scores_the_probability_is_that_of_all_pairs():
+    """a beats b, c and d by a little, b thrashes c and d: the scores put b first."""
+    study = bd.Study(arms=list("abcd"), stop=RULE, seed=1)
+    wins = np.zeros((4, 4), int)
+    wins[0, 1:] = 32, 24, 24
+    wins[1:, 0] = 8, 16, 16
+    wins[1, 2:] = 99
+    study.import_duels(bd.Duels.from_wins(wins, list("abcd")))
+    status = study.status(check=False)
+    assert status.answer == ("a",)
+    pairs = 1 - betainc(2 + wins[0, 1:], 2 + wins[1:, 0], 0.4)
+    assert status.probability == pytest.approx(pairs.prod())
