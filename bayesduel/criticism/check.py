@@ -669,6 +669,5 @@ def _probabilities(b: CyclePosterior) -> dict[str, Any]:
         "total_order": b.weak,
         "cyclic_triads": b.cyclic,
         "cyclic_triads_sampling_error": b.cyclic_error,
-        "curl_share": b.curl,
         "draws": b.n_draws,
     }

@@ -15,9 +15,8 @@ from scipy.special import betaln
 from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.triads import AT_ONCE, Triads
 from bayesduel.data.votes import Pairs
-from bayesduel.inference.design import laplacian
 
-__all__ = ["Cycle", "CyclePosterior", "curl_share", "cycle_posterior", "draw_pairs"]
+__all__ = ["Cycle", "CyclePosterior", "cycle_posterior", "draw_pairs"]
 
 NAMED = 10  # cycles named
 LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Normal(log 4, 1)
@@ -59,8 +58,6 @@ class CyclePosterior:
     # number of cycles, the most probable one included, that are not less probable than it beyond
     # two Monte Carlo standard errors. Where triads were sampled, an estimate.
     n_alike: int
-    # share of the log odds that no scores explain: mean, and the ends of its interval
-    curl: tuple[float, float, float]
     n_draws: int  # number of posterior draws
 
 
@@ -76,12 +73,7 @@ def cycle_posterior(
     if triads.share < 1:
         spread = share.sum(1).std() * np.sqrt((1 - triads.share) / len(share))
         error = float(triads.n_closed * spread)
-    number = pairs.first_wins + pairs.second_wins + pairs.ties
     low, high = np.quantile(cyclic, (0.025, 0.975))
-    curl = curl_share(
-        np.log(theta / (1 - theta)), number.astype(float), pairs.first, pairs.second, n_arms
-    )
-    curl_low, curl_high = np.quantile(curl, (0.025, 0.975))
     won = _winner(theta, pairs.first, pairs.second, n_arms)
     complete = len(pairs.first) == n_arms * (n_arms - 1) // 2
     prior = lgamma(n_arms + 1) - n_arms * (n_arms - 1) / 2 * np.log(2)
@@ -95,7 +87,6 @@ def cycle_posterior(
         cyclic_error=error,
         n_alike=round(_alike(share, n_draws) / triads.share),
         cycles=_named(pairs, labels, triads.edges, share, (theta > 0.5).mean(0)),
-        curl=(float(curl.mean()), float(curl_low), float(curl_high)),
         n_draws=n_draws,
     )
 
@@ -113,22 +104,6 @@ def draw_pairs(pairs: Pairs, n_draws: int, rng: np.random.Generator) -> np.ndarr
     weight = np.exp(density - density.max())
     h = rng.choice(half, n_draws, p=weight / weight.sum())[:, None]
     return np.clip(rng.beta(won + h, lost + h), 1e-9, 1 - 1e-9)
-
-
-def curl_share(
-    odds: np.ndarray, weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int
-) -> np.ndarray:
-    """Return the share of log odds that differences of scores do not explain, (n,), in [0, 1].
-
-    Jiang, Lim, Yao & Ye, "Statistical ranking and combinatorial Hodge theory", Mathematical
-    Programming 2011. What is no gradient is curl (around triads) and, where pairs did not
-    meet, harmonic (around longer ways); both are counted.
-    """
-    inverse = np.linalg.pinv(laplacian(weight, first, second, n_arms), hermitian=True)
-    total = (weight * odds**2).sum(1)
-    divergence = (grouped(first, n_arms) - grouped(second, n_arms)).T @ (weight * odds).T
-    explained = (divergence * (inverse @ divergence)).sum(0)
-    return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
 
 def _count(theta: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

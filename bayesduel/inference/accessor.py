@@ -123,13 +123,32 @@ class DuelAccessor:
         used = self.covariance(covariance)
         if used != "model":
             if used not in self._robust:
-                self._robust[used] = _stretched(self._fit, self.posterior("model"), used)
-            return dict(self._robust[used])
+                self._robust[used] = _stretched(self._fit, self._draws, used)
+            return self._averaged(self._robust[used])
+        return self._averaged(self._draws)
+
+    @property
+    def _draws(self) -> dict[str, np.ndarray]:
+        """The parameters of the fit by name, draws first."""
         return {
             str(name): v.values.reshape(-1, *v.shape[2:])
             for name, v in self._fit["posterior"].data_vars.items()
             if name != "preference"  # in fits of earlier versions
         }
+
+    def _averaged(self, draws: Arrays) -> dict[str, np.ndarray]:
+        """Return the draws with overall scores as the attribute ``averaged_over`` says.
+
+        It holds, by the name of a term's deviations, the weight of each level: overall scores are
+        then the weighted mean of the scores in these levels, and deviations those from that mean.
+        """
+        found = dict(draws)
+        over = json.loads(self._fit.attrs.get("averaged_over", "{}"))
+        for name, weights in over.items():
+            mean = np.einsum("nli,l->ni", found[name], weights)
+            found["score"] = found["score"] + mean
+            found[name] = found[name] - mean[:, None]
+        return found
 
 
 def _stretched(fit: xr.DataTree, draws: Arrays, clustering: str) -> dict[str, np.ndarray]:

@@ -26,7 +26,7 @@ __all__ = [
 CYCLICITY_SIZE = (5.8, 2.7)
 CYCLES_SIZE = (5.4, 4.6)
 MOST_ARMS = 8  # arms in the graph of cycles
-SHOWN_FROM = 0.5  # probability from which cycles beside the most probable one are plotted
+SHOWN_FROM = 0.5  # probability above which a cycle is plotted
 residuals_size = preference_size
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
@@ -111,26 +111,30 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the most probable cycles as arrows, each with the probability of its majority.
 
     An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
-    Cycles with a probability above one half are included until eight arms are in the figure.
+    Cycles with a probability above one half are included until eight arms are in the figure. Where
+    no cycle has one, the figure says so.
 
     Raises
     ------
     ValueError
-        If there are no cycles to draw.
+        If no triad of the log can close, so that there are no cycles.
 
     Examples
     --------
     >>> rows = {"left": list("abc") * 20, "right": list("bca") * 20, "outcome": [1] * 60}
     >>> ax = bd.plot_cycles(bd.check(bd.read_duels(rows), quick=True))
     """
-    if not check.cycles:
+    if check.cycle_posterior is None:
         raise ValueError("check should have found cycles to draw, got none")
+    shown = [cycle for cycle in check.cycles if cycle.probability > SHOWN_FROM]
+    if not shown:
+        ax.axis("off")
+        ax.text(0.5, 0.5, _no_cycle(check), color=style.INK, wrap=True, **style.CENTRED)
+        return ax
     arms: list[str] = []
     arrows: dict[tuple[str, str], float] = {}
-    for cycle in check.cycles:
+    for cycle in shown:
         new = [a for a in cycle.arms if a not in arms]
-        if arrows and cycle.probability < SHOWN_FROM:
-            break
         if len(arms) + len(new) > MOST_ARMS:
             continue
         arms += new
@@ -174,6 +178,16 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     ax.set_aspect("equal")
     ax.axis("off")
     return ax
+
+
+def _no_cycle(check: "Check") -> str:
+    """Return that no cycle is drawn, and how probable the most probable one is."""
+    said = "No cycle is drawn: none has a probability above one half."
+    if not check.cycles:
+        return said
+    top = check.cycles[0]
+    around = " > ".join(style.shorten(arm, 22) for arm in (*top.arms, top.arms[0]))
+    return f"{said}\nThe most probable one has {percent(top.probability)} %:\n{around}."
 
 
 @style.figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")

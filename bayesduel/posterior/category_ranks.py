@@ -1,5 +1,6 @@
 """Ranks by category, and where they differ from the overall ranking, with uncertainty."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayesduel.preference import ranks
 from bayesduel.system.arguments import check_range
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
-__all__ = ["CategoryRanks", "category_ranks"]
+__all__ = ["CategoryRanks", "category_ranks", "over_categories"]
 
 ROWS = 12  # categories printed
 ENDS = ("mean", "lower", "upper")
@@ -146,11 +147,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     """
     check_fit(fit)
     check_range(confidence, "confidence", "in (0.5, 1)")
-    posterior, term = fit["posterior"], fit.duel.model.terms.find(CategoryEffects)
-    if term is None or "score" not in posterior:
-        raise ValueError(
-            f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
-        )
+    term, posterior = _category_term(fit), fit["posterior"]
     draws = fit.duel.posterior("model")
     overall, deviation = draws["score"], draws["deviation"]
     arms, categories = posterior["arm"].to_numpy(), posterior[term.by].to_numpy()
@@ -193,11 +190,38 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         "n_draws": n,
         "model": fit.attrs["model"],
         "source": fit.attrs.get("source", ""),
+        "averaged": "averaged_over" in fit.attrs,
     }
     coords = {"category": categories, "arm": arms, "opponent": arms}
     result = CategoryRanks(variables, coords=coords, attrs=attrs)
     result.attrs["sentence"] = _sentence(result)
     return result
+
+
+def over_categories(fit: xr.DataTree) -> xr.DataTree:
+    """Return a fit whose overall scores are the average over the categories of its log.
+
+    Each category counts by its votes. The posterior is the same; before, overall scores are those
+    of an average category, one that the log does not hold, and less certain. Raises ValueError if
+    the model has no effects of categories.
+    """
+    term = _category_term(fit)
+    n_categories = fit["posterior"].sizes[term.by]
+    n_votes = _duels(fit, term.by, n_categories, fit["posterior"].sizes["arm"]).sum(axis=1)
+    weights = n_votes / n_votes.sum()
+    found = fit.copy()
+    found.attrs["averaged_over"] = json.dumps({term.parameter: weights.tolist()})
+    return found
+
+
+def _category_term(fit: xr.DataTree) -> CategoryEffects:
+    """Return the effects of categories of a fit; raise ValueError if it has none."""
+    term = fit.duel.model.terms.find(CategoryEffects)
+    if term is None or "score" not in fit["posterior"]:
+        raise ValueError(
+            f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
+        )
+    return term
 
 
 def _summary(
@@ -252,7 +276,10 @@ def _sentence(found: CategoryRanks) -> str:
     top = int(overall.argmax())
     name = shorten(str(found["arm"].values[top]), SENTENCE)
     other = table[table["best_differs_probability"] >= confidence]
-    first = f" Best in an average category: {name} (probability {probability(overall[top])})."
+    average = "in an average category"
+    if found.attrs["averaged"]:
+        average = "on average over the categories, by their votes"
+    first = f" Best {average}: {name} (probability {probability(overall[top])})."
     if other.empty:
         return f"{words}{first} In no category is another arm the best {level}."
     names = join(other.index, 4)

@@ -37,7 +37,7 @@ from bayesduel.posterior.election_of_many import (
     tiers_of_many,
 )
 from bayesduel.posterior.separation import rank_range, separation, tiers
-from bayesduel.posterior.top_k import check_k, counted_sets
+from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
@@ -72,7 +72,8 @@ def winners(
         Posterior probability that a definite verdict, the tiers and the intervals need; in
         (0.5, 1).
     k
-        Size of the top set. Default: 3, or K - 1 if that is less.
+        Size of the top set, which is the first k arms of the ranking. Default: 3, or K - 1 if
+        that is less.
     ties
         What an opponent at exactly 1/2 counts for in Copeland scores: "strict" (nothing) or
         "half".
@@ -107,7 +108,9 @@ def winners(
     ``score_difference_mean``, ``_lower``, ``_upper``: contrasts, so that no interval depends
     on a reference arm. ``order`` holds the arms' indices, best mean rank first. Attributes:
     ``verdict`` (a sentence), ``check`` (what the check found, or "not made"), ``verdict_kind``,
-    ``verdict_arms``, ``verdict_probability``, ``tier_errors`` (of each boundary: posterior
+    ``verdict_arms``, ``verdict_probability``, ``top_set`` (the first k arms of ``order``),
+    ``top_set_probability`` (that they are the k best; :func:`bayesduel.top_k` has the most
+    probable sets), ``tier_errors`` (of each boundary: posterior
     probability that some arm below it ranks at least as high as the first arm of the tier above)
     and the largest, ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and
     ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
@@ -181,8 +184,8 @@ def winners(
         apart = separation(value, confidence)
         tier, ranges = tiers(apart, order), rank_range(apart)
     tier_errors = _tier_errors(found.rank, order, tier)
-    masks, chances = counted_sets(found.rank, k)
-    top, top_probability = masks[0], float(chances[0])
+    top = order[:k]
+    top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
     attrs = {
         "verdict": verdict.sentence,
         "verdict_kind": verdict.kind,
@@ -193,7 +196,7 @@ def winners(
         "rope": float(rope),
         "confidence": float(confidence),
         "k": k,
-        "top_set": json.dumps([labels[a] for a in order if top[a]]),
+        "top_set": json.dumps([labels[a] for a in top]),
         "top_set_probability": top_probability,
         "tier_error": max(tier_errors, default=0.0),
         "tier_errors": json.dumps(tier_errors),

@@ -197,6 +197,6 @@ def _notes(dataset: Winners) -> str:
         )
     return (
         f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo standard "
-        f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); ranked by "
-        f"{a['ranked_by']}; {tiers}. {a['dependence']}"
+        f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); in the "
+        f"order of mean ranks by {a['ranked_by']}; {tiers}. {a['dependence']}"
     )

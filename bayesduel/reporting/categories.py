@@ -48,7 +48,7 @@ class CategoryAnalysis:
     """What a report says of a log whose duels come from categories."""
 
     duels: "Duels"  # the log of all categories
-    # of the model with category effects; the winners are those of an average category
+    # of the model with category effects; winners are by the average over the log's categories
     fit: "xr.DataTree"
     winners: "Winners"
     ranks: "CategoryRanks"  # scores and ranks by category
@@ -80,7 +80,7 @@ def analyse_categories(
     from bayesduel.inference.default_model import choose_model
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import CategoryEffects, scored
-    from bayesduel.posterior.category_ranks import category_ranks
+    from bayesduel.posterior.category_ranks import category_ranks, over_categories
     from bayesduel.posterior.winners import winners
 
     check_noun(noun)
@@ -93,7 +93,7 @@ def analyse_categories(
             pooled = pooled + CategoryEffects()
         if draws is not None:
             options["draws"] = draws
-        fit = fit_model(duels, pooled, **options)
+        fit = over_categories(fit_model(duels, pooled, **options))
         step("computing ranks by category")
         found = winners(fit, rope=rope, confidence=confidence)
         ranks = category_ranks(fit, confidence=confidence)
@@ -112,30 +112,34 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     n, labels = ranks.sizes["category"], ranks["category"].values
     changed = int((ranks["reversed_pairs"] > 0).sum())
     other = labels[ranks["best_differs_probability"].values >= confidence]
-    words = f"The order is surely another than overall in {changed or 'none'} of {n:,} categories"
-    words += f", and another {a.noun} is surely the best in {join(other)}." if len(other) else "."
+    words = "In no category is there strong evidence of another order."
+    if changed:
+        words = f"In {changed:,} of {n:,} categories there is strong evidence of another order."
+    if len(other):
+        words += f" There is strong evidence that another {a.noun} is the best in {join(other)}."
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
         "and a deviation from it in each category, and the standard deviation of deviations is "
         f"learned from all categories ({spread} {a.fit.attrs['score_unit']}, {level} interval). "
+        "The overall score is the average over these categories: each counts by its votes. "
         "Arms with few duels in a category therefore keep near to their overall score there. "
         "Each pair and category is judged by itself, without a correction for their number."
     )
     settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
     exact = (
         ranks.sentence,
-        f"Average category: {a.winners.attrs['verdict']}",
+        f"Average over the categories, by their votes: {a.winners.attrs['verdict']}",
         *exact_warnings(a.warnings),
         note,
     )
-    said = f"On average over categories: {headline(a.winners, a.noun)}"
+    said = f"On average over the {n:,} categories, by their votes: {headline(a.winners, a.noun)}"
     verdict = Verdict(headline=said, text=(words,), exact=exact, settled=settled)
     return Section(id="verdict", body=(verdict, *alerts(a.warnings, a.noun)))
 
 
 def category_board(a: CategoryAnalysis) -> Section:
-    """Return the leaderboard of an average category, and of each that a reader chooses."""
+    """Return the leaderboard over all categories, and of each that a reader chooses."""
     from bayesduel.posterior.scores import scores
 
     level = {"ci_prob": a.ranks.attrs["confidence"]}

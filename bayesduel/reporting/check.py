@@ -126,7 +126,7 @@ def transitivity_section(
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
             _test_in_numbers(check),
-            f"{cycles} {_curl_words(check)}".strip(),
+            f"{cycles} {_consistence_words(check)}".strip(),
             check_text.margin_words(check.margins),
             _cycles(check),
             order,
@@ -240,18 +240,10 @@ def _test_in_numbers(check: "Check") -> Group | None:
     return Group("The test in numbers", (nulls, power), folded=True)
 
 
-def _curl_words(check: "Check") -> str:
-    b = check.cycle_posterior
-    if b is None:
+def _consistence_words(check: "Check") -> str:
+    if check.consistence is None:
         return ""
-    share, low, high = map(percent, b.curl)
-    words = (
-        f"Scores do not explain {share} % of these preferences (curl, 95 % interval {low} to "
-        f"{high} %), sampling variation included."
-    )
-    if check.consistence is not None:
-        words += f" Kendall's coefficient of consistence is {check.consistence:.2f}."
-    return words
+    return f"Kendall's coefficient of consistence is {check.consistence:.2f}."
 
 
 def _cycles(check: "Check") -> Group | None:
@@ -323,23 +315,21 @@ def _cycles_by_model(check: "Check") -> Group | None:
     if not check.cycle_posteriors:
         return None
     table = Table(
-        columns="tnnnn",
+        columns="tnnn",
         name="cycles-by-model",
-        heads=("model", "no cycle", "Condorcet winner", "cyclic triads", "curl"),
+        heads=("model", "no cycle", "Condorcet winner", "cyclic triads"),
         rows=tuple(
             (
                 name,
                 f"{percent(b.weak)} %",
                 f"{percent(b.condorcet)} %",
                 f"{check_text.mean_count(b.cyclic[0])} ({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f})",
-                f"{percent(b.curl[0])} %",
             )
             for name, b in check.cycle_posteriors.items()
         ),
         full=True,
         caption="Probability that no triad is cyclic, and that some arm beats every other; "
-        "expected cyclic triads, with 95 % interval; curl: share of the log odds that no scores "
-        "explain. Of the triads whose pairs all have "
+        "expected cyclic triads, with 95 % interval, of the triads whose pairs all have "
         f"decided {check_text.decided_units(check.evidence.unit)}.",
     )
     return Group("Cycles by model", (table,))

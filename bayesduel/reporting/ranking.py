@@ -352,10 +352,8 @@ def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
 
 
 def order_words(mean: np.ndarray) -> str:
-    """Return what arms are ordered by, where the means in that order (K,) are not decreasing."""
+    """Return what arms are ordered by, and more where the means so (K,) are not decreasing."""
+    words = " Arms are in the order of their mean rank in the posterior"
     if (np.diff(mean) <= 0).all():
-        return ""
-    return (
-        " Arms are in the order of their mean rank in the posterior, which may differ from that of "
-        "their means where intervals overlap."
-    )
+        return f"{words}."
+    return f"{words}, which may differ from that of their means where intervals overlap."

@@ -451,7 +451,10 @@ def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
 def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
     from bayesduel.data.health import health
 
-    average = "Ranks and win rates are those of an average category."
+    average = (
+        "Ranks and win rates are those of the average over the categories of the log. The score "
+        "in each category counts by its votes."
+    )
     found = (
         category_verdict_section(a),
         _noted(category_board(a), average),

@@ -481,6 +481,8 @@ def test_categories_that_share_arms_are_one_page(tmp_path):
     assert done.exit_code == 0, done.stderr
     html = page.read_text(encoding="utf-8")
     assert "Where the ranking changes" in html and "Arms by category" in html
+    assert "On average over the 2 categories, by their votes: " in html
+    assert "In no category is there strong evidence of another order." in html
     assert '<article class="part">' not in html
 
 

@@ -21,7 +21,7 @@ from bayesduel.criticism.check_text import (
     power_words,
 )
 from bayesduel.criticism.compare import compare_models
-from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
+from bayesduel.criticism.cycle_posterior import _alike, _count, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, _tails_of_sum, judge_residuals
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.evidence import CycleEvidence
@@ -182,18 +182,6 @@ def test_cycles_are_alike_up_to_two_standard_errors():
     # Shares of 100 draws: 0.1 - 0.05 has the error sqrt((0.15 - 0.0025) / 100) = 0.038.
     assert _alike(np.array([[0.1, 0.05], [0.0, 0.01]]), 100) == 2
     assert _alike(np.zeros((2, 2)), 100) == 0
-
-
-def test_curl_of_scores_and_of_a_cycle():
-    first, second = np.triu_indices(4, 1)
-    score = np.array([2.0, 0.5, 0.0, -1.0])
-    weight = np.array([3.0, 1, 2, 5, 1, 4])
-    gradient = (score[first] - score[second])[None]
-    assert curl_share(gradient, weight, first, second, 4) == pytest.approx(0, abs=1e-9)
-    around = np.array([[1.0, -1, 1]])  # 0 > 1 > 2 > 0
-    i, j = np.triu_indices(3, 1)
-    assert curl_share(around, np.ones(3), i, j, 3) == pytest.approx(1)
-    assert curl_share(gradient + 0.1, weight, first, second, 4) > 0
 
 
 # -- little to go by --------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.models import BradleyTerry, CategoryEffects, Davidson, JudgeReliability, OrderEffect
+from bayesduel.posterior.category_ranks import over_categories
 
 SCORE = np.array([0.9, 0.3, -0.3, -0.9])
 
@@ -88,6 +89,27 @@ def test_ranks_by_category(planted, fit):
     assert len(repr(ranks).splitlines()) <= 24
     with pytest.raises(ValueError, match="confidence should be in"):
         bd.category_ranks(fit, confidence=0.4)
+
+
+def test_the_average_is_over_the_categories_of_the_log_by_their_votes(planted, fit):
+    """Overall scores of an average category are uncertain: five categories tell little of more."""
+    log = planted[1]
+    averaged = over_categories(fit)
+    votes = np.bincount(log.votes.category, minlength=5)
+    draws = {name: fit["posterior"][name].values for name in ("score", "deviation")}
+    score = draws["score"].reshape(-1, 1, 4) + draws["deviation"].reshape(-1, 5, 4)
+    mean = np.einsum("nci,c->ni", score, votes / votes.sum())
+    found = averaged.duel.posterior("model")
+    np.testing.assert_allclose(found["score"], mean)
+    np.testing.assert_allclose(found["score"][:, None] + found["deviation"], score)
+    winners = bd.winners(averaged)
+    best = np.bincount(mean.argmax(1), minlength=4) / len(mean)
+    np.testing.assert_allclose(winners["winner_share"].sel(criterion="copeland"), best)
+    assert np.all(mean.std(0) < draws["score"].reshape(-1, 4).std(0))
+    ranks = bd.category_ranks(averaged)
+    np.testing.assert_allclose(ranks["score_mean"], bd.category_ranks(fit)["score_mean"])
+    np.testing.assert_allclose(ranks["overall_best_probability"], best)
+    assert "Best on average over the categories, by their votes: " in ranks.sentence
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from bayesduel.criticism.calibration import Calibration
 from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.plots.style import every, shorten
+from bayesduel.text import percent
 from tests.support import fits_by_hand
 
 matplotlib.use("Agg")
@@ -241,6 +242,17 @@ def test_arrows_lead_from_winners_to_losers(rock):
     assert len(arrows) == 3 and len(dots) == 3
     for arrow in arrows:
         assert tuple(np.round(arrow.xy, 6)) in dots
+
+
+def test_no_cycle_is_drawn_that_is_less_likely_than_not():
+    """A log of a ranking has cycles of small probability: the figure says that it draws none."""
+    found = check(bd.datasets.load("celebrities"), quick=True, draws=60)
+    assert found.cycles and found.cycles[0].probability < 0.5
+    ax = plots.plot_cycles(found)
+    assert not ax.lines
+    (said,) = (text.get_text() for text in ax.texts)
+    assert said.startswith("No cycle is drawn: none has a probability above one half.")
+    assert f"The most probable one has {percent(found.cycles[0].probability)} %" in said
 
 
 def test_residuals_mark_the_pairs_that_surprise(rock):
