@@ -1,5 +1,6 @@
 """``bayesduel study``: a live study from the command line."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from bayesduel.cli.study_tickets import (
     say,
     study_argument,
 )
+from bayesduel.study.rope import ROPE
 from bayesduel.system.atomic_write import write_text
 
 __all__ = ["command"]
@@ -60,7 +62,7 @@ def command() -> None:
 )
 @click.option(
     "--rope",
-    default=0.05,
+    default=ROPE,
     help="Difference in the probability to win, from one half, that does not matter.",
 )
 @click.option(
@@ -144,8 +146,12 @@ def new(
         stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),
     )
-    text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
-    say(as_json, {"study": str(study), "name": made.name, "arms": list(made.arms)}, text)
+    expected = _expected(made, probability, policy, automatic=automatic)
+    text = f"{study} is made, with {len(made.arms)} arms."
+    said = _expected_words(study, made, expected)
+    lines = [text, *([said] if said else []), f"Next: bayesduel study ask {study}"]
+    data = {"study": str(study), "name": made.name, "arms": list(made.arms)}
+    say(as_json, data | {"rope": rope, "expected_duels": expected}, "\n".join(lines))
 
 
 @command.command("ask")
@@ -230,19 +236,34 @@ def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
 def plan(
     study: Any, futures: int, budget: int, plot_path: Path | None, **given: int
 ) -> tuple[Any, str]:
-    """Say how many more duels the study is expected to take."""
+    """Say how many more duels the study is expected to take.
+
+    If its answer is confirmed by direct duels, also how many it would take without.
+    """
     from rich.console import Console
     from rich.progress import Progress
+
+    from bayesduel.study.planning import plan as simulated
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("futures", total=1.0)
         done = partial(progress.update, bar)
         found = study.plan(futures, budget, progress=lambda n: done(completed=n), **given)
+        without = None
+        if study.stop is not None and study.stop.unconfirmed != study.stop:
+            options = {"n_futures": futures, "budget": budget, **given}
+            rule = study.stop.unconfirmed
+            without = simulated(study, stop=rule, progress=lambda n: done(completed=n), **options)
     if plot_path is not None:
         from bayesduel.system.atomic_write import write_figure
 
         write_figure(plot_path, found.plot().figure, dpi=150)
-    return found.to_dict(), str(found)
+    data = found.to_dict() | {"rope": study.stop.rope}
+    text = f"{found} The rope is {study.stop.rope:g}."
+    if without is None:
+        return data, text
+    data["without_confirmation"] = without.to_dict()
+    return data, f"{text}\nWithout confirmation (--no-confirm): {without}"
 
 
 @of_study("export", lambda given: given["path"] and shared.check_folder(given["path"], "PATH"))
@@ -294,6 +315,42 @@ def backup(study: Any, copy: Path) -> tuple[Any, str]:
 
 
 command.add_command(serve.command)
+
+
+def _expected(
+    study: Any, probability: float, policy: str, *, automatic: bool
+) -> dict[str, int] | None:
+    """Return about how many duels each stop rule takes; None where that was not measured."""
+    from bayesduel.study.planning import usual_duels
+
+    usual = automatic and probability == 0.95 and study.model.name == "bradley-terry"
+    if study.stop is None or not usual or study.sources:
+        return None
+    rope = study.stop.rope
+    confirmed = usual_duels(len(study.arms), rope, confirmed=True)
+    not_confirmed = usual_duels(len(study.arms), rope, confirmed=False)
+    if confirmed is None or not_confirmed is None:
+        return None
+    return {"confirmed": confirmed, "not_confirmed": not_confirmed}
+
+
+def _expected_words(place: Place, study: Any, expected: Mapping[str, int] | None) -> str:
+    """Return what the study is expected to cost, "" where it has no end or is not planned."""
+    if study.stop is None or study.sources:
+        return ""
+    if expected is None:
+        return f"What it is expected to cost: bayesduel study plan {place}"
+    confirms = study.stop.steers
+    option = "--no-confirm" if confirms else "--confirm"
+    own = expected["confirmed" if confirms else "not_confirmed"]
+    other = expected["not_confirmed" if confirms else "confirmed"]
+    said = (
+        f"Expected to cost about {own:,} duels, about {other:,} with {option} "
+        f"(rope {study.stop.rope:g})."
+    )
+    if own > study.stop.most:
+        said += f" The budget of {study.stop.most:,.0f} duels will probably be spent first."
+    return said
 
 
 def _judging(gold: Path | None, given: dict[str, Any]) -> Any:

@@ -351,6 +351,7 @@ class Check:
             "test": {
                 "p_by_model": e.p_by_model,
                 "p_strong": e.p_strong,
+                "too_cyclic": e.too_cyclic,
                 "replicated_logs": e.n_replicated,
                 "settled": e.settled,
                 "unit": e.unit,

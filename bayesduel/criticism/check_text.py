@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
-from bayesduel.criticism.transitivity.evidence import CycleEvidence, Strength
+from bayesduel.criticism.transitivity.evidence import MIDDLE, CycleEvidence, Strength
 from bayesduel.text import SENTENCE, join, p_value, percent, shorten
 
 if TYPE_CHECKING:
@@ -30,16 +30,15 @@ __all__ = [
     "once_words",
     "p_words",
     "power_words",
+    "too_cyclic_words",
     "unordered_words",
     "verdict_words",
 ]
 
 SURE = 0.95  # posterior probability of what is taken as known
-MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
 GOOD_POWER = 0.8
 MOSTLY = 0.9  # share of pairs that met once from which the page says what that hides
 CONDITIONAL = 399  # replicated logs of the model with conditions
-STRONGEST = 0.9  # win probability around the most frequent cycles of the power
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model BradleyTerry() + OrderEffect() (on the command line, --order-effect)"
 NO_MEANING = (
@@ -51,10 +50,13 @@ ADVICE = {
     "borderline": (
         "Report the ranking together with the winners by criterion of a model without transitivity."
     ),
+    "no fit": (
+        "Report the ranking together with the winners by criterion of a model without transitivity."
+    ),
     "conditions": "Fit a model with terms for these conditions, and use its ranking.",
     "no power": "A ranking is an assumption for this log.",
     "weak": (
-        "A ranking is appropriate, but scores may misstate single pairs: read win probabilities "
+        "A ranking is possible, but scores may misstate single pairs: read win probabilities "
         "from the model that predicts best or, where pairs met often, from the matrix of pairwise "
         "preferences."
     ),
@@ -85,8 +87,8 @@ def verdict_words(
         )
     if e.strength == "no power":
         return (
-            "The log cannot tell whether a ranking holds: even cycles whose every step is won at "
-            f"{100 * STRONGEST:.0f} % would be detected with a probability of at most "
+            "The log cannot tell whether a ranking holds: cycles whose every step is won at "
+            f"{100 * MIDDLE:.0f} % would be detected with a probability of at most "
             f"{percent(e.best_power).removeprefix('< ')} %.",
             " ".join(
                 words
@@ -104,6 +106,12 @@ def verdict_words(
             f"transitive models without an order effect predict ({p}), and too few pairs met in "
             "both orders to estimate one.",
             f"Transitivity is neither established nor rejected. {advice}",
+        )
+    if e.strength == "no fit":
+        return (
+            "The log cannot tell whether a ranking holds: no transitive model of the test fits its "
+            f"{e.cyclic:,.0f} cyclic triads.",
+            f"Some predict too few ({p}). {too_cyclic_words(e)} {advice}",
         )
     if e.strength == "borderline":
         return (
@@ -260,6 +268,8 @@ def evidence_words(e: CycleEvidence) -> str:
     found += " is cyclic" if round(e.cyclic) == 1 else " are cyclic"
     if round(e.decided) == 1:
         found = f"The only decided triad is {'' if e.cyclic else 'not '}cyclic"
+    wrong = too_cyclic_words(e)
+    uncounted = f" {wrong} Their p-values do not count." if wrong else ""
     adjusted, raw = "", tuple(f"{x:,.0f}" for x in e.unadjusted)
     if e.order == "estimated" and raw != (f"{e.cyclic:,.0f}", f"{e.decided:,.0f}"):
         adjusted = (
@@ -271,8 +281,16 @@ def evidence_words(e: CycleEvidence) -> str:
         f"transitive model with the largest p-value predicts {e.expected:,.0f} on the same "
         "design. "
         f"Weighted by their certainty: {p_words(e.p_value, e.n_replicated)} "
-        f"({p_words(e.p_strong, e.n_replicated)} under strong transitivity)."
+        f"({p_words(e.p_strong, e.n_replicated)} under strong transitivity).{uncounted}"
     )
+
+
+def too_cyclic_words(e: CycleEvidence) -> str:
+    """Return which null models do not fit, and what they predict; "" where all do."""
+    if not e.too_cyclic:
+        return ""
+    found = join([f"{m} ({e.replicated[m][:, 1].mean():,.0f})" for m in e.too_cyclic], width=None)
+    return f"Far more cyclic triads than the log has are predicted by: {found}."
 
 
 def naive_words(e: CycleEvidence) -> str:

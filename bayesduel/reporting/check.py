@@ -84,6 +84,7 @@ CYCLES_NOTES = {
     "conditions": "A ranking that changes with the conditions of a duel explains these cycles.",
     "no power": "No more than expected by chance; more would hardly have been noticed.",
     "borderline": "Whether a ranking explains these cycles is undecided.",
+    "no fit": "Whether a ranking explains these cycles is undecided.",
 }
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 
@@ -212,12 +213,15 @@ def _test_in_numbers(check: "Check") -> Group | None:
             (
                 NULL_MODELS[model],
                 check_text.mean_count(logs[:, 1].mean()),
-                p_value(e.p_by_model[model], len(logs)).removeprefix("p ").removeprefix("= "),
+                "does not fit"
+                if model in e.too_cyclic
+                else p_value(e.p_by_model[model], len(logs)).removeprefix("p ").removeprefix("= "),
             )
             for model, logs in e.replicated.items()
         ),
-        caption="The p-value of the test is the largest of all. Evidence of cycles is strong "
-        "where all are at most 0.05, and weak where those of strong transitivity are. "
+        caption="The p-value of the test is the largest of the models that fit. A model does not "
+        "fit if at most 2.5 % of its logs have as few cycles as this one. Evidence of cycles is "
+        "strong where all are at most 0.05, and weak where those of strong transitivity are. "
         f"{e.n_replicated:,} logs were replicated from each null model. All three pairs have "
         f"decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
         f"{count(e.n_all, 'triad')}.",

@@ -96,7 +96,7 @@ def verdict_section(
 
 def caution_words(check: "Check | None", *, assumed: bool) -> str:
     """Return what the check says where a verdict assumes a ranking that it leaves open, else ""."""
-    unsettled = ("undecided", "borderline", "conditions", "no power")
+    unsettled = ("undecided", "borderline", "conditions", "no fit", "no power")
     if check is None or not assumed or check.evidence.strength not in unsettled:
         return ""
     return check.verdict_parts[0]

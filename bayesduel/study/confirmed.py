@@ -77,6 +77,10 @@ class Confirmed(StopRule):
         return True
 
     @property
+    def unconfirmed(self) -> StopRule:
+        return self.rule
+
+    @property
     def rope(self) -> float:
         return self.rule.rope
 

@@ -5,6 +5,7 @@ and stop rule, and counts the duels until it stops.
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from bayesduel.study.desk import Desk
 from bayesduel.study.goal import MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import is_automatic
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.stop_settings import usual_rule
+from bayesduel.study.stop_settings import stop_rule, usual_rule
 from bayesduel.study.stopping import Budget
 from bayesduel.system.arguments import (
     check_call,
@@ -35,7 +36,15 @@ from bayesduel.system.memory import TABLE_ARMS, check_square
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Future", "Plan", "plan", "play"]
+__all__ = ["Future", "Plan", "plan", "play", "usual_duels"]
+
+# Duels to find the best of 8 arms at a rope of 0.05, and the powers of arms and of the rope by
+# which they grow, without and with confirmation. The first two are of scores N(0, 1), 8 and 20 arms
+# (docs/understand/stopping.md: 80, 163; 198, 480); the last is of 4 arms, 61 studies at ropes of
+# 0.02, 0.05 and 0.1 (ROPEDATA).
+USUAL = {False: (80, 0.78, -1.0), True: (198, 0.97, -0.9)}
+USUAL_ARMS = (3, 40)  # to which they are used
+USUAL_ROPES = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ def plan(
     start: Any,
     goal: Any = None,
     policy: Any = "auto",
-    stop: Any = 0.95,
+    stop: Any = None,
     *,
     model: Any = "bradley-terry",
     n_futures: int = 100,
@@ -144,10 +153,12 @@ def plan(
     Parameters
     ----------
     start
-        A :class:`bayesduel.Study`, from which goal, policy, stop rule and model are taken; a
-        fit; or a number of arms, with scores from the model's prior.
-    goal, policy, stop
+        A :class:`bayesduel.Study`, from which goal, policy and model are taken, and the stop rule
+        where none is given; a fit; or a number of arms, with scores from the model's prior.
+    goal, policy
         As for :class:`bayesduel.Study`.
+    stop
+        As for :class:`bayesduel.Study`. None: the rule of the study, 0.95 where `start` is none.
     model
         Where `start` is a number of arms.
     n_futures
@@ -192,6 +203,22 @@ def plan(
         if progress is not None:
             progress(len(kept) / n_futures)
     return Plan(tuple(kept[k] for k in range(n_futures)), budget)
+
+
+def usual_duels(n_arms: int, rope: float, *, confirmed: bool) -> int | None:
+    """Return about how many duels finding the best arm takes; None where that was not measured.
+
+    n_arms: all of which may meet, under a model of scores and the usual policy.
+    rope: of the stop rule, whose probability is 0.95.
+    confirmed: whether the answer is confirmed by its own duels.
+    """
+    fewest, most = USUAL_ARMS
+    smallest, largest = USUAL_ROPES
+    if not (fewest <= n_arms <= most and smallest <= rope <= largest):
+        return None
+    duels, by_arms, by_rope = USUAL[confirmed]
+    found = duels * (n_arms / 8) ** by_arms * (rope / 0.05) ** by_rope
+    return round(found, 1 - math.floor(math.log10(found)))  # two digits
 
 
 def play(
@@ -250,6 +277,7 @@ def _setting(
     required, stopped = None, False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
+        stop = 0.95 if stop is None else stop
         if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
             raise ValueError(f"goal should be one that ends, such as FindBest(), got {found_goal}")
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
@@ -262,7 +290,8 @@ def _setting(
     else:
         check_type(start, Desk, "start", "a Study, a fit or a number of arms")
         study: Any = start
-        found_goal, chosen, rule = study.goal, study.policy, study.stop
+        found_goal, chosen = study.goal, study.policy
+        rule = study.stop if stop is None else stop_rule(stop)
         if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
         if study.sources:
@@ -271,7 +300,7 @@ def _setting(
                 f"{', '.join(study.sources)}"
             )
         wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
-        required, stopped = study.required, study.stopped
+        required, stopped = study.required, stop is None and study.stopped
         model = study.model
     try:  # who won is all that futures hold
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)

@@ -54,10 +54,10 @@ class Study(Desk):
         "auto": contrast allocation, for little regret Double Thompson Sampling. Or a policy of
         pairs, such as ``TopTwoThompson()``.
     stop
-        A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability or a list of rules, of which
-        any stops the study. None never stops. A probability p stands for ``WithinRope(p)``, for the
-        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs,
-        for ``MinimizeRegret()`` for None.
+        A rule, such as ``WithinRope(0.95, rope=0.02)``, a probability or a list of rules, of which
+        any stops the study. None never stops. A probability p stands for ``WithinRope(p)``, with a
+        rope of 0.05, for the best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy
+        may ask for all pairs, for ``MinimizeRegret()`` for None.
     pairs
         The allowed pairs, as labels; by default all. With a posterior-driven policy or
         ``Uniform()``.

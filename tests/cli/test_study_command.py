@@ -94,6 +94,47 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "Expected to cost about 200 duels, about 80 with --no-confirm (rope 0.05)."),
+        (("--no-confirm",), "Expected to cost about 80 duels, about 200 with --confirm (rope"),
+        (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
+        (("--goal", "top-3"), "What it is expected to cost: bayesduel study plan "),
+        (("--rope", "0"), "What it is expected to cost: bayesduel study plan "),
+    ],
+)
+def test_a_new_study_says_what_it_is_expected_to_cost(options, said, tmp_path, capsys):
+    words = ("new", tmp_path / "s", "--arms", "a,b,c,d,e,f,g,h")
+    assert study(*words, *options) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_a_study_without_an_end_has_no_expected_cost(tmp_path, capsys):
+    assert study("new", tmp_path / "s", "--arms", "a,b,c", "--goal", "minimize-regret") == 0
+    assert "cost" not in capsys.readouterr().out
+
+
+def test_python_and_the_command_line_have_one_rope(tmp_path, capsys):
+    assert study("new", tmp_path / "s", "--arms", "a,b,c", "--json") == 0
+    made = json.loads(capsys.readouterr().out)
+    assert bd.Study(tmp_path / "s").stop == bd.Study(arms=list("abc")).stop
+    assert made["rope"] == bd.WithinRope().rope == 0.05
+    assert made["expected_duels"]["confirmed"] > made["expected_duels"]["not_confirmed"]
+
+
+def test_a_plan_says_what_confirmation_costs(tmp_path, capsys):
+    here = tmp_path / "s"
+    assert study("new", here, "--arms", "a,b,c", "--rope", "0.1") == 0
+    capsys.readouterr()
+    assert study("plan", here, "--futures", "4", "--workers", "1", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rope"] == 0.1
+    assert found["without_confirmation"]["mean"] < found["mean"]
+    kept = bd.Study(here).status().plan
+    assert kept["mean"] == found["mean"]  # that of its own rule
+
+
 @pytest.mark.slow
 def test_status_as_json_has_the_plan(told, capsys):
     assert study("status", told, "--futures", "2", "--json") == 0

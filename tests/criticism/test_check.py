@@ -1,6 +1,7 @@
 """Checks: calibrated evidence, what is said of a log, pages, and input that says little."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,10 +25,12 @@ from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, _tails_of_sum, judge_residuals
 from bayesduel.criticism.transitivity import evidence as evidence_room
-from bayesduel.criticism.transitivity.evidence import CycleEvidence
+from bayesduel.criticism.transitivity.evidence import CycleEvidence, _p_of_fitting
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
+from bayesduel.criticism.transitivity.null_models import too_cyclic
 from bayesduel.criticism.transitivity.triads import closed_triads
 from bayesduel.data.duels import Duels
+from bayesduel.reporting.check import _test_in_numbers
 from bayesduel.text import percent
 from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown, simulate, voted
 
@@ -56,6 +59,7 @@ def test_counts_of_triads_say_what_they_are_counts_of():
     one = SimpleNamespace(
         n_closed=4, n_all=4, sampled=1.0, cyclic=1.0, decided=4.0, expected=2.0, p_value=0.5,
         p_strong=0.5, n_replicated=400, order="estimated", unadjusted=(0.0, 3.0),
+        too_cyclic=(),
     )  # fmt: skip
     told = evidence_words(one)
     assert told.startswith(
@@ -76,12 +80,56 @@ def test_of_equal_p_values_the_model_is_named_that_predicts_most_cycles():
     """As where a log is more cyclic than every replicated one."""
     few, many = (np.full((9, 3), x) for x in (1.0, 5.0))
     equal = SimpleNamespace(
+        too_cyclic=(),
         p_by_model={"logistic": 0.1, "mixture": 0.1, "normal": 0.1},
         replicated={"logistic": few, "mixture": many, "normal": few},
     )
     assert CycleEvidence.likeliest.fget(equal) == "mixture"
     equal.p_by_model["normal"] = 0.2
     assert CycleEvidence.likeliest.fget(equal) == "normal"
+    equal.p_by_model["mixture"] = 1.0
+    equal.too_cyclic = ("mixture",)
+    assert CycleEvidence.likeliest.fget(equal) == "normal"
+
+
+def test_a_null_model_that_predicts_far_more_cycles_does_not_acquit():
+    """It has the largest p-value for the wrong reason; a log that no model fits cannot tell."""
+    found = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
+    far = found.evidence.statistic + 5
+    replicated = {**found.evidence.replicated, "mixture": np.full((400, 3), far)}
+    p_by_model = {**found.evidence.p_by_model, "mixture": 1.0}
+    evidence = replace(found.evidence, replicated=replicated, p_by_model=p_by_model)
+    assert evidence.too_cyclic == ("mixture",)
+    assert evidence.likeliest != "mixture"
+    assert evidence.strength == "no fit" and evidence.transitive is None
+    told = replace(found, evidence=evidence)
+    assert told.verdict_parts[0].startswith(
+        "The log cannot tell whether a ranking holds: no transitive model of the test fits its "
+    )
+    assert "Far more cyclic triads than the log has are predicted by: mixture" in told.verdict
+    assert told.to_dict()["test"]["too_cyclic"] == ("mixture",)
+    rows = _test_in_numbers(told).body[0].rows
+    assert rows[-1][-1] == "does not fit"
+
+
+def test_the_p_value_is_the_largest_of_the_models_that_fit():
+    observed = 3.0
+    assert too_cyclic(observed, np.full(400, 4.0))
+    assert not too_cyclic(observed, np.full(400, 3.0))  # as cyclic as the log
+    assert not too_cyclic(observed, np.full(20, 4.0))  # too few logs to tell
+    p = {"logistic": 0.3, "mixture": 1.0}
+    assert _p_of_fitting(p, ("mixture",)) == [0.3]
+    assert _p_of_fitting(p, ("logistic", "mixture")) == [0.3, 1.0]
+
+
+def test_a_log_that_would_hardly_show_cycles_is_not_called_transitive():
+    """Cycles won at 90 % would be seen here, those at 75 % would not."""
+    found = check(bd.datasets.load("icehockey"), quick=True)
+    assert max(row[0.75] for row in found.power.values()) < 0.5
+    assert found.evidence.strength == "no power" and found.transitive is None
+    assert found.verdict.startswith(
+        "The log cannot tell whether a ranking holds: cycles whose every step is won at 75 % would "
+    )
 
 
 def order_share(level, interval, both_ways):
@@ -427,7 +475,7 @@ def test_the_matrix_is_advised_for_pairs_that_met_often():
 def test_advice_follows_the_evidence():
     said = [advice_words(s, "copeland", None) for s in ("undecided", "borderline", "weak", "none")]
     for words, part in zip(said, ("If the side listed first may", "together with the winners",
-                                  "A ranking is appropriate, but", "Use the ranking"),
+                                  "A ranking is possible, but", "Use the ranking"),
                            strict=True):  # fmt: skip
         assert words.startswith(part) or part in words
 

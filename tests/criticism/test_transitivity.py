@@ -30,6 +30,8 @@ from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, ma
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.preference.kemeny import reordered
+from benchmarks.truths import unseen_matrix
+from benchmarks.validation.transitivity_alarms import drawn_log, pairs_of
 from tests.support.simulated_logs import ORDERED, ROCK, presented, shown, simulate
 
 # -- the statistic --------------------------------------------------------------------------
@@ -443,3 +445,15 @@ def test_the_z_score_of_a_majority_allows_for_who_was_listed_first():
     assert majority_z(more, more.by_pair(more.won), 0.3)[0] == pytest.approx(
         (29 - (9 + 7 + 2)) / spread
     )
+
+
+@pytest.mark.slow
+def test_cycles_that_one_null_model_overstates_are_not_acquitted():
+    """Of 78 arms that met twice, cycles won at 75 %: "mixture" predicts 1.6 times as many."""
+    rng = np.random.default_rng(1)
+    left, right = pairs_of("78 arms, double round-robin", rng)
+    log = drawn_log(unseen_matrix("cycles 75", 78, rng), left, right, 0.0, rng)
+    found = transitivity_test(log, 200, power=False)
+    assert found.too_cyclic == ("mixture",) and found.p_by_model["mixture"] == 1.0
+    assert found.p_value <= 0.05
+    assert found.strength == "no fit" and found.transitive is None

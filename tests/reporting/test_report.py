@@ -442,7 +442,7 @@ def test_a_p_value_in_a_table_has_no_name():
     evidence = SimpleNamespace(
         replicated={"logistic": np.zeros((400, 3)), "isotonic": np.full((400, 3), 127.2)},
         p_by_model={"logistic": 1 / 401, "isotonic": 0.25}, strength="strong",
-        n_replicated=400, n_closed=9, n_all=10, unit="duel",
+        n_replicated=400, n_closed=9, n_all=10, unit="duel", too_cyclic=(),
         power={"throughout": {}, "three arms": {}},
     )  # fmt: skip
     (table,) = _test_in_numbers(SimpleNamespace(evidence=evidence)).body

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.criticism.transitivity.null_models import too_cyclic
 from bayesduel.criticism.transitivity.triads import Triads, measured
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import VoteUnits, units_of
@@ -57,7 +58,8 @@ def conditional_p_value(
     """Return the conditions of a log, and the p-value of its cyclicity under a model with them.
 
     Names of the conditions, and the posterior predictive p-value (conservative); NaN where the log
-    names none, or no such model can be fitted to it.
+    names none, where no such model can be fitted to it, and where that model does not fit: it
+    predicts far more cycles than the log has.
     """
     from bayesduel.inference.fit import sampled
     from bayesduel.models import BradleyTerry, OrderEffect
@@ -100,6 +102,8 @@ def conditional_p_value(
     won = np.ascontiguousarray(of_low @ grouped(place, len(design.first)), dtype=float)
     found = measured(design, triads, won, first_wins)[:, 0]
     observed = measured(design, triads, design.by_pair(design.won)[None], first_wins)[0, 0]
+    if too_cyclic(observed, found):
+        return tuple(terms), float("nan")
     return tuple(terms), float((1 + (found >= observed - 1e-9).sum()) / (1 + len(found)))
 
 

@@ -2,8 +2,10 @@
 
 The p-value of a null model (:mod:`bayesduel.criticism.transitivity.null_models`) is the share of
 logs replicated from it, on the same design, that are at least as cyclic
-(:mod:`bayesduel.criticism.transitivity.triads`). The p-value of the test is the largest of all
-null models, strongly and weakly transitive ones.
+(:mod:`bayesduel.criticism.transitivity.triads`). The p-value of the test is the largest of the
+null models that fit, strongly and weakly transitive ones: a null model that predicts far more
+cycles than the log has (at most 2.5 % of its logs are no more cyclic) has a large p-value for
+the wrong reason. It does not acquit the log, nor does it count against it.
 
 Where no number of logs is asked for, they are drawn in stages (200 or 400, then twice as many, and
 so on) until the p-values are on one side of 0.05 beyond Monte Carlo error, or until the stated
@@ -15,7 +17,7 @@ Gandy, "Sequential implementation of Monte Carlo tests with uniformly bounded re
 2009. Deviation: looks after each doubling, with an exact binomial interval at each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -34,6 +36,7 @@ from bayesduel.criticism.transitivity.null_models import (
     STRONG_MODELS,
     NullModel,
     NullModels,
+    too_cyclic,
 )
 from bayesduel.criticism.transitivity.triads import Triads, closed_triads, measured
 from bayesduel.data.duels import Duels
@@ -43,6 +46,7 @@ from bayesduel.system.threads import one_thread_if_small
 
 __all__ = [
     "LEVEL",
+    "MIDDLE",
     "STRENGTHS",
     "CycleEvidence",
     "Strength",
@@ -60,19 +64,23 @@ MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
 LEAST_DRAWS = 19  # logs of each null model from which a p-value can reach `LEVEL`
 LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
-POWERLESS = 0.5  # chance to find the strongest cycles below which a log cannot tell
+MIDDLE = 0.75  # win probability of the planted cycles by whose power a log can tell
+POWERLESS = 0.5  # chance to find these cycles below which a log cannot tell
 POWER_LOGS = 100  # logs drawn for each strength
 Planted = Literal["three arms", "throughout"]
-Strength = Literal["none", "weak", "strong", "undecided", "borderline", "conditions", "no power"]
+Strength = Literal[
+    "none", "weak", "strong", "undecided", "borderline", "conditions", "no fit", "no power"
+]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CycleEvidence:
     """What `transitivity_test` found."""
 
-    # the p-value of the test: the largest of all null models. NaN where no three arms have all met.
+    # the p-value of the test: the largest of the null models that fit, of all where none does. NaN
+    # where no three arms have all met.
     p_value: float
-    p_strong: float  # the largest p-value of the strongly transitive null models; NaN likewise
+    p_strong: float  # the same of the strongly transitive null models
     p_by_model: dict[NullModel, float]  # the p-value by null model
     # of the log: its cyclicity, its cyclic triads, and its triads without a level pair (the latter
     # two scaled up where triads were sampled)
@@ -118,9 +126,10 @@ class CycleEvidence:
 
         False where the evidence of cycles is strong; None where the log cannot tell: no three
         arms have all met, or an order effect that the design does not identify may be the
-        cause of the cycles, or the p-value is within Monte Carlo error of 0.05.
+        cause of the cycles, or the p-value is within Monte Carlo error of 0.05, or no null model
+        fits, or cycles would hardly have been found.
         """
-        unknown = ("undecided", "borderline", "no power")
+        unknown = ("undecided", "borderline", "no fit", "no power")
         if self.strength in unknown or self.p_value != self.p_value:
             return None
         return self.strength != "strong"
@@ -134,34 +143,48 @@ class CycleEvidence:
         "undecided": the same, but an order effect may be the cause; "conditions": the same, but a
         ranking that changes with the conditions under which pairs met explains them; "borderline":
         the p-value is within Monte Carlo error of 0.05 after the most logs that are replicated;
-        "no power": none was found, and even frequent cycles would hardly have been. The null
+        "no fit": each null model predicts too few cycles or far too many; "no power": none was
+        found, and even frequent cycles won at 75 % would hardly have been. The null
         models do not represent every possible order: see the error rates in
         docs/understand/transitivity.md.
         """
         if not self.n_closed:
             return "none"
-        if not self.settled and _near(list(self.p_by_model.values()), self.n_replicated):
+        if not self.settled and _near(self._fitting, self.n_replicated):
             return "borderline"
         if self.p_value <= LEVEL:
             if self.p_conditions > LEVEL:
                 return "conditions"
-            return "undecided" if self.order == "not identified" else "strong"
+            if self.order == "not identified":
+                return "undecided"
+            return "strong" if max(self.p_by_model.values()) <= LEVEL else "no fit"
         if self.p_strong <= LEVEL:
             return "weak"
         return "no power" if self.best_power < POWERLESS else "none"
 
     @property
     def best_power(self) -> float:
-        """The largest chance to have found planted cycles; 1 where it was not asked for."""
-        return max((chance for row in self.power.values() for chance in row.values()), default=1.0)
+        """The largest chance to have found planted cycles won at 75 %; 1 where it was not asked."""
+        return max((row[MIDDLE] for row in self.power.values()), default=1.0)
+
+    @property
+    def too_cyclic(self) -> tuple[NullModel, ...]:
+        """The null models that do not fit: they predict far more cycles than the log has."""
+        return _misfits(self.statistic, self.replicated)
+
+    @property
+    def _fitting(self) -> list[float]:
+        """The p-values of the null models that fit."""
+        return _p_of_fitting(self.p_by_model, self.too_cyclic)
 
     @property
     def likeliest(self) -> NullModel | None:
-        """The null model of the largest p-value; of equal ones, whose logs are most cyclic."""
+        """The null model that the p-value is of; of equal ones, whose logs are most cyclic."""
         if not self.p_by_model:
             return None
+        fitting = [model for model in self.p_by_model if model not in self.too_cyclic]
         return max(
-            self.p_by_model,
+            fitting or list(self.p_by_model),
             key=lambda model: (self.p_by_model[model], self.replicated[model][:, 0].mean()),
         )
 
@@ -302,15 +325,19 @@ def _test(
             as_cyclic = (replicated[model][:, 0] >= observed[0] - 1e-9).sum()
             p[model] = float((1 + as_cyclic) / (n + 1))
             strong = quick and model in STRONG_MODELS and p[model] > LEVEL
-            if strong and not _near([p[model]], n):
+            fits = strong and not too_cyclic(observed[0], replicated[model][:, 0])
+            if fits and not _near([p[model]], n):
                 settled = True
                 break
         else:
-            of_strong = [p[model] for model in STRONG_MODELS]
-            settled = not (_near(list(p.values()), n) or _near(of_strong, n))
+            wrong = _misfits(observed[0], replicated)
+            fitting = _p_of_fitting(p, wrong)
+            of_strong = _p_of_fitting({m: p[m] for m in STRONG_MODELS}, wrong)
+            settled = not (_near(fitting, n) or _near(of_strong, n))
+    wrong = _misfits(observed[0], replicated)
     return CycleEvidence(
-        p_value=max(p.values()),
-        p_strong=max(p[model] for model in STRONG_MODELS),
+        p_value=max(_p_of_fitting(p, wrong)),
+        p_strong=max(_p_of_fitting({m: p[m] for m in STRONG_MODELS}, wrong)),
         p_by_model=p,
         statistic=float(observed[0]),
         cyclic=float(observed[1] * scale),
@@ -328,6 +355,16 @@ def _test(
         settled=settled or draws is not None,
         unadjusted=(float(counted[1] * scale), float(counted[2] * scale)),
     )
+
+
+def _misfits(observed: float, replicated: Mapping[NullModel, np.ndarray]) -> tuple[NullModel, ...]:
+    """Return the null models that predict far more cycles than were observed."""
+    return tuple(m for m, logs in replicated.items() if too_cyclic(observed, logs[:, 0]))
+
+
+def _p_of_fitting(p: Mapping[NullModel, float], wrong: Collection[NullModel]) -> list[float]:
+    """Return the p-values of the null models that are not `wrong`, those of all where all are."""
+    return [value for model, value in p.items() if model not in wrong] or list(p.values())
 
 
 def _near(p: Sequence[float], n: int) -> bool:

@@ -32,13 +32,14 @@ from bayesduel.criticism.transitivity.triads import majority_z
 from bayesduel.jit import compiled, interpreted
 from bayesduel.preference.kemeny import reordered
 
-__all__ = ["FEW_ARMS", "NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
+__all__ = ["FEW_ARMS", "NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels", "too_cyclic"]
 
 Chances = Callable[[np.ndarray], np.ndarray]  # of worlds (n,), to those of cells (n, n_cells)
 NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered", "mixture"]
 NULL_MODELS: tuple[NullModel, ...] = get_args(NullModel)
 STRONG_MODELS: tuple[NullModel, ...] = NULL_MODELS[:3]
 
+MISFIT = 0.025  # share of logs no more cyclic than this one: the other tail, two-sided 95 %
 CHUNK = 2_000_000  # entries drawn at once, at most
 ROOM = 80_000  # of these, whose duels are drawn at once: as many as a processor's cache holds
 PART = 50  # logs drawn at once, at most
@@ -56,6 +57,15 @@ CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
 TINY = 1e-9
 FAR = 500.0  # logits whose odds are finite
 QUANTILES = 400  # of each order effect's posterior, for an interval
+
+
+def too_cyclic(observed: float, replicated: np.ndarray) -> bool:
+    """Return whether a model predicts far more cycles than a log has, so that it does not fit.
+
+    observed, replicated: cyclicity of the log, and of logs replicated from the model, (draws,).
+    """
+    no_more_cyclic = (replicated <= observed + 1e-9).sum()
+    return bool(1 + no_more_cyclic <= MISFIT * (1 + len(replicated)))
 
 
 class NullModels:
