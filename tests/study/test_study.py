@@ -13,6 +13,7 @@ from bayesduel import policies
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
 from bayesduel.study.outcomes import export_rows
+from bayesduel.study.planning import usual_duels
 from bayesduel.study.status import sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
@@ -486,3 +487,23 @@ def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
     monkeypatch.undo()
     with bd.Study(path) as study:
         assert study.duels().n_duels == 1
+
+
+def test_the_usual_cost_is_that_of_the_measured_studies():
+    """Means of docs/understand/stopping.md, scores N(0, 1), rope 0.05, to two digits."""
+    found = {
+        (n_arms, confirmed): usual_duels(n_arms, 0.05, confirmed=confirmed)
+        for n_arms in (8, 20)
+        for confirmed in (False, True)
+    }
+    assert found == {(8, False): 80, (8, True): 200, (20, False): 160, (20, True): 480}
+    assert usual_duels(4, 0.02, confirmed=True) == pytest.approx(225, rel=0.15)
+    assert usual_duels(41, 0.05, confirmed=True) is None
+    assert usual_duels(8, 0.0, confirmed=True) is None
+
+
+def test_a_plan_may_be_asked_of_another_rule():
+    study = bd.Study(arms=list("abc"), stop=bd.WithinRope(0.95, rope=0.1), seed=0)
+    own = bd.plan(study, n_futures=4)
+    other = bd.plan(study, stop=bd.Budget(3), n_futures=4)
+    assert (other.duels == 3).all() and (own.duels >= 3).any()
