@@ -448,8 +448,8 @@ def check(
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
         where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where
-        strong transitivity is rejected or the log cannot tell (half a minute at 100 arms). For up to 200 arms; none
-        where `quick`.
+        strong transitivity is rejected or the log cannot tell (half a minute at 100 arms). For up
+        to 200 arms; none where `quick`.
     quick
         Whether to leave out the comparison (unless `models` are named). The test of transitivity
         is the same.

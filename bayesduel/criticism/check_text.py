@@ -94,7 +94,6 @@ def verdict_words(
                 words
                 for words in (
                     f"Its cyclic triads are no more than transitive models predict ({p}).",
-                    power_words(e),
                     once_words(e),
                     advice,
                 )
