@@ -251,7 +251,7 @@ def plan(
         found = study.plan(futures, budget, progress=lambda n: done(completed=n), **given)
         without = None
         if study.stop is not None and study.stop.unconfirmed != study.stop:
-            options = {"n_futures": futures, "budget": budget, **given}
+            options: dict[str, Any] = {"n_futures": futures, "budget": budget, **given}
             rule = study.stop.unconfirmed
             without = simulated(study, stop=rule, progress=lambda n: done(completed=n), **options)
     if plot_path is not None:
