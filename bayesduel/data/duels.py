@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from bayesduel.data.categories import parts_of_categories, parts_of_logs
+from bayesduel.data.reading import Reading
 from bayesduel.data.shards import counted
 from bayesduel.data.subset import LogParts, of_arms, of_units
 from bayesduel.data.votes import (
@@ -450,6 +451,13 @@ class Duels:
     def rows(self) -> Votes:
         """The votes; of a log without them its counts, a row a pair and outcome."""
         return Votes.of_cells(self.cells) if self.votes is None else self.votes
+
+    @property
+    def reading(self) -> Reading:
+        """What the log was taken for: the role of each column, what each value means."""
+        summary = self.read_summary
+        known = summary.understood
+        return Reading(source=summary.source, n_rows=summary.n_rows) if known is None else known
 
     @property
     def plain(self) -> bool:

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import WON_SIDES, plain, side_of
+from bayesduel.data.read.columns import GROUNDS, WON_SIDES, plain, side_of
 
 __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
 
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
-GROUNDS = ("home", "white")  # names of sides that a pair may keep in a series
-LEFT = {"home": "the home side", "white": "white", "1": "the side listed first"}
+LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the side listed first"}
 FIRST = "the left side (shown first)"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesduel.data.reading import Reading
 from bayesduel.system.arguments import labels_of
 
 if TYPE_CHECKING:
@@ -256,6 +257,10 @@ class ReadSummary:
     n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight
         Duels of an arm with itself (left out), ties marked "both bad", ties left
         out under ``ties="drop"``, rows of weight 0.
+    n_left_out
+        Rows left out because the user said so (``means={"error": None}``).
+    understood
+        What the log was taken for.
     n_duplicates
         Rows identical in every column to an earlier one (kept), or None if unknown.
     n_bad_rows
@@ -278,6 +283,8 @@ class ReadSummary:
     n_ties_dropped: int = 0
     n_zero_weight: int = 0
     n_duplicates: int | None = None
+    n_left_out: int = 0
+    understood: Reading | None = field(default=None, repr=False)
     n_bad_rows: int = 0
     bad_rows: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 

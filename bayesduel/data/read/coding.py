@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Roles
-from bayesduel.data.read.outcomes import Reading
+from bayesduel.data.read.outcomes import MEANS, Meaning
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["DEFAULTS", "check_coding", "options_of", "reading_of", "with_stored"]
@@ -14,24 +14,32 @@ __all__ = ["DEFAULTS", "check_coding", "options_of", "reading_of", "with_stored"
 DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": None, "judge": None,
             "group": None, "time": None, "weight": None, "sampling_weight": None,
             "covariates": (), "keep": (), "ties": "keep", "missing": (),
-            "coding": None}  # fmt: skip
+            "coding": None, "means": None, "grades": None, "lower_is_better": False,
+            "tie": None, "shown_first": None}  # fmt: skip
 LISTS = ("covariates", "keep", "missing")
+AS_GIVEN = ("ties", "lower_is_better")
 
 
-def options_of(roles: Roles, reading: Reading | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(roles: Roles, reading: Meaning | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of :func:`bayesduel.read_duels` that read a log the same way again.
 
     reading: how outcomes were read, None without such a column.
     """
     found: dict[str, Any] = {
-        name: given[name] for name in DEFAULTS if given[name] is False or name == "ties"
+        name: given[name]
+        for name in DEFAULTS
+        if name in AS_GIVEN or (given[name] is False and DEFAULTS[name] is not False)
     }
+    if not found["lower_is_better"]:
+        del found["lower_is_better"]
     found |= {name: list(given[name]) for name in LISTS if given[name]}
     found |= {role: column for role, column in roles.taken.items() if role in DEFAULTS}
     if roles.margin_right is not None:
         found["margin"] = [roles.margin, roles.margin_right]
     if reading is None:
         found["outcome"] = False
+    elif reading.said is not None:
+        found[MEANS] = dict(reading.said)
     elif reading.settled:
         found["coding"] = reading.coding
     return found
@@ -54,7 +62,7 @@ def reading_of(like: Any) -> dict[str, Any]:
         raise TypeError(f"like should be a log or a fit, got {shown_value(like)}")
     if not isinstance(found, Mapping) or not all(
         name in DEFAULTS
-        and (value is False or isinstance(value, str) or (isinstance(value, list) and value))
+        and (isinstance(value, bool | str) or (isinstance(value, list | Mapping) and value))
         for name, value in found.items()
     ):
         raise ValueError(f"like should have the options of its reading, got {shown_value(found)}")

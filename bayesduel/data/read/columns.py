@@ -3,23 +3,33 @@
 The rules for guessing are the tables below. Names are compared without regard to case,
 spaces, ``_``, ``-`` and ``.``. Two columns are the two arms when they are a stem and the two
 words of a side (``model_a``/``model_b``, ``player1``/``player2``, ``home_team``/``away_team``,
-``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. If they are
-winner and loser (or chosen and rejected), the left arm won every duel, unless a column of outcomes
-is given.
+``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. Else they are two
+columns whose names differ by the words of a side alone, whatever stands around them
+(``answer1_model_id``/``answer2_model_id``), and that share labels; of several such pairs the one
+whose labels repeat most. If they are winner and loser (or chosen and rejected), the left arm won
+every duel, unless a column of outcomes is given.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
+import numpy as np
+import pyarrow as pa
+
+from bayesduel.data.read.rows import numbers, time_kind, times
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
+    "FLAG_WORDS",
+    "GROUNDS",
+    "WON_SIDES",
     "ColumnError",
     "Columns",
     "Given",
+    "Peek",
     "Roles",
     "assign",
     "has_arms",
@@ -30,6 +40,7 @@ __all__ = [
 ]
 
 Given = str | bool | None
+Peek = Callable[[Sequence[str]], Mapping[str, Any]]  # the texts of columns, of some rows
 
 SIDES = (
     ("left", "right"),
@@ -40,8 +51,29 @@ SIDES = (
     ("white", "black"),
     ("winner", "loser"),
     ("chosen", "rejected"),
-)
-WON_SIDES = ("loser", "rejected")  # the right of the sides whose left won every duel
+    ("home", "visitor"), ("home", "guest"), ("local", "visitor"), ("local", "visitante"),
+    ("heim", "gast"), ("domicile", "exterieur"), ("casa", "fora"), ("casa", "trasferta"),
+    ("主", "客"),
+    ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
+    ("esquerda", "direita"), ("左", "右"),
+    ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("top", "bottom"),
+    ("won", "lost"), ("better", "worse"), ("preferred", "rejected"), ("selected", "rejected"),
+    ("chosen", "unchosen"), ("sieger", "verlierer"), ("gagnant", "perdant"),
+    ("ganador", "perdedor"), ("vincitore", "perdente"), ("vencedor", "perdedor"),
+)  # fmt: skip
+# Sides that are no names of arms by themselves.
+BARE = (("1", "2"), ("0", "1"), ("i", "ii"), ("x", "y"), ("one", "two"), ("top", "bottom"))
+THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
+# The right of the sides whose left won every duel.
+WON_SIDES = ("loser", "rejected", "lost", "worse", "unchosen", "verlierer", "perdant", "perdedor",
+             "perdente")  # fmt: skip
+GROUNDS = ("home", "white", "local", "heim", "domicile", "casa", "主")  # left sides with a ground
+# Two arms of which neither name says how the pair was presented.
+PLAIN_PAIRS = (
+    ("team", "opponent"), ("player", "opponent"), ("model", "opponent"), ("model", "baseline"),
+    ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
+    ("new", "old"), ("treatment", "control"),
+)  # fmt: skip
 STEMS = (
     "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
     "stimulus", "choice", "alternative", "name", "id",
@@ -50,6 +82,18 @@ OUTCOMES = (
     "outcome", "winner", "result", "verdict", "preference", "preferred", "vote", "ftr",
     "winnername", "winnerid", "winnermodel", "whowon",
 )  # fmt: skip
+# Words in the name of a column of outcomes that is none of these.
+OUTCOME_WORDS = (
+    "winner", "outcome", "verdict", "prefer", "chosen", "choice", "better", "best", "result",
+    "whowins", "selected", "judgment", "judgement", "decision", "label", "answer", "vote", "pick",
+    "gewinner", "sieger", "ergebnis", "gagnant", "resultat", "ganador", "resultado", "vincitore",
+    "risultato", "vencedor", "победитель", "胜者", "结果", "winrate", "winprob",
+)  # fmt: skip
+TIE_FLAGS = ("bothequal", "istie", "tie", "isdraw", "draw", "equal", "tied")
+FLAG_WORDS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False,
+              "t": True, "f": False, "y": True, "n": False, "1.0": True, "0.0": False}  # fmt: skip
+FIRST = ("shownfirst", "presentedfirst", "firstshown", "firstpresented", "playedfirst")
+LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
 SCORES = ("score", "scores", "goals", "points", "pts", "runs")
 WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount")
 TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw")
@@ -57,12 +101,19 @@ SCORE_PAIRS = (("fthg", "ftag"),)  # football-data.co.uk: full-time home and awa
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
     "judge": ("judge", "annotator", "rater", "user", "worker", "voter", "assessor", "evaluator",
-              "participant", "respondent"),
+              "participant", "respondent", "subject", "listener", "panelist", "panellist",
+              "consumer", "observer", "reviewer", "labeler", "labeller", "taster", "tester",
+              "grader", "expert", "student", "coder", "visitor", "prolificpid", "completedby",
+              "ratedby", "judgedby", "session"),
     "group": ("group", "context", "prompt", "query", "question", "list"),
-    "time": ("time", "date", "timestamp", "tstamp", "datetime", "createdat"),
+    "time": ("time", "date", "timestamp", "tstamp", "datetime", "createdat", "gameday",
+             "matchdate", "playedat"),
+    "tie": TIE_FLAGS,
+    "shown_first": FIRST,
     "weight": ("weight", "count", "n", "freq", "frequency"),
 }  # fmt: skip
 OWN = ("judge", "group", "time", "weight")  # roles of one column each, which may be False
+FLAGS = ("tie", "shown_first")  # beside an outcome
 WITH_ID = ("judge", "group")  # roles whose names may end in "id" or "name"
 SAMPLING = ("samplingweight", "sampleweight", "pweight", "probabilityweight", "surveyweight")
 
@@ -83,6 +134,8 @@ class Roles:
     weight: str | None = None
     sampling_weight: str | None = None
     by: str | None = None
+    tie: str | None = None  # whether the duel was a tie, whatever the outcome says
+    shown_first: str | None = None  # the side or the arm that was shown first
     covariates: tuple[str, ...] = ()  # names of the covariates, in the order given
     # their columns by role: ``covariate_0``, ... and, for the difference of two columns,
     # ``covariate_0_right``, ...
@@ -94,6 +147,9 @@ class Roles:
     # texts that stand for a missing label, by role; known when the rows are
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
     coding: str | None = None  # the coding of outcomes, None where the outcomes decide
+    asked: Any = None  # the meaning of outcomes that was asked for (``means=``, ``grades=``)
+    first: Any = None  # how `shown_first` is read; known when the rows are
+    lower_is_better: bool = False  # whether the side with the lower score won
     counted: bool = False  # whether counts of equal votes are enough where votes are needed
 
     @property
@@ -101,7 +157,7 @@ class Roles:
         """The column of each role that has one."""
         names = (
             "left", "right", "outcome", "margin", "margin_right", "judge", "group", "time",
-            "weight", "sampling_weight", "by",
+            "weight", "sampling_weight", "by", "tie", "shown_first",
         )  # fmt: skip
         own = {n: getattr(self, n) for n in names if getattr(self, n) is not None}
         kept = {f"kept_{k}": name for k, name in enumerate(self.kept)}
@@ -174,7 +230,7 @@ def wins_columns(
     finder.take("left_wins", wins[1])
     finder.take("right_wins", wins[2])
     try:
-        _find_arms(finder, left, right)
+        _find_arms(finder, left, right, None)
     except ValueError:
         return None
     ties = next((finder.free(name) for name in TIE_COUNTS if finder.free(name)), None)
@@ -188,20 +244,17 @@ def wins_columns(
 def has_arms(columns: Sequence[str]) -> bool:
     """Return whether two of the columns are named like the two arms of a duel."""
     try:
-        _find_arms(_Finder(columns, ""), "left", "right")
+        _find_arms(_Finder(columns, ""), "left", "right", None)
     except ValueError:
         return False
     return True
 
 
 def side_of(left: str, right: str) -> tuple[str, str] | None:
-    """Return the words of `SIDES` that tell the names of two columns apart, or None."""
-    for side in SIDES:
-        for cut in (str.removeprefix, str.removesuffix):
-            rests = [cut(plain(c), word) for c, word in zip((left, right), side, strict=True)]
-            if rests[0] == rests[1] and rests != [plain(left), plain(right)]:
-                return side
-    return None
+    """Return the words of `SIDES` that alone tell the names of two columns apart, or None."""
+    names = [plain(left), plain(right)]
+    pairs = _Finder(names, "").sided()
+    return next((side for side, *both in pairs if both == names), None)
 
 
 def plain(name: str) -> str:
@@ -209,10 +262,13 @@ def plain(name: str) -> str:
     return re.sub(r"[\s_\-.]+", "", name.casefold())
 
 
-def assign(columns: Sequence[str], source: str, given: Mapping[str, Any], by: str | None) -> Roles:
+def assign(
+    columns: Sequence[str], source: str, given: Mapping[str, Any], by: str | None, peek: Peek
+) -> Roles:
     """Return the roles of `columns`, guessing those that are not given.
 
-    `given` are the options of :func:`bayesduel.read_duels` that name columns.
+    given: the options of :func:`bayesduel.read_duels` that name columns.
+    peek: returns the texts of some rows of columns, by column.
 
     Raises ValueError if a column that is given or needed does not exist, or has two roles.
     """
@@ -220,7 +276,7 @@ def assign(columns: Sequence[str], source: str, given: Mapping[str, Any], by: st
     margin, outcome = given["margin"], given["outcome"]
     for name in given["keep"]:
         finder.check("keep", name)
-    for role in ("by", "sampling_weight", *OWN):
+    for role in ("by", "sampling_weight", *FLAGS, *OWN):
         column = by if role == "by" else given[role]
         if isinstance(column, str):
             if role == "weight" and plain(column) in SAMPLING:
@@ -237,24 +293,34 @@ def assign(columns: Sequence[str], source: str, given: Mapping[str, Any], by: st
     if isinstance(outcome, str) and (outcome != "outcome" or outcome in columns):
         finder.take("outcome", outcome)
 
-    side = _find_arms(finder, given["left"], given["right"])
+    side = _find_arms(finder, given["left"], given["right"], peek)
     extra = _find_covariates(finder, given["covariates"], side)
-    if "outcome" not in finder.found and outcome is not False and side[1] not in WON_SIDES:
+    wanted = outcome is not False and side[1] not in WON_SIDES
+    if "outcome" not in finder.found and wanted:
         finder.guess("outcome", (*OUTCOMES,))
     if margin is None:
         _find_margin(finder, side)
+    _drop_difference(finder, peek)
+    if given["time"] is None:
+        _find_time(finder, peek)
     for role in OWN:
-        if given[role] is None:
+        if given[role] is None and role != "time":
             names = ROLES[role]
             if role in WITH_ID:
                 names += tuple(n + end for n in names for end in ("id", "name"))
             finder.guess(role, names)
-    if "outcome" not in finder.found and "margin" not in finder.found:
-        if outcome is not False and side[1] not in WON_SIDES:
-            raise ValueError(
-                f"{source}: no column for the outcome (outcome=, or margin= with one column "
-                f"or two scores); {finder.there}"
-            )
+    if wanted and not {"outcome", "margin"} & finder.found.keys():
+        _find_outcome(finder, peek)
+    if "outcome" in finder.found:
+        for role in FLAGS:
+            if given[role] is None:
+                finder.guess(role, ROLES[role])
+        _drop_flag(finder, peek)
+    if wanted and not {"outcome", "margin"} & finder.found.keys():
+        raise ValueError(
+            f"{source}: no column for the outcome (outcome=, or margin= with one column or two "
+            f"scores; --outcome, --margin){_numbers_in(finder, peek)}; {finder.there}"
+        )
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
     return Roles(
         **{role: column for role, column in finder.found.items() if role not in extra},  # type: ignore[arg-type]
@@ -342,12 +408,28 @@ class _Finder:
         """Yield the pairs of free columns that are a stem with the two words of a side."""
         for side in sides:
             for stem in stems:
-                if not stem and side == ("1", "2"):
+                if not stem and side in BARE:
                     continue
                 for names in ([stem + s for s in side], [s + stem for s in side]):
                     first, second = (self.free(name) for name in names)
                     if first is not None and second is not None:
                         yield side, first, second
+
+    def sided(self) -> Iterator[tuple[tuple[str, str], str, str]]:
+        """Yield the pairs of columns whose names differ by the two words of a side alone.
+
+        Columns of which a third goes on (bean1, bean2, bean3) are no two sides.
+        """
+        for name, column in self._by_plain.items():
+            for side in SIDES:
+                for place in re.finditer(f"(?={re.escape(side[0])})", name):
+                    before = name[: place.start()]
+                    after = name[place.start() + len(side[0]) :]
+                    other = self._by_plain.get(before + side[1] + after)
+                    third = THIRD.get(side[1])
+                    goes_on = third is not None and before + third + after in self._by_plain
+                    if other is not None and not goes_on:
+                        yield side, column, other
 
 
 def _option(role: str) -> str:
@@ -355,16 +437,27 @@ def _option(role: str) -> str:
     return "covariates" if role.startswith("covariate_") else role.removesuffix("_right")
 
 
-def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
-    """Find the two arms; return the side words that matched."""
+def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tuple[str, str]:
+    """Find the two arms; return the side words that matched.
+
+    peek: None where names alone should decide, by the tables.
+    """
     wanted = {"left": left, "right": right}
     default = [r for r, c in wanted.items() if c == r and c not in finder.columns]
     for role, column in wanted.items():
         if role not in default:
             finder.take(role, column)
     if not default:
-        return ("left", "right")
-    for side, first, second in _Finder(finder.columns, finder.source).pairs(STEMS, SIDES):
+        return side_of(left, right) or ("left", "right")
+    names = _Finder(finder.columns, finder.source)
+    found = [*names.pairs(STEMS, SIDES)]
+    for pair in PLAIN_PAIRS:
+        first, second = (names.free(name) for name in pair)
+        if first is not None and second is not None:
+            found.append((("", ""), first, second))
+    if peek is not None:
+        found += _sharing_labels(names, peek)
+    for side, first, second in found:
         pair = {"left": first, "right": second}
         others = [r for r in pair if r not in default]
         taken = {c for r, c in finder.found.items() if r not in pair}
@@ -377,6 +470,123 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
         f"or --left and --right; is the header line missing?); {finder.there}"
     )
+
+
+def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], str, str]]:
+    """Return the pairs of columns whose names differ by a side alone and that share labels.
+
+    The pair whose labels repeat most comes first: names of arms repeat, answers and scores do not.
+    """
+    pairs = [*finder.sided()]
+    if not pairs:
+        return []
+    read = peek([*dict.fromkeys(c for _, *both in pairs for c in both)])
+    found = []
+    for side, first, second in pairs:
+        labels = [{text.strip() for text in read[c].values} - {""} for c in (first, second)]
+        if labels[0] & labels[1]:
+            found.append((labels[0] | labels[1], (side, first, second)))
+
+    def place(pair: tuple[tuple[str, str], str, str]) -> int:
+        """Return where the names differ: of team1_player1 the team is the side."""
+        _, first, second = pair
+        return next((k for k, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
+
+    found.sort(key=lambda one: (len(one[0]), place(one[1])))
+    for labels, (side, first, second) in found[1:]:
+        best, (other, *both) = found[0]
+        if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
+            lefts = f"{both[0]},{first}"
+            rights = f"{both[1]},{second}"
+            raise ValueError(
+                f"{finder.source}: each side may have several members, in the columns {both[0]!r} "
+                f"and {first!r} against {both[1]!r} and {second!r}: say so by --left {lefts} "
+                f"--right {rights} (left=, right= as lists), or name one column of each side"
+            )
+    return [pair for _, pair in found]
+
+
+def _find_outcome(finder: _Finder, peek: Peek) -> None:
+    """Find the outcome by its values, the labels of arms, or by a word in its name."""
+    free = [c for c in finder.columns if c not in finder.found.values()]
+    if not free:
+        return
+    arms = peek([finder.found["left"], finder.found["right"], *free])
+    labels = {text.strip().casefold() for c in ("left", "right") for text in
+              arms[finder.found[c]].values}  # fmt: skip
+    named = [c for c in free if any(word in plain(c) for word in OUTCOME_WORDS)]
+    for column in (*named, *(c for c in free if c not in named)):
+        texts = arms[column].texts
+        if all(re.fullmatch("[0-9.]+", text.strip()) for text in arms[column].values):
+            continue
+        known = [text.strip().casefold() for text in texts if text is not None and text.strip()]
+        of_arms = sum(text in labels for text in known)
+        if known and of_arms >= LABELS * len(known):
+            finder.found["outcome"] = column
+            finder.guessed.append("outcome")
+            return
+    if len(named) == 1:
+        finder.found["outcome"] = named[0]
+        finder.guessed.append("outcome")
+
+
+def _find_time(finder: _Finder, peek: Peek) -> None:
+    """Find the time: its own name, else the first column of the usual names that holds times."""
+    if "time" in finder.columns and "time" not in finder.found.values():
+        finder.found["time"] = "time"
+        return
+    free = [column for name in ROLES["time"] if (column := finder.free(name)) is not None]
+    read = peek(free) if free else {}
+    for column in free:
+        texts = pa.array(read[column].texts, pa.string())
+        _, unreadable = times(texts, column, time_kind(texts))
+        if not unreadable.any():
+            finder.found["time"] = column
+            finder.guessed.append("time")
+            return
+
+
+def _drop_difference(finder: _Finder, peek: Peek) -> None:
+    """Forget a guessed outcome that is the difference of the two scores, as a margin is."""
+    found = finder.found
+    if "outcome" not in finder.guessed or "margin_right" not in found:
+        return
+    columns = [found[role] for role in ("outcome", "margin", "margin_right")]
+    read = peek(columns)
+    outcome, left, right = (
+        numbers(pa.array(read[column].texts, pa.string()), column) for column in columns
+    )
+    known = np.isfinite(outcome) & np.isfinite(left) & np.isfinite(right)
+    if known.any() and 2 * known.sum() > len(known) and (outcome == left - right)[known].all():
+        if abs(outcome[known]).max() > 1:
+            finder.guessed.remove("outcome")
+            del found["outcome"]
+
+
+def _drop_flag(finder: _Finder, peek: Peek) -> None:
+    """Forget a guessed column of ties that holds anything but true and false."""
+    if "tie" not in finder.guessed:
+        return
+    column = finder.found["tie"]
+    texts = {text.strip().casefold() for text in peek([column])[column].values}
+    if not texts <= {*FLAG_WORDS, ""}:
+        finder.guessed.remove("tie")
+        del finder.found["tie"]
+
+
+def _numbers_in(finder: _Finder, peek: Peek) -> str:
+    """Return the columns of few whole numbers, which may be grades, as a part of a sentence."""
+    free = [c for c in finder.columns if c not in finder.found.values()]
+    said = []
+    for column, read in (peek(free) if free else {}).items():
+        texts = {text.strip() for text in read.values} - {""}
+        if 1 < len(texts) < 20 and all(re.fullmatch("[+-]?[0-9]+", text) for text in texts):
+            values = sorted(map(int, texts))
+            said.append(
+                f"{column!r} has {len(values)} whole numbers from {values[0]} to "
+                f"{values[-1]} (a margin, or grades: --outcome {column} --coding grades)"
+            )
+    return f"; {'; '.join(said)}" if said else ""
 
 
 def _find_covariates(

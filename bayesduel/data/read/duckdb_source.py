@@ -111,6 +111,7 @@ class FileSource:
 
     ordered = True  # left and right may say how a pair was presented
     coding: str | None = None  # of its outcomes, where the source knows
+    shape = "one duel per row"
 
     def __init__(
         self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
@@ -229,6 +230,18 @@ class FileSource:
         if n == self._count(columns) and not self._nested(found.values()):
             return found
         return coded(self._sound(columns), columns.taken)
+
+    def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
+        """Return the first `n` rows of columns as text by role."""
+        try:
+            return coded(self._batches(f"FROM ({self._log(columns)}) LIMIT {n}"), columns.taken)
+        except duckdb.Error:  # a line that cannot be parsed; who reads all rows says which
+            nothing = np.zeros(0, dtype=np.int32)
+            return {role: Coded([], nothing) for role in columns.taken}
+
+    def left_out(self) -> list[tuple[str, int]]:
+        """Return why rows were left out before they were read, and how many."""
+        return []
 
     def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""

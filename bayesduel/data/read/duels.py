@@ -8,8 +8,9 @@ and their lines (``line_numbers``); build a log of the valid rows (``log_from_ro
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
@@ -19,30 +20,33 @@ from bayesduel.data.health import OutlierWarning
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read import log_from_rows
 from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
-from bayesduel.data.read.columns import Given, Roles, assign
+from bayesduel.data.read.columns import Columns, Given, Roles, assign
 from bayesduel.data.read.components import remark_on_components
 from bayesduel.data.read.duckdb_source import FileSource
 from bayesduel.data.read.faults import (
     WEIGHT,
     Examined,
     columns_of,
-    decide_reading,
+    decide_first,
+    decide_meaning,
     examine,
     explain,
     missing_labels,
     named_like_missing,
+    prepared,
     refusal,
-    without_missing,
 )
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.line_numbers import Numbered
-from bayesduel.data.read.outcomes import CODINGS
+from bayesduel.data.read.outcomes import CODINGS, SCORED, Meaning, grades_of, means_of
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import ranking_columns, rankings_in
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
-from bayesduel.data.votes import ReadSummary, TieRule
+from bayesduel.data.read.understood import notice_of, understood
+from bayesduel.data.votes import LARGEST_GRADE, ReadSummary, TieRule
 from bayesduel.system.arguments import (
+    check_flag,
     check_one_of,
     check_type,
     listed,
@@ -61,6 +65,9 @@ if TYPE_CHECKING:
 __all__ = ["log_in", "read_duels"]
 
 OnBad = Literal["error", "skip"]
+SIDES = ("left", "right")
+PEEKED = 10_000  # rows by which columns are told apart
+NO_COLUMNS = ("ties", "missing", "coding", "means", "grades", "lower_is_better")
 NAMES = ("covariates", "keep")  # options that are lists of columns
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
@@ -106,6 +113,11 @@ def read_duels(  # type: ignore[misc]
     by: str | None = None,
     missing: Sequence[str] = (),
     coding: str | None = None,
+    means: Mapping[Any, Any] | None = None,
+    grades: tuple[int, int] | None = None,
+    lower_is_better: bool = False,
+    tie: Given = None,
+    shown_first: Given = None,
     like: Any = None,
     memory: str | int | None = None,
     shard: str | None = None,
@@ -184,6 +196,21 @@ def read_duels(  # type: ignore[misc]
         found to be grades by themselves), "probability" (that left is better, from 0 to 1: a soft
         vote, which counts for both sides by its share) and so on:
         ``bayesduel.data.read.outcomes.CODINGS``. Words for a tie are understood in all of them.
+    means
+        What each value of the outcome means: "left", "right", "tie", a grade ("grade -2": right is
+        better by two), a share (0.7: left is better with that probability) or None, which leaves
+        the row out. ``means={0: "left", 1: "tie", 2: "right", "error": None}``. Values are compared
+        without regard to case; one that is not named is a bad row.
+    grades
+        The whole numbers that are best for left and best for right, of a one-sided scale: with
+        ``(1, 5)`` 1 says that left is much better, 3 that they are equal, 5 that right is.
+    lower_is_better
+        Whether the side with the lower score, or a negative margin, won (seconds, errors, ranks).
+    tie
+        Column that says true where the duel was a tie, whatever stands in the outcome.
+    shown_first
+        Column of the side or the arm that was shown first; it becomes the left side. Such a column
+        is found by its usual names. False: none.
     like
         An earlier log, or a fit of it: columns and coding are those that it was read with, where
         they are not given here.
@@ -229,7 +256,9 @@ def read_duels(  # type: ignore[misc]
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight, "covariates": covariates,
              "keep": keep, "ties": ties, "missing": missing, "coding": coding,
-             "sampling_weight": sampling_weight}  # fmt: skip
+             "sampling_weight": sampling_weight, "means": means, "grades": grades,
+             "lower_is_better": lower_is_better, "tie": tie,
+             "shown_first": shown_first}  # fmt: skip
     options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
@@ -279,13 +308,22 @@ def _read_any(
         earlier = {options["left"], options["right"]}
     ties = options["ties"]
     votes = asked & {
-        *("outcome", "margin", "covariates", "keep", "coding", "by", "sampling_weight")
+        *("outcome", "margin", "covariates", "keep", "coding", "by", "sampling_weight"),
+        *("means", "grades", "tie", "shown_first"),
     }
+    named = bool(asked & {*SIDES, "outcome", "margin", "means", "grades", "tie", "shown_first"})
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(given)
-    with open_log(frame, skip=on_bad == "skip", memory=memory, words=words) as source:
+    opened = open_log(
+        frame,
+        skip=on_bad == "skip",
+        memory=memory,
+        words=words,
+        shape=False if named or earlier else None,
+    )
+    with opened as source:
         columns = source.columns()
         if shard is not None and "shard" in columns:
             options = options | {"keep": tuple(dict.fromkeys((*options["keep"], "shard")))}
@@ -302,23 +340,59 @@ def _read_any(
                 f"{source.name}: columns should be those of duels, got those of rankings "
                 f"({', '.join(ranked.values())}); read them by bayesduel.read_rankings"
             )
-        roles = assign(columns, source.name, options, by)
+
+        def peek(names: Sequence[str]) -> dict[str, Any]:
+            return source.peek(Columns({name: name for name in names}), PEEKED)
+
+        roles = assign(columns, source.name, options, by, peek)
         coding = options["coding"] or source.coding
-        roles = replace(roles, coding=coding, counted=shard is not None)
+        roles = replace(
+            roles,
+            coding=coding,
+            counted=shard is not None,
+            asked=_asked_meaning(options, roles, source.name),
+            lower_is_better=options["lower_is_better"],
+        )
+        if roles.lower_is_better and roles.margin is None and coding != SCORED:
+            raise ValueError(
+                f"{source.name}: lower_is_better should be given of scores or a margin, got the "
+                f"outcome {roles.outcome!r}"
+            )
         if roles.coding is not None and roles.outcome is None:
             raise ValueError(
                 f"coding should be given of a log with outcomes, got {roles.coding!r} of one "
                 "whose left arm won every duel"
             )
         for line in source.said(roles.notice):
-            print(f"read {source.name}: {line}", file=sys.stderr)
+            _say(source, line)
         for column in roles.unused:
-            print(
-                f"read {source.name}: {column!r} is not used (sampling_weight=, "
-                "--sampling-weight: weights of a survey)",
-                file=sys.stderr,
+            _say(
+                source,
+                f"{column!r} is not used (sampling_weight=, --sampling-weight: weights of a "
+                "survey)",
             )
         return _read(source, roles, options, on_bad, both_bad)
+
+
+def _say(source: "Source", words: str) -> None:
+    """Say on stderr what was understood of a source."""
+    print(f"read {source.name}: {words}", file=sys.stderr)
+
+
+def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meaning | None:
+    """Return the meaning of outcomes that was asked for by `means` or `grades`, or None."""
+    asked = [option for option in ("means", "grades", "coding") if options[option] is not None]
+    if len(asked) > 1:
+        raise ValueError(f"{asked[0]} should be given without {join(asked[1:])}")
+    if not asked or asked == ["coding"]:
+        return None
+    if roles.outcome is None:
+        raise ValueError(
+            f"{name}: {asked[0]} should be given of a log with outcomes (outcome=, --outcome)"
+        )
+    if asked == ["means"]:
+        return means_of(options["means"])
+    return grades_of(options["grades"])
 
 
 def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: TieRule) -> Duels:
@@ -332,11 +406,11 @@ def _read(
     roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
     reading = examined.reading
     if names := named_like_missing(rows):
-        print(
-            f"read {source.name}: {join(names, quote=True)} "
+        _say(
+            source,
+            f"{join(names, quote=True)} "
             f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
             "(missing=, --missing: a missing label)",
-            file=sys.stderr,
         )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
@@ -352,6 +426,10 @@ def _read(
         )
     _warn_of_outliers(source, roles, rows)
     log = log_from_rows.label_rows(rows, examined, roles.covariates, roles.kept)
+    record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
+    for words in notice_of(record, roles, reading):
+        _say(source, words)
+    n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())
     unread = tuple(name for name in source.columns() if name not in taken)
     repeated = None
@@ -374,6 +452,8 @@ def _read(
             reading=options_of(roles, reading, options),
             other_codings=() if reading is None else reading.others,
             n_rows=n,
+            n_left_out=n_left_out,
+            understood=record,
             n_duplicates=again,
             n_bad_rows=sum(f.n for f in ours),
             bad_rows=tuple((f.where, f.what) for f in ours),
@@ -424,6 +504,16 @@ def _checked(
     it did not find as many rows as there are, they are read one by one, and those count.
     """
     rows = source.rows(roles)
+    if rows is not None and "time" in roles.guessed and _unreadable_times(rows):
+        n = _unreadable_times(rows)
+        _say(
+            source,
+            f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
+            "or numbers (time=, --time, for an error that names the first)",
+        )
+        guessed = tuple(role for role in roles.guessed if role != "time")
+        roles = replace(roles, time=None, guessed=guessed)
+        rows = source.rows(roles)
     if rows is not None:
         roles, rows, examined = _examined(source, rows, roles, missing)
         if not examined.n_bad:
@@ -442,6 +532,11 @@ def _checked(
     return roles, rows, examined, faults
 
 
+def _unreadable_times(rows: Rows) -> int:
+    """Return the number of rows whose time cannot be read."""
+    return 0 if rows.unreadable_time is None else int(rows.n[rows.unreadable_time].sum())
+
+
 def _examined(
     source: "Source", rows: Rows, roles: Roles, missing: Sequence[str]
 ) -> tuple[Roles, Rows, Examined]:
@@ -449,12 +544,14 @@ def _examined(
     if len(rows) == 0:
         raise ValueError(f"{source.name}: should contain duels, got no rows")
     found = missing_labels(rows, missing, own_nulls=source.own_nulls)
-    roles, rows = replace(roles, missing=found), without_missing(rows, found)
+    roles = replace(roles, missing=found)
+    rows = prepared(rows, roles)
     try:
-        reading = decide_reading(rows, roles)
+        reading = decide_meaning(rows, roles)
+        first = decide_first(rows, roles)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
-    return roles, rows, examine(rows, reading)
+    return replace(roles, first=first), rows, examine(rows, reading, first)
 
 
 def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
@@ -463,10 +560,29 @@ def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
     if given["coding"] is not None:
         check_one_of(given["coding"], "coding", CODINGS)
     for name, value in (given | {"by": by}).items():
-        if name not in (*NAMES, "ties", "missing", "coding"):
+        if name not in (*NAMES, *NO_COLUMNS):
             _check_column(name, value)
+    check_flag(given["lower_is_better"], "lower_is_better")
+    if given["means"] is not None:
+        means_of(given["means"])
+    if given["grades"] is not None:
+        _check_ends(given["grades"])
     lists = {name: _names_of(given[name], name) for name in NAMES}
     return given | lists | {"missing": texts_of(given["missing"], "missing")}
+
+
+def _check_ends(ends: Any) -> None:
+    """Raise TypeError or ValueError unless the ends of a scale of grades are two whole numbers."""
+    rule = (
+        "grades should be the whole numbers that are best for left and for right, such as (1, 5), "
+        f"at most {2 * LARGEST_GRADE} apart, got {shown_value(ends)}"
+    )
+    if not isinstance(ends, tuple | list) or len(ends) != 2:
+        raise TypeError(rule)
+    if not all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends):
+        raise TypeError(rule)
+    if not 0 < abs(ends[0] - ends[1]) <= 2 * LARGEST_GRADE:
+        raise ValueError(rule)
 
 
 def _check_column(name: str, value: Any) -> None:
@@ -494,8 +610,8 @@ def _locate(source: "Source", roles: Roles, every: Rows, examined: Examined) -> 
     """Yield the bad rows with their places, given all rows and what is wrong with them."""
     reading = examined.reading
     for chunk, rows in _chunks(source, roles, every):
-        rows = without_missing(rows, roles.missing)
-        found = examine(rows, reading)
+        rows = prepared(rows, roles)
+        found = examine(rows, reading, roles.first)
         for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
             fault = int(found.fault[i]) or WEIGHT
             n = int(rows.n[i] if found.fault[i] else rows.n_bad_weight[i])

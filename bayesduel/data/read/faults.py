@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import Roles
-from bayesduel.data.read.outcomes import UNREADABLE, Reading, choose_reading
+from bayesduel.data.read.columns import FLAG_WORDS, Roles
+from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
 from bayesduel.data.read.rows import NUMBER, Coded, Rows
 from bayesduel.data.votes import FINITE
 from bayesduel.text import count
@@ -20,12 +20,14 @@ from bayesduel.text import count
 __all__ = [
     "Examined",
     "columns_of",
-    "decide_reading",
+    "decide_first",
+    "decide_meaning",
     "examine",
     "explain",
     "label_of",
     "missing_labels",
     "named_like_missing",
+    "prepared",
     "refusal",
     "shown",
     "without_missing",
@@ -52,10 +54,16 @@ FAULTS = (
     ("time", "should be an ISO date or time (time=False or --time none ignores it)"),
     ("time", "should be a number (time=False or --time none ignores it)"),
     ("sampling_weight", "should be a positive number"),
+    ("tie", "should be true or false (tie=False or --tie none ignores it)"),
+    ("tie", "should agree with outcome {outcome} (tie=False or --tie none ignores it)"),
+    ("shown_first", "should name the side or the arm that was shown first (--shown-first none)"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
 SAMPLING = 14
-COVARIATE = 15  # plus the index of the covariate
+FLAG = 15
+TIED = 16
+FIRST = 17
+COVARIATE = 18  # plus the index of the covariate
 
 
 @dataclass
@@ -65,11 +73,19 @@ class Examined:
     # index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
     # follow those of `FAULTS`, one per covariate.
     fault: np.ndarray
-    outcome: np.ndarray  # 1 left, -1 right, 0 tie, `UNREADABLE`; int8
+    outcome: np.ndarray  # 1 left, -1 right, 0 tie, `LEFT_OUT` or `UNREADABLE`; int8
     # left's share of each soft vote, NaN of the others; None where none is soft
     share: np.ndarray | None
     n_bad: int  # number of rows with a fault, including those of an entry with a bad weight
-    reading: Reading | None  # how outcomes were read, None without such a column
+    reading: Meaning | None  # how outcomes were read, None without such a column
+    margin: np.ndarray | None = None  # left's score minus right's, or None
+    # whether the right arm was shown first, so that the sides are to be swapped; or None
+    swapped: np.ndarray | None = None
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """Which entries the user said to leave out, bool."""
+        return (self.outcome == LEFT_OUT) & (self.fault == 0)
 
 
 def missing_labels(
@@ -120,23 +136,53 @@ def label_of(text: str) -> str | None:
     return None if label in MISSING else label
 
 
-def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
+def decide_meaning(rows: Rows, roles: Roles) -> Meaning | None:
     """Return how the outcomes of `rows` are read, or None without such a column."""
     if rows.outcome is None:
         return None
-    ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (rows.outcome.code >= 0)
+    found = roles.asked or _chosen(rows, rows.outcome, roles, roles.outcome, roles.coding)
+    if not roles.lower_is_better or found.margins is None:
+        return found
+    return replace(
+        found,
+        codes={key: -code for key, code in found.codes.items()},
+        margins={key: -margin for key, margin in found.margins.items()},
+    )
+
+
+def _chosen(
+    rows: Rows, column: Coded, roles: Roles, name: str | None, coding: str | None
+) -> Meaning:
+    """Return how a column that names a side or an arm is read."""
+    ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (column.code >= 0)
     known = slice(None) if ok.all() else ok  # no copies where all is well
     left, right, outcome = (
-        Coded(column.values, column.code[known]) for column in (rows.left, rows.right, rows.outcome)
+        Coded(one.values, one.code[known]) for one in (rows.left, rows.right, column)
     )
-    columns = (roles.left, roles.right, roles.outcome or "")
-    return choose_reading(left, right, outcome, rows.n[known], columns, roles.coding)
+    columns = (roles.left, roles.right, name or "")
+    return choose_meaning(left, right, outcome, rows.n[known], columns, coding)
 
 
-def examine(rows: Rows, reading: Reading | None) -> Examined:
+def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
+    """Return how the column of what was shown first is read, or None without it."""
+    if rows.shown_first is None:
+        return None
+    return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
+
+
+def prepared(rows: Rows, roles: Roles) -> Rows:
+    """Return the rows with missing labels marked, and margins that are positive where left won."""
+    rows = without_missing(rows, roles.missing)
+    if roles.lower_is_better and rows.margin is not None:
+        return replace(rows, margin=-rows.margin)
+    return rows
+
+
+def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -> Examined:
     """Return the outcome of each row and what is wrong with it.
 
     reading: how outcomes are read; None: by the sign of the margin, or left always won.
+    shown: how the column of what was shown first is read, None without it.
     """
     n = len(rows)
     fault = np.zeros(n, dtype=np.int16)
@@ -152,11 +198,20 @@ def examine(rows: Rows, reading: Reading | None) -> Examined:
     if reading is not None:
         assert rows.outcome is not None
         outcome = reading.read(rows.left, rows.right, rows.outcome)
+        if rows.tie is not None:
+            flags = [FLAG_WORDS.get(text.strip().casefold(), -1) for text in rows.tie.values]
+            tied = np.array([*flags, False], dtype=np.int8)[rows.tie.code]
+            blame(tied == -1, FLAG)
+            blame((tied == 1) & (abs(outcome) == 1), TIED)
+            outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
         blame(outcome == UNREADABLE, OUTCOME)
     elif rows.margin is not None:
         outcome = np.sign(np.nan_to_num(rows.margin)).astype(np.int8)
     else:
         outcome = np.ones(n, dtype=np.int8)
+    margin = rows.margin
+    if rows.margin is None and reading is not None and rows.outcome is not None:
+        margin = reading.margin(rows.outcome)
     if rows.margin is not None:
         blame(np.isnan(rows.margin), MARGIN)
         if reading is not None:  # a decisive outcome may have margin 0, as after a tie-break
@@ -169,13 +224,18 @@ def examine(rows: Rows, reading: Reading | None) -> Examined:
     if rows.covariates is not None:
         for k, values in enumerate(rows.covariates.T):
             blame(np.isnan(values), COVARIATE + k)
+    swapped = None
+    if shown is not None and rows.shown_first is not None:
+        shown_first = shown.read(rows.left, rows.right, rows.shown_first)
+        blame(abs(shown_first) != 1, FIRST)
+        swapped = shown_first == -1
     blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
     n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
     soft = None if reading is None or rows.outcome is None else reading.share(rows.outcome)
-    return Examined(fault, outcome, soft, n_bad, reading)
+    return Examined(fault, outcome, soft, n_bad, reading, margin, swapped)
 
 
-def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str, Any]) -> str:
+def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str, Any]) -> str:
     """Return the message for a fault: column, rule and value.
 
     fault: index into `FAULTS`.

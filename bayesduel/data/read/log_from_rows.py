@@ -49,8 +49,8 @@ def label_rows(
     Raises ValueError if the weights add up to more than 2^53.
     """
     ok: slice | np.ndarray = slice(None)  # no copies where all is well
-    if examined.fault.any():
-        ok = np.flatnonzero(examined.fault == 0)
+    if examined.fault.any() or examined.left_out.any():
+        ok = np.flatnonzero((examined.fault == 0) & ~examined.left_out)
     if not rows.weight[ok].sum() <= LARGEST:
         raise ValueError(f"weights should add up to at most 2^53, got {rows.weight[ok].sum():.3g}")
     texts = [t.strip() for column in (rows.left, rows.right) for t in column.values]
@@ -78,7 +78,7 @@ def label_rows(
             right=places[split:][rows.right.code[ok]],
             outcome=examined.outcome[ok],
             weight=rows.weight[ok].astype(np.int64),
-            margin=None if rows.margin is None else rows.margin[ok],
+            margin=None if examined.margin is None else examined.margin[ok],
             grade=None if grade is None else grade[ok],
             judge=judge,
             judges=judges,
@@ -97,11 +97,33 @@ def label_rows(
         part=part,
         parts=parts,
     )
+    if examined.swapped is not None:
+        found = replace(found, votes=_swapped(found.votes, examined.swapped[ok]))
     votes = found.votes
     sizes = [size for size in (votes.share, votes.grade) if size is not None]
     if not sizes or not rows.counted:
         return found
     return found.take(np.lexsort([*sizes, votes.outcome, votes.right, votes.left]))
+
+
+def _swapped(votes: Votes, rows: np.ndarray) -> Votes:
+    """Return votes whose sides are swapped in some rows, so that left is what was shown first."""
+    sign = np.where(rows, -1, 1)
+
+    def turned(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else (values.T * sign).T.astype(values.dtype)
+
+    share = votes.share
+    return replace(
+        votes,
+        left=np.where(rows, votes.right, votes.left),
+        right=np.where(rows, votes.left, votes.right),
+        outcome=turned(votes.outcome),
+        margin=turned(votes.margin),
+        grade=turned(votes.grade),
+        covariates=turned(votes.covariates),
+        share=None if share is None else np.where(rows, 1 - share, share),
+    )
 
 
 def assemble(
@@ -130,7 +152,7 @@ def assemble(
         arms=tuple(log.arms[k] for k in kept),
         cells=cells_of(votes, len(kept)),
         tie_rule=tie_rule,
-        votes=votes if by_vote or votes.grade is not None or not votes.plain else None,
+        votes=votes if by_vote or not votes.plain else None,
         read_summary=read_summary,
         ordered=ordered,
     )

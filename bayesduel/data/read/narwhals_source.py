@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.columns import Columns, Roles
@@ -66,6 +67,8 @@ class FrameSource:
         for name in self._schema:
             check_utf8(name, f"{self.name}: columns should have names of UTF-8 text")
         self._taken_over: pa.Table | None = None
+
+    shape = "one duel per row"
 
     def matrix(self) -> None:
         """Return None: a matrix of wins in a frame has labels of rows, which few frames have."""
@@ -138,6 +141,22 @@ class FrameSource:
         """Return columns as text by role, row by row."""
         self._take_over(columns, self._votes)
         return coded(_batches(self._taken_over), columns.taken)
+
+    def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
+        """Return the first `n` rows of columns as text by role; nested columns are empty."""
+        flat = {r: c for r, c in columns.taken.items() if not self._schema[c].is_nested()}
+        nothing = np.zeros(0, dtype=np.int32)
+        found = {role: Coded([], nothing) for role in columns.taken}
+        try:
+            table = self._selected(Columns(flat)).head(n)
+            table = (table.collect("pyarrow") if self._lazy else table).to_arrow()
+            return found | coded(_batches(table), flat)
+        except CONVERSION:  # who reads all rows says which column
+            return found
+
+    def left_out(self) -> list[tuple[str, int]]:
+        """Return why rows were left out before they were read, and how many."""
+        return []
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows with their numbers from 0, counts of equal rows with their content."""

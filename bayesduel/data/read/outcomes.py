@@ -1,13 +1,14 @@
-"""Codings of outcomes, and the choice of the one that a log uses.
+"""What each value of an outcome means, and the choice of the coding that a log uses.
 
-The outcomes of a log are read in the one of these ways that reads most of its rows:
+What the user says (``means=``, ``grades=``, ``coding=``) is taken as it is. Else the outcomes of a
+log are read in the one of these ways that reads most of its rows:
 
-- words for the left arm, the right arm and a tie: the pairs in `WORDS`, or the names of the
-  log's own two columns ("columns");
+- words for the left arm, the right arm and a tie: the pairs in `WORDS`, the names of the log's own
+  two columns ("columns"), or two words that differ by a side alone, as "modelA" and "modelB" do;
 - numbers: 1, 0 and 0.5; or 1, -1 and 0 (a tie); or 1 and 2 for the left and the right arm; or,
   where 0, 1 and 2 all occur, these and 0 for a tie, or 0 and 1 for them and 2 for a tie; or
-  from 0 to 1, the probability that left is better, of which some are soft votes (between 0 and 1
-  but not 0.5, which is a tie);
+  from 0 to 1, the probability that left is better, of which some are soft votes (between 0 and 1);
+- a score in one text ("2-1", "score"): left's, then right's;
 - the winner's own name ("winner");
 - grades in words ("A is much better", "A>>B", :mod:`bayesduel.data.read.grades`); if asked for, in
   whole numbers of either sign, too ("grades").
@@ -17,36 +18,64 @@ is a tie in every way. Where several codings read as many rows with different re
 of the columns decide (`DECISIVE`), else a coding of which both sides occur (1 and 0 are not taken
 for wins and ties without a loss); else the log is refused as ambiguous. So is a log that can be
 read by codes and by names of arms with different results (arms called "a" and "b", outcomes "a"
-and "b").
+and "b"), and one of 0 and 1 in a column whose name may be an index (`INDEX`): 0 may be the first.
+A refusal prints the ``means`` to complete, with the column's own values.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from bayesduel.data.read.columns import plain, side_of
 from bayesduel.data.read.grades import grade_in
-from bayesduel.data.read.rows import Coded
+from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.votes import LARGEST_GRADE
+from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.text import count, shorten
 
-__all__ = ["CODINGS", "UNREADABLE", "Reading", "choose_reading", "says_both_bad"]
+__all__ = [
+    "CODINGS",
+    "INDEX",
+    "LEFT_OUT",
+    "MEANS",
+    "NAMED",
+    "SCORED",
+    "UNREADABLE",
+    "Meaning",
+    "choose_meaning",
+    "grades_of",
+    "means_of",
+    "says_both_bad",
+]
 
 UNREADABLE = 2  # the outcome code of a row whose outcome is not understood
+LEFT_OUT = 3  # and of one that the user said to leave out
 LEFT, RIGHT, TIE = 1, -1, 0
 RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
+SAID = {"left": LEFT, "right": RIGHT, "tie": TIE, "none": LEFT_OUT}  # by `means`
+WON = {LEFT: "left wins", RIGHT: "right wins", TIE: "tie", LEFT_OUT: "left out"}
+SHOWN = 12  # values that a message lists
 
 WORDS = (
     ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
     ("1st", "2nd"), ("home", "away"), ("h", "a"), ("white", "black"), ("player1", "player2"),
     ("win", "loss"), ("won", "lost"), ("w", "l"), ("1-0", "0-1"), ("true", "false"), (">", "<"),
+    ("win", "lose"), ("wins", "loses"), ("yes", "no"),
+    ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
+    ("esquerda", "direita"), ("левый", "правый"), ("左", "右"), ("왼쪽", "오른쪽"),
 )  # fmt: skip
-BOTH_BAD_WORDS = ("tie(bothbad)", "bothbad", "bothbad(tie)", "tiebothbad")
+BOTH_BAD_WORDS = (
+    "tie(bothbad)", "bothbad", "bothbad(tie)", "tiebothbad", "botharebad", "equallybad",
+)  # fmt: skip
 TIES = (
     "tie", "tied", "ties", "draw", "drawn", "d", "t", "x", "equal", "equals", "even", "=",
     "both", "neither", "same", "none", "indifferent", "nopreference", "1/2-1/2", "½-½",
-    "tie(bothgood)", *BOTH_BAD_WORDS,
+    "tie(bothgood)", "bothgood", "botharegood", "equallygood", *BOTH_BAD_WORDS,
+    "unentschieden", "gleich", "remis", "égalité", "nul", "matchnul", "empate", "igual", "pareggio",
+    "pari", "gelijk", "gelijkspel", "ничья", "平局", "平", "引き分け", "무승부",
 )  # fmt: skip
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
@@ -57,8 +86,18 @@ NUMBERS: dict[str, dict[str | float, int]] = {
     "1/2/0": {1.0: LEFT, 2.0: RIGHT, 0.0: TIE},
     "0/1/2": {0.0: LEFT, 1.0: RIGHT, 2.0: TIE},
 }
-SIGNED, OWN, NAMED, SOFT, GRADED = "1/-1/0", "columns", "winner", "probability", "grades"
-CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, SOFT, GRADED)
+SIGNED = "1/-1/0"
+OWN = "columns"
+NAMED = "winner"
+SOFT = "probability"
+GRADED = "grades"
+SCORED = "score"
+CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, SOFT, GRADED, SCORED)
+MEANS = "means"  # how outcomes are read where the user says what each value means
+SCORE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—]\s*([0-9]+(?:\.[0-9]+)?)\s*")
+# Names of columns in which 0 may stand for the first of two, as an index does.
+INDEX = ("winner", "label", "index", "preferred", "preference", "choice", "chosen", "selected",
+         "best", "pick", "winnerindex", "bestindex", "winnerid", "answer", "target")  # fmt: skip
 # The coding that the sides of the columns of arms, or the name of the column of outcomes, decide
 # on, where it reads nine in ten of the rows that the best reads.
 DECISIVE: dict[tuple[str, str] | str | None, str] = {
@@ -72,34 +111,57 @@ DECISIVE: dict[tuple[str, str] | str | None, str] = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class Meaning:
     """One way to read outcomes."""
 
-    coding: str  # its name, one of `CODINGS`
+    coding: str  # its name, one of `CODINGS` or `MEANS`
     accepted: str  # the outcomes that are understood, for messages
-    codes: dict[str | float, int]  # 1, -1 or 0 (left, right, tie) for each plain word and number
+    codes: Mapping[str | float, int]  # 1, -1 or 0 (left, right, tie) of each plain word and number
     by_name: bool = False  # whether an outcome may be the label of the winner
     # whether it was asked for, or the outcomes of the log leave no other that agrees on them
     settled: bool = True
     others: tuple[str, ...] = ()  # codings that read as many rows of the log with another result
     # how much better left is, for each plain word and number, where that is what is said
     grades: Mapping[str | float, int] | None = None
+    margins: Mapping[str | float, float] | None = None  # left's score minus right's, likewise
+    shares: Mapping[str | float, float] | None = None  # the probability that left is better
+    exact: bool = False  # whether words are compared as they are written, but for case
+    said: Mapping[str, str | None] | None = None  # the ``means`` that reads the same again
+
+    def key(self, text: str) -> str | float:
+        """Return an outcome as it is looked up."""
+        return _exact(text) if self.exact else _key(text)
+
+    @property
+    def sized(self) -> bool:
+        """Whether grades have several sizes beside ties, so that they say more than who won."""
+        return self.grades is not None and len({abs(k) for k in self.grades.values()} - {0}) > 1
 
     def graded(self, outcome: Coded) -> np.ndarray | None:
-        """Return the grade of each row, int8; None where grades have one size beside ties.
-
-        That says no more than who won.
-        """
-        if self.grades is None or len({abs(k) for k in self.grades.values()} - {0}) < 2:
+        """Return the grade of each row, int8; None where they say no more than who won."""
+        if self.grades is None or not self.sized:
             return None
-        by_text = [self.grades.get(_key(text), 0) for text in outcome.values]
+        by_text = [self.grades.get(self.key(text), 0) for text in outcome.values]
         return np.array([*by_text, 0], dtype=np.int8)[outcome.code]
 
+    def margin(self, outcome: Coded) -> np.ndarray | None:
+        """Return the margin of each row; None where outcomes are not scores."""
+        return None if self.margins is None else self._numbers(self.margins, outcome)
+
+    def share(self, outcome: Coded) -> np.ndarray | None:
+        """Return left's share of each soft vote, NaN of the others; None where none is soft."""
+        return None if self.shares is None else self._numbers(self.shares, outcome)
+
+    def _numbers(self, numbers: Mapping[str | float, float], outcome: Coded) -> np.ndarray:
+        by_text = [numbers.get(self.key(text), np.nan) for text in outcome.values]
+        return np.array([*by_text, np.nan])[outcome.code]
+
     def read(self, left: Coded, right: Coded, outcome: Coded) -> np.ndarray:
-        """Return the code of each row: 1 left, -1 right, 0 tie or UNREADABLE; int8."""
-        by_text = [self.codes.get(_key(text), UNREADABLE) for text in outcome.values]
+        """Return the code of each row: 1 left, -1 right, 0 tie, LEFT_OUT or UNREADABLE; int8."""
+        missing = self.codes.get("", UNREADABLE) if self.exact else UNREADABLE
+        by_text = [self.codes.get(self.key(text), UNREADABLE) for text in outcome.values]
         if not self.by_name:
-            return np.array([*by_text, UNREADABLE], dtype=np.int8)[outcome.code]
+            return np.array([*by_text, missing], dtype=np.int8)[outcome.code]
         arms = _folded(left) | _folded(right)
         for k, text in enumerate(outcome.values):
             if text.strip().casefold() in arms:  # an arm called "draw" is an arm
@@ -116,26 +178,100 @@ class Reading:
             result[is_left & is_right] = TIE  # a duel with itself
         return result
 
-    def share(self, outcome: Coded) -> np.ndarray | None:
-        """Return left's share of each soft vote, NaN of the others; None where none is soft."""
-        if self.coding != SOFT:
-            return None
-        keys = [_key(text) for text in outcome.values]
-        soft = [key if _is_soft(key) else np.nan for key in keys]
-        return np.array([*soft, np.nan], dtype=float)[outcome.code]
+    def says(self, text: str) -> str:
+        """Return what a value means, in words; "" where the value is not understood."""
+        key = self.key(text)
+        code = self.codes.get(key)
+        if self.by_name and code is None:
+            return "the winner's name"
+        if code is None:
+            return ""
+        if self.shares is not None and key in self.shares:
+            return f"left is better with probability {self.shares[key]:g}"
+        if self.sized and self.grades is not None and self.grades.get(key):
+            return f"grade {self.grades[key]:+d}: {WON[code]}"
+        return WON[code]
 
 
-NAMES = Reading(NAMED, "the winner's name or tie", TIE_WORDS, by_name=True)
+NAMES = Meaning(NAMED, "the winner's name or tie", TIE_WORDS, by_name=True)
 
 
-def choose_reading(
+def means_of(means: Mapping[Any, Any]) -> Meaning:
+    """Return the meaning that a user gives to each value.
+
+    means: by value (text or a number) "left", "right", "tie", a grade ("grade -2"), a share (a
+        number from 0 to 1, the probability that left is better) or None, which leaves the row out.
+    Raises TypeError or ValueError if it is anything else, or a value has two meanings.
+    """
+    if not isinstance(means, Mapping) or not means:
+        raise TypeError(
+            "means should be a dictionary of what each value means, such as "
+            f"{{0: 'left', 1: 'tie', 2: 'right', 'error': None}}, got {shown_value(means)}"
+        )
+    codes: dict[str | float, int] = {}
+    grades: dict[str | float, int] = {}
+    shares: dict[str | float, float] = {}
+    said: dict[str, str | None] = {}
+    for value, meaning in means.items():
+        text = text_of(value) or ""
+        key = _exact(text)
+        word = str("none" if meaning is None else meaning).strip().casefold()
+        graded = re.fullmatch(rf"grade\s*([+-]?[0-{LARGEST_GRADE}])", word)
+        if key in codes:
+            raise ValueError(f"means should have one meaning for each value, got {value!r} twice")
+        if graded:
+            grades[key] = int(graded[1])
+            codes[key] = int(np.sign(grades[key]))
+        elif word in SAID:
+            codes[key] = SAID[word]
+        elif re.fullmatch(NUMBER, word) and 0 <= float(word) <= 1:
+            shares[key] = float(word)
+            codes[key] = LEFT if float(word) >= 0.5 else RIGHT
+        else:
+            raise ValueError(
+                "means should give 'left', 'right', 'tie', a grade such as 'grade -2', a share "
+                f"from 0 to 1, or None (left out) for each value, got {meaning!r} for {value!r}"
+            )
+        said[text] = None if word == "none" else word
+    if grades and any(abs(code) == LEFT for key, code in codes.items() if key not in grades):
+        raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
+    return Meaning(
+        MEANS,
+        f"one of {', '.join(repr(text) for text in said)} (means)",
+        codes,
+        grades=grades or None,
+        shares=shares or None,
+        exact=True,
+        said=said,
+    )
+
+
+def grades_of(ends: tuple[int, int]) -> Meaning:
+    """Return the meaning of whole numbers from the best for left to the best for right.
+
+    ends: (1, 5): 1 says that left is much better, 5 that right is, 3 that they are equal. Of an
+        even number of steps none is equal.
+    """
+    first, last = ends
+    step = 1 if last > first else -1
+    values = list(range(first, last + step, step))
+    middle = (len(values) - 1) / 2
+    means = {}
+    for k, value in enumerate(values):
+        distance = middle - k
+        grade = int(np.sign(distance) * np.ceil(abs(distance)))
+        means[str(value)] = f"grade {grade:+d}"
+    return replace(means_of(means), accepted=f"a whole number from {first} to {last} (grades)")
+
+
+def choose_meaning(
     left: Coded,
     right: Coded,
     outcome: Coded,
     n: np.ndarray,
     columns: tuple[str, str, str],
     coding: str | None = None,
-) -> Reading:
+) -> Meaning:
     """Return the way to read the outcomes of a log: `coding`, or the one that reads most rows.
 
     left, right, outcome: texts of the arms and of the outcome.
@@ -148,21 +284,23 @@ def choose_reading(
     ways = _coded_ways(columns) | {
         SOFT: _soft_way(outcome),
         GRADED: _graded_way(outcome, numbers=coding == GRADED),
+        SCORED: _score_way(outcome),
     }
+    values = _Values(outcome, n, columns[2])
     if coding is not None:
         asked = (ways | {NAMED: NAMES})[coding if coding != OWN else _own_coding(columns)]
+        if coding == GRADED:
+            values.check_grades()
         return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
-    count = np.bincount(outcome.code + 1, n, len(outcome.values) + 1)[1:]
-    times: dict[str | float, float] = {}
-    for text, k in zip(outcome.values, count, strict=True):
-        if k > 0:
-            times[_key(text)] = times.get(_key(text), 0) + k
+    sided = _sided_way(outcome)
+    ways |= {} if sided is None else {sided.coding: sided}
+    times = values.times
     chosen, most, clash = _best(ways, times, columns)
     if _folded(outcome) & (_folded(left) | _folded(right)):
         named = NAMES.read(left, right, outcome)
         by_name = n[named != UNREADABLE].sum()
 
-        def apart(way: Reading) -> np.ndarray:
+        def apart(way: Meaning) -> np.ndarray:
             coded = way.read(left, right, outcome)
             return (coded != named) & (coded != UNREADABLE) & (abs(named) == LEFT)
 
@@ -181,23 +319,75 @@ def choose_reading(
             settled = bool(by_name > most)
             chosen = replace(NAMES if settled or clash else chosen, settled=settled)
             most, clash = by_name, []
-    if most < 0.5 * count.sum():
-        seen = [repr(outcome.values[k][:40]) for k in np.argsort(-count, kind="stable")[:5]]
-        raise ValueError(
-            f"column {columns[2]!r} should give the winner (left/right/tie, 1/0/0.5, 1/-1/0, a/b, "
-            f"model_a/model_b, the winner's label, or a grade such as 'A is much better'), got "
-            f"{', '.join(seen)}"
+    if most < 0.5 * values.n:
+        raise values.refused(
+            "should say who won (left/right/tie, 1/0/0.5, a/b, model_a/model_b, the winner's "
+            "label, a grade such as 'A is much better')"
         )
     if clash:
         shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
         key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
         value = next(text for text in outcome.values if _key(text) == key)
         readings = [f"coding={w.coding!r} reads {RESULTS[w.codes[key]]}" for w in (chosen, *clash)]
-        raise ValueError(
-            f"column {columns[2]!r} should be unambiguous, got {value!r}, which "
-            f"{' and '.join(readings)}; say which (--coding)"
+        raise values.refused(
+            f"should be unambiguous, got {value!r}, which {' and '.join(readings)}", "say which"
         )
+    if times.keys() == {0.0, 1.0} and plain(columns[2]) in INDEX:
+        raise values.refused("should be unambiguous: 1 may say that left won, or be the second arm")
     return chosen
+
+
+class _Values:
+    """The values of a column of outcomes, how often each occurs, and what to say of them."""
+
+    def __init__(self, outcome: Coded, n: np.ndarray, column: str) -> None:
+        self.column = column
+        counted = np.bincount(outcome.code + 1, n, len(outcome.values) + 1)[1:]
+        order = np.argsort(-counted, kind="stable")
+        self.counts = {outcome.values[k]: int(counted[k]) for k in order if counted[k] > 0}
+        self.n = sum(self.counts.values())
+        self.times: dict[str | float, float] = {}
+        for text, k in self.counts.items():
+            self.times[_key(text)] = self.times.get(_key(text), 0) + k
+
+    def refused(self, rule: str, then: str = "say what each value means") -> ValueError:
+        """Return the error of outcomes that are not understood, with the ``means`` to complete."""
+        texts = list(self.counts)[:SHOWN]
+        if all(re.fullmatch(NUMBER, text.strip()) for text in texts):
+            texts.sort(key=float)
+        seen = ", ".join(f"{shorten(t, 40)!r} ({self.counts[t]:,})" for t in texts)
+        if len(self.counts) > SHOWN:
+            seen += f" and {count(len(self.counts) - SHOWN, 'other value')}"
+        line = ",".join(f"{_quoted(t)}=?" for t in texts)
+        numbers = [k for k in self.times if isinstance(k, float)]
+        signed = min(numbers, default=0) < 0 < max(numbers, default=0)
+        also = ""
+        if signed and len(numbers) == len(self.times):
+            also = (
+                "; where a positive number says that left is better: coding='grades' (--coding "
+                f"grades), or margin={self.column!r} (--margin) with outcome=False"
+            )
+        return ValueError(
+            f"column {self.column!r} {rule}; its values are {seen}; {then}, each left, right, "
+            f"tie, a grade or none: --means '{line}' (means= in Python, or coding=){also}"
+        )
+
+    def check_grades(self) -> None:
+        """Raise ValueError if whole numbers are grades of one sign, whose middle is not known."""
+        numbers = [key for key in self.times if isinstance(key, float)]
+        if len(numbers) > 1 and not min(numbers) < 0:
+            least, most = min(numbers), max(numbers)
+            raise ValueError(
+                f"column {self.column!r} should have grades of both signs, got {least:g} to "
+                f"{most:g}; say the number that is best for left, then for right: "
+                f"grades=({least:g}, {most:g}) or grades=({most:g}, {least:g}) (--grades "
+                f"{least:g},{most:g})"
+            )
+
+
+def _quoted(value: str) -> str:
+    """Return a value as ``--means`` takes it."""
+    return f'"{value}"' if set(value) & set(',"\n') else value
 
 
 def says_both_bad(text: str) -> bool:
@@ -205,43 +395,67 @@ def says_both_bad(text: str) -> bool:
     return _key(text) in BOTH_BAD_WORDS
 
 
-def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Reading]:
+def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Meaning]:
     """Return the ways that need no names of arms by coding, in order of preference."""
     own = _own_coding(columns) == OWN and _key(columns[0]) != _key(columns[1])
     pairs = {OWN: columns[:2]} if own else {}
     pairs |= {"/".join(pair): pair for pair in WORDS}
     ways = {
-        coding: Reading(coding, f"{a}, {b} or tie", TIE_WORDS | {_key(a): LEFT, _key(b): RIGHT})
+        coding: Meaning(coding, f"{a}, {b} or tie", TIE_WORDS | {_key(a): LEFT, _key(b): RIGHT})
         for coding, (a, b) in pairs.items()
     }
     for coding, codes in NUMBERS.items():
         accepted = " or ".join(coding.replace("/", ", ").rsplit(", ", 1))
-        ways[coding] = Reading(coding, accepted, TIE_WORDS | codes)
+        ways[coding] = Meaning(coding, accepted, TIE_WORDS | codes)
     return ways
 
 
 def _is_soft(key: str | float) -> bool:
-    return isinstance(key, float) and 0 < key < 1 and key != 0.5
+    return isinstance(key, float) and 0 < key < 1
 
 
-def _soft_way(outcome: Coded) -> Reading:
+def _soft_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are the probability that left is better."""
     keys = {_key(text) for text in outcome.values}
-    codes: dict[str | float, int] = {
-        key: int(np.sign(2 * key - 1)) for key in keys if isinstance(key, float) and 0 <= key <= 1
-    }
+    shares = {key: float(key) for key in keys if _is_soft(key)}
+    codes: dict[str | float, int] = {0.0: RIGHT, 1.0: LEFT}
+    codes |= {key: LEFT if share >= 0.5 else RIGHT for key, share in shares.items()}
     words = {_key(a): LEFT for a, _ in SIDES_SAID} | {_key(b): RIGHT for _, b in SIDES_SAID}
-    return Reading(SOFT, "a number from 0 to 1", TIE_WORDS | words | codes)
+    return Meaning(SOFT, "a number from 0 to 1", TIE_WORDS | words | codes, shares=shares)
 
 
-def _graded_way(outcome: Coded, *, numbers: bool) -> Reading:
+def _score_way(outcome: Coded) -> Meaning:
+    """Return the way by which outcomes are scores in one text, left's first: "2-1"."""
+    margins: dict[str | float, float] = {}
+    for text in outcome.values:
+        if found := SCORE.fullmatch(text):
+            margins[_key(text)] = float(found[1]) - float(found[2])
+    codes = {key: int(np.sign(margin)) for key, margin in margins.items()}
+    return Meaning(SCORED, "two scores such as 2-1", codes, margins=margins)
+
+
+def _sided_way(outcome: Coded) -> Meaning | None:
+    """Return the way by which two words differ by a side alone ("modelA", "modelB"), or None."""
+    words = sorted({text.strip() for text in outcome.values if _key(text) not in TIE_WORDS})
+    if len(words) != 2 or any(isinstance(_key(word), float) for word in words):
+        return None
+    for left, right in (words, words[::-1]):
+        if side_of(left, right) is not None:
+            said: dict[str, str | None] = {left: "left", right: "right"}
+            ties = {t: "tie" for t in outcome.values if _key(t) in TIE_WORDS}
+            codes = TIE_WORDS | {_key(left): LEFT, _key(right): RIGHT}
+            return Meaning(MEANS, f"{left}, {right} or tie", codes, said=said | ties)
+    return None
+
+
+def _graded_way(outcome: Coded, *, numbers: bool) -> Meaning:
     """Return the way that reads grades: in words, and if asked for in numbers."""
     found = {_key(text): grade_in(text, numbers=numbers) for text in outcome.values}
     grades = {key: grade for key, grade in found.items() if grade is not None}
     codes = {key: int(np.sign(grade)) for key, grade in grades.items()}
     accepted = "a grade ('left is much better', 'better', 'same', 'A>>B'"
     accepted += f", or -{LARGEST_GRADE} to {LARGEST_GRADE})" if numbers else ")"
-    return Reading(GRADED, accepted, TIE_WORDS | codes, grades=grades)
+    return Meaning(GRADED, accepted, TIE_WORDS | codes, grades=grades)
 
 
 def _own_coding(columns: tuple[str, str, str]) -> str:
@@ -251,8 +465,8 @@ def _own_coding(columns: tuple[str, str, str]) -> str:
 
 
 def _best(
-    ways: dict[str, Reading], times: Mapping[str | float, float], columns: tuple[str, str, str]
-) -> tuple[Reading, float, list[Reading]]:
+    ways: dict[str, Meaning], times: Mapping[str | float, float], columns: tuple[str, str, str]
+) -> tuple[Meaning, float, list[Meaning]]:
     """Return the best way, how many rows it reads, and others as good with other results.
 
     Given the ways in order of preference, how often each outcome occurs, and the names of columns.
@@ -261,8 +475,10 @@ def _best(
     # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
     stray = {SIGNED} if 0 < signed < 0.01 * (signed + zeros) else set()
     stray |= set() if {0.0, 1.0, 2.0} <= times.keys() else {"1/2/0", "0/1/2"}
-    soft = sum(n for key, n in times.items() if _is_soft(key))
-    stray |= {SOFT} if soft <= 0.01 * sum(times.values()) else set()
+    total = sum(times.values())
+    soft = sum(n for key, n in times.items() if _is_soft(key) and key != 0.5)
+    stray |= {SOFT} if soft <= 0.01 * total else set()
+    stray |= _partial(ways, times)
     codes = {
         way.coding: {k: way.codes[k] for k in times if k in way.codes}
         for way in ways.values()
@@ -290,13 +506,34 @@ def _best(
     return chosen, read[best], [ways[c] for c in clash]
 
 
+def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) -> set[str]:
+    """Return the codings of numbers that read some numbers of a column and not the others.
+
+    Of -3 to 3, the coding 1/-1/0 would read the weak verdicts alone. One row in a hundred may be a
+    fault.
+    """
+    numbers = {key: n for key, n in times.items() if isinstance(key, float)}
+    total = sum(numbers.values())
+    lost = {
+        coding: sum(n for key, n in numbers.items() if key not in ways[coding].codes)
+        for coding in (*NUMBERS, SOFT)
+    }
+    return {coding for coding, n in lost.items() if 0.01 * total < n < total}
+
+
+def _exact(text: str) -> str | float:
+    """Return an outcome as `means` compares it: a number, or text without regard to case."""
+    stripped = text.strip()
+    return float(stripped) if re.fullmatch(NUMBER, stripped) else stripped.casefold()
+
+
 def _key(text: str) -> str | float:
-    """Return an outcome for comparison: a number or a plain word (1-0 keeps its hyphen)."""
+    """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
     try:
         return float(text)
     except ValueError:
         word = re.sub(r"\s+", "", text.casefold())
-        return word if word[:1] in tuple("01½") else plain(word)
+        return word if word[:1] in tuple("0123456789½") else plain(word)
 
 
 def _folded(column: Coded) -> set[str]:

@@ -35,7 +35,7 @@ WHITE_SPACE = (  # what str.strip removes
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-TEXTS = ("left", "right", "outcome", "judge", "group", "by")
+TEXTS = ("left", "right", "outcome", "judge", "group", "by", "tie", "shown_first")
 TimeKind = str  # "number" or "date"
 
 
@@ -71,6 +71,8 @@ class Rows:
     # number of its rows with a weight that is not a whole number, or 0; whole numbers
     n_bad_weight: np.ndarray
     n_zero_weight: np.ndarray
+    tie: Coded | None = None  # whether the duel was a tie, whatever the outcome says
+    shown_first: Coded | None = None  # the side or the arm that was shown first
     margin: np.ndarray | None = None  # left's score minus right's, NaN where not a number; or None
     # sampling weights, NaN where not a positive number; or None
     sampling_weight: np.ndarray | None = None

@@ -49,6 +49,7 @@ def open_log(
     memory: int | None = None,
     words: str | None = None,
     scores: Mapping[str, Any] | None = None,
+    shape: str | bool | None = None,
 ) -> Iterator[Any]:
     """Open files or a frame of duels, which may be judgements in the formats of other tools.
 
@@ -57,6 +58,7 @@ def open_log(
     skip: whether lines that cannot be parsed are left out, or refused.
     memory: bytes that reading files may take; None: no limit.
     words: what a frame is called; None: by its type.
+    shape: False: the columns are those of duels, and no other shape is looked for.
     scores: of a table of scores, its columns ``item``, ``model`` and ``score`` (None: found), and
         whether the ``margin`` is their difference. None: what it is is recognised.
     Raises OSError, TypeError or ValueError: as there; if `memory` is given for a frame; or if it
@@ -69,7 +71,7 @@ def open_log(
                 f"has a limit), got {memory:,} bytes"
             )
         with _frame(path_or_frame, words) as frame:
-            if scores is None and not recognisable(frame.columns()):
+            if scores is None and (shape is False or not recognisable(frame.columns())):
                 yield frame
                 return
             with connected() as (con, _):
@@ -83,7 +85,7 @@ def open_log(
 
         first = opened(path_or_frame if len(names) == 1 else names[0])
         found = None
-        if scores is not None or recognisable(first.columns()):
+        if scores is not None or (shape is not False and recognisable(first.columns())):
             sources = chain([first], map(opened, names[1:]))
             most = None if memory is None else memory // 2 // ENTRY
             found = _judgements(con, sources, scores, called(path_or_frame, names), most)

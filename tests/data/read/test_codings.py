@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
-from bayesduel.data.read.outcomes import CODINGS, choose_reading
+from bayesduel.data.read.outcomes import CODINGS, choose_meaning
 from bayesduel.data.read.rows import Coded
 
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -71,7 +71,7 @@ def chosen(names, codes, coding=None):
     place = np.arange(len(codes), dtype=np.int32)
     sides = (Coded([f"{side}{k}" for k in place], place) for side in "xy")
     columns = (*sides, Coded(list(codes), place))
-    reading = choose_reading(*columns, np.ones(len(codes)), names, coding)
+    reading = choose_meaning(*columns, np.ones(len(codes)), names, coding)
     return reading, dict(zip(codes, reading.read(*columns), strict=True))
 
 

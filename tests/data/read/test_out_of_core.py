@@ -19,7 +19,7 @@ from bayesduel.system.memory import bytes_of
 from benchmarks.scale.made_duels import make_duels
 
 NAMES = ("left", "right", "outcome")
-ROLES = assign(list(NAMES), "log", DEFAULTS, None)
+ROLES = assign(list(NAMES), "log", DEFAULTS, None, lambda names: {})
 
 
 def counted(rows):

@@ -1,0 +1,232 @@
+"""What a log that was read was taken for, as a record."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.read.columns import Columns, Roles, plain
+from bayesduel.data.read.faults import Examined, label_of
+from bayesduel.data.read.outcomes import LEFT_OUT, NAMED, Meaning
+from bayesduel.data.read.rows import NUMBER, Coded, Rows
+from bayesduel.data.reading import Line, Reading
+from bayesduel.text import count, shorten, significant
+
+__all__ = ["notice_of", "understood"]
+
+SHOWN = 8  # values of an outcome that are listed
+PEEKED = 10_000  # rows by which a column that is not used is described
+FEW = 20  # values up to which a column is taken for categories rather than for units
+LONGEST = 40  # characters of a value
+PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
+IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
+REPEATED = 1.5  # rows per value above which a column may be a unit that votes share
+
+
+def understood(
+    source: Any,
+    roles: Roles,
+    rows: Rows,
+    examined: Examined,
+    faults: Sequence[tuple[str, str, int]],
+) -> Reading:
+    """Return what a log was taken for.
+
+    faults: (where, what, number of rows) of the bad rows.
+    """
+    lines = [*_arms(roles, rows), *_outcome(roles, rows, examined), *_others(roles, rows, examined)]
+    lines += _left_out(source, roles, rows, examined, faults)
+    lines += _not_used(source, roles)
+    n_rows = int(rows.n.sum())
+    return Reading(source=source.words, n_rows=n_rows, shape=source.shape, lines=tuple(lines))
+
+
+def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[str]:
+    """Return what a reader of the log should know and did not say, a sentence each."""
+    said = []
+    outcome = reading.line("outcome")
+    given = roles.coding is not None or roles.asked is not None
+    if outcome is not None and meaning is not None and not given:
+        if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
+            said.append(f"{outcome.column}: {outcome.understood}")
+    said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
+             for line in reading.left_out]  # fmt: skip
+    shared = [line for line in reading.not_used if line.understood.endswith("?")]
+    if shared and roles.judge is None and roles.group is None:
+        named = [f"{line.column} ({line.understood.partition(':')[0]})" for line in shared[:SHOWN]]
+        more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
+        said.append(
+            f"not used: {', '.join(named)}{more}; votes that share a value may depend "
+            "(--judge, --group)"
+        )
+    return said
+
+
+def _arms(roles: Roles, rows: Rows) -> Iterator[Line]:
+    sides = [_labels(column) for column in (rows.left, rows.right)]
+    known = [int(rows.n[column.code >= 0].sum()) for column in (rows.left, rows.right)]
+    words = count(len(sides[0]), "arm")
+    yield Line("left", roles.left, words, known[0])
+    if sides[0] == sides[1]:
+        again = f"{count(len(sides[1]), 'arm')}, the same"
+    else:
+        again = (
+            f"{count(len(sides[1]), 'arm')}, {len(sides[0] & sides[1]):,} of them also on the left"
+        )
+    yield Line("right", roles.right, again, known[1])
+
+
+def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
+    meaning = examined.reading
+    if roles.outcome is None or rows.outcome is None or meaning is None:
+        if roles.margin is None:
+            yield Line("outcome", "", "left won every duel", None)
+        return
+    words = _meaning_in_words(meaning, roles, _counts(rows.outcome, rows.n))
+    yield Line("outcome", roles.outcome, words, int(rows.n[examined.fault == 0].sum()))
+
+
+def _meaning_in_words(meaning: Meaning, roles: Roles, counted: Mapping[str, int]) -> str:
+    """Return what the values of an outcome mean, in words, given how often each occurs."""
+    if meaning.shares is not None and meaning.said is None:
+        values = [meaning.shares[key] for t in counted if (key := meaning.key(t)) in meaning.shares]
+        return f"the probability that left is better, {min(values):g} to {max(values):g}"
+    if meaning.margins is not None:
+        better = "lower" if roles.lower_is_better else "higher"
+        return f"two scores, left's first; the {better} is better"
+    understood = {text: meaning.says(text) for text in counted}
+    known = [text for text, words in understood.items() if words]
+    if meaning.by_name:
+        ties = [text for text in known if understood[text] != "the winner's name"]
+        return ", ".join(["the name of the winner", *_listed(ties, understood, counted)])
+    return ", ".join(_listed(known, understood, counted))
+
+
+def _listed(
+    texts: Sequence[str], understood: Mapping[str, str], counted: Mapping[str, int]
+) -> list[str]:
+    """Return values with what they mean and their numbers of rows."""
+    shown = [f"{shorten(t, LONGEST)} {understood[t]} ({counted[t]:,})" for t in texts[:SHOWN]]
+    if rest := texts[SHOWN:]:
+        n = sum(counted[text] for text in rest)
+        shown.append(f"{count(len(rest), 'other value')} ({n:,})")
+    return shown
+
+
+def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
+    """Yield the lines of the further roles."""
+    named = roles.words
+    better = "lower" if roles.lower_is_better else "higher"
+    if rows.margin is not None:
+        n = int(rows.n[np.isfinite(rows.margin)].sum())
+        what = "two scores" if roles.margin_right else "left's score minus right's"
+        yield Line("margin", named["margin"], f"{what}; the {better} is better", n)
+    if rows.tie is not None and roles.tie is not None:
+        ties = int(rows.n[examined.outcome == 0].sum())
+        yield Line("tie", roles.tie, "true: a tie", ties)
+    if examined.swapped is not None and roles.shown_first is not None:
+        n = int(rows.n[examined.swapped].sum())
+        yield Line("shown first", roles.shown_first, "left is what was shown first; swapped", n)
+    for role, column in (("judge", rows.judge), ("group", rows.group)):
+        if column is not None:
+            yield _unit(role, str(getattr(roles, role)), column, rows.n)
+    if rows.time is not None and roles.time is not None:
+        known = rows.time[~np.isnat(rows.time)] if rows.time.dtype.kind == "M" else rows.time
+        known = known if known.dtype.kind == "M" else known[np.isfinite(known)]
+        words = "no times"
+        if len(known):
+            ends = [_moment(value) for value in (known.min(), known.max())]
+            words = f"{ends[0]} to {ends[1]}"
+        yield Line("time", roles.time, words, len(known))
+    if roles.weight is not None:
+        yield Line("weight", roles.weight, f"{rows.weight.sum():,.0f} duels", None)
+    if roles.sampling_weight is not None:
+        yield Line("sampling weight", roles.sampling_weight, "weights of a survey", None)
+    if rows.by is not None and roles.by is not None:
+        yield Line("by", roles.by, f"a log for each of {len(_labels(rows.by)):,} values", None)
+    for name in roles.covariates:
+        yield Line("covariate", named[f"covariate {name}"], "left minus right", None)
+    for name, column in zip(roles.kept, rows.kept, strict=True):
+        yield Line("kept", name, count(len(_labels(column)), "value"), None)
+
+
+def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
+    """Return the line of a judge or a group."""
+    counted = {t: k for t, k in _counts(column, n).items() if label_of(t) is not None}
+    sizes = sorted(counted.values())
+    each = ""
+    if sizes:
+        spread = f"{sizes[0]:,} to " if sizes[0] < sizes[-1] else ""
+        each = f", {spread}{count(sizes[-1], 'row')} each"
+    return Line(role, name, f"{count(len(counted), role)}{each}", sum(sizes))
+
+
+def _left_out(
+    source: Any,
+    roles: Roles,
+    rows: Rows,
+    examined: Examined,
+    faults: Sequence[tuple[str, str, int]],
+) -> Iterator[Line]:
+    """Yield what was left out, and why."""
+    for why, n in source.left_out():
+        yield Line("left out", "", why, n)
+    if rows.outcome is not None and examined.reading is not None:
+        out = examined.outcome == LEFT_OUT
+        code = np.where(out, rows.outcome.code, -1)
+        for text, n in _counts(Coded(rows.outcome.values, code), rows.n).items():
+            yield Line("left out", roles.outcome or "", f'"{shorten(text, LONGEST)}", as asked', n)
+    if faults:
+        where, what, _ = faults[0]
+        n = sum(k for *_, k in faults)
+        yield Line("left out", "", f"bad rows, the first at {where}: {what}", n)
+
+
+def _not_used(source: Any, roles: Roles) -> Iterator[Line]:
+    """Yield the columns that are not used, with what they might be."""
+    taken = {*roles.taken.values()}
+    free = [name for name in source.columns() if name not in taken]
+    if not free:
+        return
+    for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
+        counted = _counts(column, np.ones(len(column.code)))
+        n_rows = sum(counted.values())
+        n_values = len(counted)
+        sure = len(column.code) < PEEKED
+        words = "no value"
+        if n_values:
+            words = count(n_values, "value")
+            words += "" if sure else f" in the first {PEEKED:,} rows"
+        if 1 < n_values and n_rows > REPEATED * n_values and not _measures(name, counted):
+            typical = sorted(counted.values())[n_values // 2]
+            words += f", most in {typical:,} rows" if typical > 1 else ""
+            option = "by" if n_values <= FEW else "group"
+            words += f": --{option} {name}?"
+        yield Line("not used", name, words, n_rows)
+
+
+def _measures(name: str, texts: Iterable[str]) -> bool:
+    """Return whether a column holds measurements: numbers, unless its name says what they name."""
+    numbers = all(re.fullmatch(NUMBER, text) for text in texts)
+    return numbers and not plain(name).endswith(IDS)
+
+
+def _moment(value: Any) -> str:
+    """Return a time in words."""
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[s]"))
+        return text.removesuffix("T00:00:00").replace("T", " ")
+    return significant(float(value), 6)
+
+
+def _labels(column: Coded) -> set[str]:
+    seen = np.bincount(column.code + 1, minlength=len(column.values) + 1)[1:] > 0
+    return {text.strip() for text, here in zip(column.values, seen, strict=True) if here}
+
+
+def _counts(column: Coded, n: np.ndarray) -> dict[str, int]:
+    """Return how many rows have each value, the most frequent first."""
+    counted = np.bincount(column.code + 1, n, len(column.values) + 1)[1:]
+    order = np.argsort(-counted, kind="stable")
+    return {column.values[k].strip(): int(counted[k]) for k in order if counted[k] > 0}

@@ -1,0 +1,138 @@
+"""What a log was taken for: the role of each column, the meaning of each value, what was left out.
+
+One record, made while a log is read, says it in the same words wherever a reader meets it:
+``bayesduel read``, ``duels.reading``, the notice on stderr and the section of a report.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from bayesduel.text import count, screen
+
+__all__ = ["Line", "Reading"]
+
+HEADS = ("role", "column", "understood as", "rows")
+WIDTHS = (11, 24, 58)  # of the first three columns on a screen: with the numbers, 104
+LEFT_OUT = "left out"
+NOT_USED = "not used"
+
+
+class Line(NamedTuple):
+    """One thing that was understood.
+
+    Attributes
+    ----------
+    role
+        What the column is used as ("left", "outcome", "judge"), "left out" or "not used".
+    column
+        The column, or "" where the line concerns none.
+    understood
+        What it was taken for, in words.
+    rows
+        Number of rows it concerns, or None where it is not known.
+    """
+
+    role: str
+    column: str
+    understood: str
+    rows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a log was taken for.
+
+    Attributes
+    ----------
+    source
+        File names, or the kind of frame.
+    n_rows
+        Rows that were read.
+    shape
+        What a row is, such as "one duel per row".
+    lines
+        One :class:`Line` for each role, value left out and column not used.
+
+    Examples
+    --------
+    >>> duels = bd.read_duels({"left": ["a", "b"], "right": ["b", "a"], "outcome": [1, 0]})
+    >>> print(duels.reading)
+    a dictionary of columns: 2 rows, one duel per row
+    role    column  understood as                    rows
+    left    left    2 arms                              2
+    right   right   2 arms, the same                    2
+    outcome outcome 1 left wins (1), 0 right wins (1)    2
+    """
+
+    source: str = "memory"
+    n_rows: int = 0
+    shape: str = "one duel per row"
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[Line, ...]:
+        """The lines of what was left out."""
+        return tuple(line for line in self.lines if line.role == LEFT_OUT)
+
+    @property
+    def not_used(self) -> tuple[Line, ...]:
+        """The lines of columns that are not used."""
+        return tuple(line for line in self.lines if line.role == NOT_USED)
+
+    def line(self, role: str) -> Line | None:
+        """Return the first line of a role, or None."""
+        return next((line for line in self.lines if line.role == role), None)
+
+    def renamed(self, source: str) -> "Reading":
+        """Return the same with another name of the source."""
+        return replace(self, source=source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON has it."""
+        return asdict(self) | {"lines": [line._asdict() for line in self.lines]}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Reading":
+        """Return the record that :meth:`to_dict` gave."""
+        lines = tuple(Line(**line) for line in stored["lines"])
+        return cls(**{**stored, "lines": lines})
+
+    @property
+    def _head(self) -> str:
+        return f"{self.source}: {count(self.n_rows, 'row')}, {self.shape}"
+
+    def __str__(self) -> str:
+        cells = [(*line[:3], "" if line.rows is None else f"{line.rows:,}") for line in self.lines]
+        return screen([self._head, *_aligned([HEADS, *cells] if cells else [])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in HEADS)
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in line)
+            + "</tr>"
+            for line in self.lines
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{escape(self._head)}</p>{table}"
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
+    """Yield rows as lines of aligned columns; long texts go on in the next line."""
+    wrapped = [
+        [wrap(cell, width) or [""] for cell, width in zip(row[:3], WIDTHS, strict=True)]
+        for row in rows
+    ]
+    widths = [max((len(part) for row in wrapped for part in row[k]), default=0) for k in range(3)]
+    numbers = max((len(row[3]) for row in rows), default=0)
+    for row, cells in zip(rows, wrapped, strict=True):
+        for k in range(max(map(len, cells))):
+            parts = [cell[k] if k < len(cell) else "" for cell in cells]
+            texts = [part.ljust(width) for part, width in zip(parts, widths, strict=True)]
+            last = row[3].rjust(numbers) if k == 0 else ""
+            yield " ".join([*texts, last]).rstrip()
