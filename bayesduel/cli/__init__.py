@@ -33,7 +33,18 @@ from bayesduel.system.memory import available_memory, check_process, keep_freed_
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = (  # in the order of help
-    *("report", "site", "fit", "update", "winners", "top-k", "predict", "check", "calibrate"),
+    *(
+        "read",
+        "report",
+        "site",
+        "fit",
+        "update",
+        "winners",
+        "top-k",
+        "predict",
+        "check",
+        "calibrate",
+    ),
     *("judges", "sources", "audit", "export", "attributes", "health"),
     *("study", "datasets", "simulate", "problems", "policies", "doctor"),
 )
@@ -41,7 +52,7 @@ COMMANDS = (  # in the order of help
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 FILES = {  # those of several commands, by command; in them the others have their own names
     **dict.fromkeys(("datasets", "problems", "policies"), "lists"),
-    **dict.fromkeys(("health", "judges", "sources"), "summary"),
+    **dict.fromkeys(("read", "health", "judges", "sources"), "summary"),
     **dict.fromkeys(("export", "site"), "report"),
     "update": "fit",
 }

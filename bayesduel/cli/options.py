@@ -1,6 +1,7 @@
 """Options that the commands share, and how a LOG argument becomes Duels."""
 
 import gc
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
@@ -110,16 +111,36 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
         "How outcomes are written, where they leave it open: w/l or l/r, 1/0/0.5 or 1/-1/0, a/b or "
         "h/a, winner (its label), columns (their names) and so on.",
     ),
-    "by": ("COLUMN", "Treat LOG as many logs, one a value."),
+    "means": (
+        "VALUE=MEANING,...",
+        "What each value of the outcome means: left, right, tie, a grade ('grade -2'), a share "
+        "from 0 to 1, or none (left out).  0=left,1=tie,2=right,error=none",
+    ),
+    "grades": (
+        "A,B",
+        "Numbers of a one-sided scale that are best for left and for right: 1,5.",
+    ),
+    "lower-is-better": (
+        [],
+        "The side with the lower score won (seconds, errors, ranks).",
+    ),
+    "tie": ("COLUMN", "Column that says true where the duel was a tie."),
+    "shown-first": (
+        "COLUMN",
+        "Column of the side or the arm that was shown first; it becomes the left side.",
+    ),
+    "by": ("COLUMN", "Treat LOG as many logs, one per value."),
     "memory": (
         "SIZE",
         "Memory that reading may take, such as 2GB; files are then counted out of core.  "
         "[default: no limit]",
     ),
 }
+# A value, in quotes or not, and its meaning.
+MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _READING = [name.replace("-", "_") for name in READING]
 OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad"}  # that a log of rankings takes, too
-_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
+_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
 OF_LOGS = (*_READING, *_FITTING, "order_effect", "term")  # options that a saved fit cannot honour
@@ -215,15 +236,17 @@ def _group(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Call
     return add
 
 
+def _reading_option(name: str, takes: str | list[str], text: str) -> Callable[..., Any]:
+    """Return an option of reading, which takes a text, one of some words, or nothing."""
+    if isinstance(takes, str):
+        return click.option(f"--{name}", help=text, metavar=takes)
+    if not takes:
+        return click.option(f"--{name}", help=text, is_flag=True, default=None)
+    return click.option(f"--{name}", help=text, type=click.Choice(takes))
+
+
 reading_options = _group(  # how to read LOG
-    *(
-        click.option(
-            f"--{name}",
-            help=text,
-            **({"metavar": takes} if isinstance(takes, str) else {"type": click.Choice(takes)}),
-        )
-        for name, (takes, text) in READING.items()
-    )
+    *(_reading_option(name, takes, text) for name, (takes, text) in READING.items())
 )
 sampling_options = _group(  # how to fit a model, whichever
     click.option(
@@ -340,7 +363,7 @@ def read_log(
     return logs
 
 
-def _column(name: str, value: str) -> Any:
+def _column(name: str, value: Any) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
     if name in _OPTIONAL and value == "none":
         return False
@@ -348,7 +371,39 @@ def _column(name: str, value: str) -> Any:
         return names_of(value)
     if name == "margin" and "," in value:
         return tuple(value.split(","))
+    if name == "means":
+        return _means(value)
+    if name == "grades":
+        return _ends(value)
     return value
+
+
+def _means(text: str) -> dict[str, str | None]:
+    """Return what ``--means`` says: a meaning for each value.
+
+    A value with a comma stands in quotes. Raises click.UsageError where a part has no meaning.
+    """
+    found: dict[str, str | None] = {}
+    end = 0
+    while end < len(text):
+        part = MEANING.match(text, end)
+        if part is None:
+            raise click.UsageError(
+                "--means should be VALUE=MEANING,..., such as 0=left,1=tie,2=right,error=none, "
+                f"got {text[end:]!r}"
+            )
+        quoted, plain, meaning = part.groups()
+        found[plain.strip() if quoted is None else quoted] = None if meaning == "none" else meaning
+        end = part.end()
+    return found
+
+
+def _ends(text: str) -> tuple[int, int]:
+    """Return what ``--grades`` says: the numbers that are best for left and for right."""
+    found = re.fullmatch(r"\s*([+-]?[0-9]+)\s*,\s*([+-]?[0-9]+)\s*", text)
+    if not found:
+        raise click.UsageError(f"--grades should be two whole numbers such as 1,5, got {text!r}")
+    return int(found[1]), int(found[2])
 
 
 def chosen_model(name: str, options: Mapping[str, Any]) -> Any:

@@ -1,13 +1,43 @@
-"""``bayesduel health``, ``judges`` and ``sources``: what a log holds, and who agrees with whom."""
+"""``bayesduel read``, ``health``, ``judges`` and ``sources``: what a log is, and who agrees."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from bayesduel.cli import options as shared
-from bayesduel.cli.console import tell, working
+from bayesduel.cli.console import remark, tell, working
 
-__all__ = ["health", "judges", "sources"]
+__all__ = ["health", "judges", "read", "sources"]
+
+
+@click.command("read", short_help="Show what LOG is taken for: columns, values, what is left out.")
+@shared.log_argument
+@shared.json_option
+@shared.output_option("CSV file to write the log to, in the package's own columns.")
+@shared.reading_options
+def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
+    """Show what LOG is taken for: the role of each column, what each value means, what is left out.
+
+    Nothing is fitted. `health` warns of problems in the duels themselves. docs/how_to/reading.md
+    goes from "my file looks like this" to the command.
+    """
+    from bayesduel.system.atomic_write import write_text
+
+    if output is not None:
+        if options.get("by"):
+            raise click.UsageError("-o and --by should not be given together: -o is one log")
+        shared.check_folder(output)
+    logs = shared.read_log(log, options)
+    found = {label: one.reading for label, one in logs.items()}
+    if output is not None:
+        write_text(output, logs[None].to_frame().to_csv(index=False))
+        remark(f"wrote {output}")
+    if as_json:
+        tell(found, as_json, lambda one: [])
+        return
+    for label, one in found.items():
+        click.echo(str(one if label is None else one.renamed(label)))
 
 
 @click.command("health", short_help="Summarise LOG and warn of problems in it.")

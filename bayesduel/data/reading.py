@@ -10,7 +10,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from bayesduel.text import count, screen
+from bayesduel.text import count
 
 __all__ = ["Line", "Reading"]
 
@@ -106,7 +106,7 @@ class Reading:
 
     def __str__(self) -> str:
         cells = [(*line[:3], "" if line.rows is None else f"{line.rows:,}") for line in self.lines]
-        return screen([self._head, *_aligned([HEADS, *cells] if cells else [])])
+        return "\n".join([self._head, *_aligned([HEADS, *cells] if cells else [])])
 
     __repr__ = __str__
 

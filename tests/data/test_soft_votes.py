@@ -79,8 +79,9 @@ def test_outcomes_from_0_to_1_are_read_as_probabilities():
     rows = {"left": list("abca"), "right": list("bcab"), "outcome": ["0.9", "0", "1", "0.5"]}
     log = bd.read_duels(rows)
     assert log.read_summary.reading["coding"] == "probability"
-    np.testing.assert_array_equal(log.votes.share, [0.9, np.nan, np.nan, np.nan])
-    assert log.votes.outcome.tolist() == [1, -1, 1, 0] and log.n_ties == 1
+    np.testing.assert_array_equal(log.votes.share, [0.9, np.nan, np.nan, 0.5])
+    assert log.votes.counts.tolist()[-1] == [0.5, 0.5, 0]  # half a win for each, not a tie
+    assert log.n_ties == 0
     rows["outcome"] = ["0.9", "0", "1", "1.5"]
     with pytest.raises(
         ValueError, match=r"row 3 .*: column 'outcome' should be a number from 0 to 1"

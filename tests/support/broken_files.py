@@ -77,7 +77,7 @@ def nothing_but_zero_weights(rng):
 @case
 def outcomes_nobody_understands(rng):
     data = text([[*f[:2], "?!"] for f in rows(rng)])
-    return Broken("log.csv", data, r": column 'outcome' should give the winner .* got '\?!'")
+    return Broken("log.csv", data, r": column 'outcome' should say who won .* values are '\?!'")
 
 
 @case

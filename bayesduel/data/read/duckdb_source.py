@@ -234,7 +234,8 @@ class FileSource:
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
         """Return the first `n` rows of columns as text by role."""
         try:
-            return coded(self._batches(f"FROM ({self._log(columns)}) LIMIT {n}"), columns.taken)
+            batches = self._batches(f"FROM ({self._log(columns)}) LIMIT {n}")
+            return coded(batches, columns.taken, lenient=True)
         except duckdb.Error:  # a line that cannot be parsed; who reads all rows says which
             nothing = np.zeros(0, dtype=np.int32)
             return {role: Coded([], nothing) for role in columns.taken}

@@ -321,7 +321,7 @@ def _read_any(
         skip=on_bad == "skip",
         memory=memory,
         words=words,
-        shape=False if named or earlier else None,
+        shape=False if named else None,
     )
     with opened as source:
         columns = source.columns()

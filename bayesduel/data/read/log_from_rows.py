@@ -148,11 +148,12 @@ def assemble(
     if votes.share is not None and np.isnan(votes.share).all():
         votes = replace(votes, share=None)
     votes = replace(votes, left=place[votes.left], right=place[votes.right])
+    sized = votes.grade is not None or votes.margin is not None
     return Duels(
         arms=tuple(log.arms[k] for k in kept),
         cells=cells_of(votes, len(kept)),
         tie_rule=tie_rule,
-        votes=votes if by_vote or not votes.plain else None,
+        votes=votes if by_vote or sized or not votes.plain else None,
         read_summary=read_summary,
         ordered=ordered,
     )

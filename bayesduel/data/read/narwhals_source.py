@@ -26,6 +26,7 @@ from bayesduel.text import to_json
 
 __all__ = ["FrameSource"]
 
+FEW_ROWS = 1_000  # of a lazy frame, by which its columns are told apart
 CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, TypeError)
 
 
@@ -143,14 +144,17 @@ class FrameSource:
         return coded(_batches(self._taken_over), columns.taken)
 
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
-        """Return the first `n` rows of columns as text by role; nested columns are empty."""
+        """Return the first `n` rows of columns as text by role; nested columns are empty.
+
+        Of a frame whose rows are elsewhere they are at most `FEW_ROWS`.
+        """
         flat = {r: c for r, c in columns.taken.items() if not self._schema[c].is_nested()}
         nothing = np.zeros(0, dtype=np.int32)
         found = {role: Coded([], nothing) for role in columns.taken}
         try:
-            table = self._selected(Columns(flat)).head(n)
+            table = self._selected(Columns(flat)).head(min(n, FEW_ROWS) if self._lazy else n)
             table = (table.collect("pyarrow") if self._lazy else table).to_arrow()
-            return found | coded(_batches(table), flat)
+            return found | coded(_batches(table), flat, lenient=True)
         except CONVERSION:  # who reads all rows says which column
             return found
 

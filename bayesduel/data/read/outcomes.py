@@ -25,6 +25,7 @@ A refusal prints the ``means`` to complete, with the column's own values.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -322,7 +323,7 @@ def choose_meaning(
     if most < 0.5 * values.n:
         raise values.refused(
             "should say who won (left/right/tie, 1/0/0.5, a/b, model_a/model_b, the winner's "
-            "label, a grade such as 'A is much better')"
+            "label, or a grade such as 'A is much better')"
         )
     if clash:
         shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
@@ -439,6 +440,9 @@ def _sided_way(outcome: Coded) -> Meaning | None:
     words = sorted({text.strip() for text in outcome.values if _key(text) not in TIE_WORDS})
     if len(words) != 2 or any(isinstance(_key(word), float) for word in words):
         return None
+    known = {frozenset(map(_key, pair)) for pair in WORDS}
+    if frozenset(map(_key, words)) in known:
+        return None
     for left, right in (words, words[::-1]):
         if side_of(left, right) is not None:
             said: dict[str, str | None] = {left: "left", right: "right"}
@@ -512,7 +516,7 @@ def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) ->
     Of -3 to 3, the coding 1/-1/0 would read the weak verdicts alone. One row in a hundred may be a
     fault.
     """
-    numbers = {key: n for key, n in times.items() if isinstance(key, float)}
+    numbers = {key: n for key, n in times.items() if isinstance(key, float) and isfinite(key)}
     total = sum(numbers.values())
     lost = {
         coding: sum(n for key, n in numbers.items() if key not in ways[coding].codes)

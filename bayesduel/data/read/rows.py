@@ -161,18 +161,27 @@ class Rows:
         return cls(**own, kept=tuple(coded[role] for role in kept))
 
 
-def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict[str, Coded]:
+def coded(
+    batches: Iterable[pa.RecordBatch], columns: Mapping[str, str], *, lenient: bool = False
+) -> dict[str, Coded]:
     """Return all columns as text, by role.
 
     batches: columns named by role.
     columns: the column of each role, for messages.
+    lenient: whether a column of lists or objects has no text, or is refused.
     Raises ValueError if a column contains lists or objects.
     """
     encoders = {role: _Encoder() for role in columns}
     for batch in batches:
-        for role, encoder in encoders.items():
-            encoder.add(batch.column(role), columns[role])
-    return {role: encoder.coded() for role, encoder in encoders.items()}
+        for role, encoder in list(encoders.items()):
+            try:
+                encoder.add(batch.column(role), columns[role])
+            except KindError:
+                if not lenient:
+                    raise
+                del encoders[role]
+    nothing = Coded([], np.zeros(0, dtype=np.int32))
+    return {role: encoders[role].coded() if role in encoders else nothing for role in columns}
 
 
 class _Encoder:

@@ -28,10 +28,21 @@ MEANING = {  # of every code, by coding: typed here, not taken from the package
     "1-0/0-1": {"1-0": LEFT, "0-1": RIGHT, "1/2-1/2": TIE},
     "true/false": {"true": LEFT, "false": RIGHT},
     ">/<": {">": LEFT, "<": RIGHT, "=": TIE},
+    "win/lose": {"win": LEFT, "lose": RIGHT},
+    "wins/loses": {"wins": LEFT, "loses": RIGHT},
+    "yes/no": {"yes": LEFT, "no": RIGHT},
+    "links/rechts": {"Links": LEFT, "Rechts": RIGHT, "unentschieden": TIE},
+    "gauche/droite": {"gauche": LEFT, "droite": RIGHT, "égalité": TIE},
+    "izquierda/derecha": {"izquierda": LEFT, "derecha": RIGHT, "empate": TIE},
+    "sinistra/destra": {"sinistra": LEFT, "destra": RIGHT, "pareggio": TIE},
+    "esquerda/direita": {"esquerda": LEFT, "direita": RIGHT, "empate": TIE},
+    "левый/правый": {"левый": LEFT, "правый": RIGHT, "ничья": TIE},
+    "左/右": {"左": LEFT, "右": RIGHT, "平局": TIE},
+    "왼쪽/오른쪽": {"왼쪽": LEFT, "오른쪽": RIGHT, "무승부": TIE},
     "1/0/0.5": {"1": LEFT, "0": RIGHT, "0.5": TIE},
     "1/-1/0": {"1": LEFT, "-1": RIGHT, "0": TIE},
     "1/2": {"1": LEFT, "2": RIGHT, "X": TIE},
-    "probability": {"0.9": LEFT, "0.2": RIGHT, "0.5": TIE},
+    "probability": {"0.9": LEFT, "0.2": RIGHT, "0.5": LEFT},  # half a win for each
 }
 THREE = {"1/2/0": LEFT, "0/1/2": RIGHT}  # where 0, 1 and 2 occur: what 1 means
 COLUMNS = {
@@ -81,7 +92,7 @@ def wins(duels):
 
 
 def test_every_coding_is_tried_here():
-    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "grades", *THREE}
+    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "grades", "score", *THREE}
 
 
 @pytest.mark.parametrize(("coding", "side"), THREE.items())
@@ -107,9 +118,13 @@ def test_codes_are_read_as_meant_or_refused_with_both_readings(coding):
 def read_as_meant(coding, codes, names):
     reading, found = chosen(COLUMNS[names], codes, coding)
     assert (reading.coding, found) == (coding, {c: MEANING[coding][c] for c in codes})
+    if set(codes) == {"1", "0"} and COLUMNS[names][2] == "winner":
+        with pytest.raises(ValueError, match="or be the second arm.*--means '0=[?],1=[?]'"):
+            chosen(COLUMNS[names], codes)
+        return
     open_code = next((code for code, most, _ in OPEN if {code} <= set(codes) <= most), None)
     if open_code is None or (open_code, names) in DECIDED:
-        if set(codes) == {"1", "0"}:  # wins and losses, not wins and ties without a loss
+        if set(codes) in ({"1", "0"}, {"0.5"}):  # wins and losses, not wins and ties without a loss
             coding = "1/0/0.5"
         coding = DECIDED.get((open_code, names), coding)
         reading, found = chosen(COLUMNS[names], codes)

@@ -121,7 +121,9 @@ def test_a_lazy_frame_is_tallied_where_it_lives(kind, monkeypatch):
     monkeypatch.setattr(nw.LazyFrame, "collect", watched)
     duels = bd.read_duels(frame, judge=False)
     assert duels.n_duels == 500 * (1 + 2 + 3 + 1 + 1)
-    assert sorted(pulled) == [1, 7]  # of 3,500 rows: their number, and counts of equal ones
+    # of 3,500 rows: their number, counts of equal ones, and the first, by which columns are told
+    assert sorted(pulled)[:2] == [1, 7]
+    assert max(pulled) <= 1_000
 
 
 @pytest.mark.parametrize("kind", KINDS)

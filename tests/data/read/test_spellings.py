@@ -115,7 +115,7 @@ def test_outcomes_are_read_where_half_of_them_are_and_refused_below():
     rows = [("x", "y", "left")] * 2 + [("x", "y", "?"), ("x", "y", "!")]
     found = bd.read_duels(frame(rows), on_bad="skip")
     assert (found.n_duels, found.read_summary.n_bad_rows) == (2, 2)
-    with pytest.raises(ValueError, match="should give the winner"):
+    with pytest.raises(ValueError, match="should say who won"):
         bd.read_duels(frame([*rows, ("x", "y", "?")]), on_bad="skip")
 
 
