@@ -451,14 +451,14 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
         return side_of(left, right) or ("left", "right")
     names = _Finder(finder.columns, finder.source)
     found = [*names.pairs(STEMS, SIDES)]
-    for pair in PLAIN_PAIRS:
-        first, second = (names.free(name) for name in pair)
+    for plain_pair in PLAIN_PAIRS:
+        first, second = (names.free(name) for name in plain_pair)
         if first is not None and second is not None:
             found.append((("", ""), first, second))
-    if peek is not None:
-        found += _sharing_labels(names, peek)
-    for side, first, second in found:
-        pair = {"left": first, "right": second}
+    if peek is not None and not found:
+        found = _sharing_labels(names, peek)
+    for side, *columns in found:
+        pair = dict(zip(("left", "right"), columns, strict=True))
         others = [r for r in pair if r not in default]
         taken = {c for r, c in finder.found.items() if r not in pair}
         if all(pair[r] == wanted[r] for r in others) and not taken & set(pair.values()):
@@ -483,9 +483,9 @@ def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], 
     read = peek([*dict.fromkeys(c for _, *both in pairs for c in both)])
     found = []
     for side, first, second in pairs:
-        labels = [{text.strip() for text in read[c].values} - {""} for c in (first, second)]
-        if labels[0] & labels[1]:
-            found.append((labels[0] | labels[1], (side, first, second)))
+        left, right = ({t.strip() for t in read[c].values} - {""} for c in (first, second))
+        if left & right:
+            found.append((left | right, (side, first, second)))
 
     def place(pair: tuple[tuple[str, str], str, str]) -> int:
         """Return where the names differ: of team1_player1 the team is the side."""

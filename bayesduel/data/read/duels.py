@@ -41,9 +41,9 @@ from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.outcomes import CODINGS, SCORED, Meaning, grades_of, means_of
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import ranking_columns, rankings_in
+from bayesduel.data.read.reading import notice_of, understood
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
-from bayesduel.data.read.understood import notice_of, understood
 from bayesduel.data.votes import LARGEST_GRADE, ReadSummary, TieRule
 from bayesduel.system.arguments import (
     check_flag,

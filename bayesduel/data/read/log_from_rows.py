@@ -110,7 +110,7 @@ def _swapped(votes: Votes, rows: np.ndarray) -> Votes:
     """Return votes whose sides are swapped in some rows, so that left is what was shown first."""
     sign = np.where(rows, -1, 1)
 
-    def turned(values: np.ndarray | None) -> np.ndarray | None:
+    def turned(values: np.ndarray | None) -> Any:
         return None if values is None else (values.T * sign).T.astype(values.dtype)
 
     share = votes.share
