@@ -52,6 +52,7 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.memory import TABLE_ARMS, check_square
+from bayesduel.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -456,8 +457,14 @@ class Duels:
     def reading(self) -> Reading:
         """What the log was taken for: the role of each column, what each value means."""
         summary = self.read_summary
-        known = summary.understood
-        return Reading(source=summary.source, n_rows=summary.n_rows) if known is None else known
+        if summary.understood is not None:
+            return summary.understood
+        shape = "one duel per row"
+        if "left_wins" in summary.columns:
+            shape = "one pair per row, with counts"
+        arms = count(self.n_arms, "arm")
+        wins = f"{self.n_duels:,} duels"
+        return Reading.of_summary(summary, shape, {"left": arms, "right": arms, "left_wins": wins})
 
     @property
     def plain(self) -> bool:

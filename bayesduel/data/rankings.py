@@ -13,8 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.reading import Reading
 from bayesduel.data.votes import ReadSummary, encode, is_whole
 from bayesduel.system.arguments import check_type, column_of, labels_of, listed, shown_value
+from bayesduel.text import count
 
 __all__ = ["Ballots", "Choices", "Rankings", "order_fault"]
 
@@ -176,6 +178,22 @@ class Rankings:
             ),
             read_summary=ReadSummary(n_rows=len(groups)) if read_summary is None else read_summary,
         )
+
+    @property
+    def reading(self) -> Reading:
+        """What the log was taken for: the role of each column, what was left out."""
+        summary = self.read_summary
+        if summary.understood is not None:
+            return summary.understood
+        arms = count(self.n_arms, "arm")
+        known = dict.fromkeys(("arm", "order", "best", "shown", "place_1"), arms)
+        known |= {"ranking": count(self.n_rankings, "ranking"), "rank": "1 is best"}
+        for role, levels in (("judge", self.votes.judges), ("group", self.votes.groups)):
+            known[role] = count(len(levels), role)
+        shape = (
+            "one arm of a ranking per row" if "rank" in summary.columns else "one ranking per row"
+        )
+        return Reading.of_summary(summary, shape, known)
 
     @property
     def n_arms(self) -> int:

@@ -72,6 +72,23 @@ class Reading:
     shape: str = "one duel per row"
     lines: tuple[Line, ...] = ()
 
+    @classmethod
+    def of_summary(cls, summary: Any, shape: str, known: Mapping[str, str]) -> "Reading":
+        """Return what is known of a log from its summary alone.
+
+        summary: a :class:`bayesduel.data.votes.ReadSummary`.
+        known: what the column of a role holds, in words, by role.
+        """
+        lines = [
+            Line(role, column, known.get(role, "")) for role, column in summary.columns.items()
+        ]
+        if summary.bad_rows:
+            where, what = summary.bad_rows[0]
+            words = f"bad rows, the first at {where}: {what}"
+            lines.append(Line(LEFT_OUT, "", words, summary.n_bad_rows))
+        lines += [Line(NOT_USED, column, "") for column in summary.unread]
+        return cls(source=summary.source, n_rows=summary.n_rows, shape=shape, lines=tuple(lines))
+
     @property
     def left_out(self) -> tuple[Line, ...]:
         """The lines of what was left out."""
