@@ -133,11 +133,11 @@ KEYS = [
     ("é", "Digit2", "right"),
     ("à", "Digit0", "tie"),
     ("٢", "Digit2", "right"),  # Arabic
-    ("с", "KeyC", "cannot tell"),  # Cyrillic, as the next one
-    ("ы", "KeyS", "skipped"),
+    ("с", "KeyC", "cannot tell"),  # Cyrillic
     ("o", "KeyS", None),  # Dvorak: the letter that is typed counts
     ("End", "Numpad1", None),  # without the lock of digits
     ("Dead", "Digit2", None),
+    ("ы", "KeyS", "skipped"),  # the last one: a judge is not asked a pair again that was skipped
 ]
 
 
@@ -154,7 +154,7 @@ def test_keys_answer_on_any_keyboard_and_after_a_click_on_a_player(
     done = 0
     for key, code, outcome in KEYS:
         page.wait_for_timeout(300)
-        page.locator(player).first.focus()  # as a click does
+        page.locator(player).first.click()
         assert page.evaluate("document.activeElement.localName") == player
         sent = f"new KeyboardEvent('keydown', {{key: '{key}', code: '{code}', bubbles: true}})"
         page.evaluate(f"() => document.activeElement.dispatchEvent({sent})")
