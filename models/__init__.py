@@ -8,7 +8,7 @@ models            who wins: ``BradleyTerry``, ``Thurstone``, ``Davidson`` (ties)
 what arms are     ``Scores``, ``Covariates(items)``
 worth
 further terms     ``OrderEffect``, ``Covariates([columns])``, ``RandomEffects(by)``,
-                  ``CategoryEffects``, ``TimeVarying``, ``JudgeTastes``
+                  ``CategoryEffects``, ``TimeVarying``, ``JudgeTastes``, ``TeamSize``
 modifiers         ``JudgeReliability``, ``BladeChest``
 ================  ================================================================================
 
@@ -50,6 +50,7 @@ from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.scores import Scores
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
+from bayesduel.models.team_size import TeamSize
 from bayesduel.models.term import Modifier, Part, Term, Terms, Touch
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
@@ -86,6 +87,7 @@ __all__ = [
     "Scores",
     "Sources",
     "Stacked",
+    "TeamSize",
     "Term",
     "Terms",
     "Thurstone",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.teams import Teams
 from bayesduel.data.votes import ROLES, Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
 
@@ -16,6 +17,8 @@ __all__ = [
     "data_of_rows",
     "levels_of",
     "margins_of",
+    "seat_columns",
+    "seats",
     "seen_in",
     "votes_of",
 ]
@@ -35,7 +38,7 @@ DIMS: dict[str, tuple[str, ...] | None] = {
 class Seen:
     """Who met whom and how it ended, in the cells that a model distinguishes."""
 
-    # ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where the
+    # ``first`` and ``second`` (indices of arms, or of the log's teams) and what was asked for, each (cells, ...). Where the
     # order counts, first is left and ``left_first`` is one.
     columns: Arrays
     counts: np.ndarray  # first wins, second wins and ties, shape (cells, 3)
@@ -103,7 +106,7 @@ def seen_in(
     columns = {n: c for n, c in given.items() if not np.issubdtype(c.dtype, np.floating)}
     differences = {n: c for n, c in given.items() if n not in columns}
     if duels.plain and not (columns or differences or each or by_vote):
-        pairs = Pairs(*duels.cells) if ordered else duels.pairs()
+        pairs = Pairs(*duels.cells) if ordered else duels.as_sides().pairs()
         counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
         found = {"first": pairs.first, "second": pairs.second}
         return Seen(columns=_with_order(found, ordered), counts=counts.astype(float))
@@ -128,6 +131,46 @@ def seen_in(
     found |= {name: column[row] for name, column in (columns | differences).items()}
     counts = np.stack([np.bincount(place, a, minlength=len(row)) for a in added.T], axis=-1)
     return Seen(columns=_with_order(found, ordered), counts=counts, of_vote=place, added=added)
+
+
+def seat_columns(
+    teams: Teams | None, first: np.ndarray, second: np.ndarray, *, mean: bool = False
+) -> dict[str, np.ndarray]:
+    """Return who is in each seat of the sides of cells, and how much this member counts.
+
+    Columns ``first_0`` (an arm) and ``first_share_0`` (a number), ``first_1``, ..., and those of
+    second; a seat that is not taken counts 0. None where sides are single arms.
+
+    mean: whether a member counts 1 over the size of the side, else 1.
+    """
+    if teams is None:
+        return {}
+    arms, shares = np.maximum(teams.members, 0), teams.shares(mean=mean)
+    found = {}
+    for name, side in (("first", first), ("second", second)):
+        for seat in range(teams.members.shape[1]):
+            found[f"{name}_{seat}"] = arms[side, seat]
+            found[f"{name}_share_{seat}"] = shares[side, seat]
+    return found
+
+
+def seats(cells: Named, side: str) -> list[tuple[Any, Any]]:
+    """Return the members of a side of cells, "first" or "second": an arm, and what it counts.
+
+    Of a side that is one arm this arm, which counts 1. For arrays and for tensors.
+
+    Examples
+    --------
+    >>> from bayesduel.models.cells import seats
+    >>> seats({"first": np.array([2, 0])}, "first")
+    [(array([2, 0]), 1.0)]
+    """
+    if f"{side}_0" not in cells:
+        return [(cells[side], 1.0)]
+    found: list[tuple[Any, Any]] = []
+    while (name := f"{side}_{len(found)}") in cells:
+        found.append((cells[name], cells[f"{side}_share_{len(found)}"]))
+    return found
 
 
 def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.data.items import Items
+from bayesduel.models.cells import seats
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -26,7 +27,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.text import join
 
-__all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects"]
+__all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects", "attributes_apart"]
 
 
 def Covariates(of: Items | Iterable[str], **settings: Any) -> Terms:
@@ -144,10 +145,9 @@ class ItemCovariates(ArmTerm):
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the attributes of first minus those of second (of pulls: those of the item)."""
-        table = cells["table"]
         if "second" not in cells:
-            return (Touch((), table[cells["first"]]),)
-        return (Touch((), table[cells["first"]] - table[cells["second"]]),)
+            return (Touch((), cells["table"][cells["first"]]),)
+        return (Touch((), attributes_apart(cells)),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return self.scale * unit
@@ -165,6 +165,16 @@ class ItemCovariates(ArmTerm):
 
     def utility(self, parameters: Named, table: Any) -> Any:
         return parameters["coefficient"] @ table.T
+
+
+def attributes_apart(cells: Named) -> Any:
+    """Return the attributes of first minus those of second, summed over members, (cells, n)."""
+    table = cells["table"]
+    first, second = (
+        sum(np.reshape(share, (-1, 1)) * table[arm] for arm, share in seats(cells, side))
+        for side in ("first", "second")
+    )
+    return first - second
 
 
 @dataclass(frozen=True)
@@ -256,6 +266,7 @@ class DuelCovariates(ByLevel, Term):
     by: str | None = None
 
     name: ClassVar[str] = "covariates"
+    takes_teams: ClassVar[bool] = True
     parameter: ClassVar[str] = "covariate_effect"
     ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
 

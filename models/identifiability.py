@@ -21,7 +21,7 @@ def check_flat(model: Any, duels: Any) -> None:
     """
     flat = [part for part in model.terms if part.flat]
     margins = model.response.outcome == "margin"
-    if all(isinstance(part, Scores) for part in flat):
+    if duels.teams is None and all(isinstance(part, Scores) for part in flat):
         check_components(duels) if margins else _check_connected(duels)
         return
     cells = model.cells(duels)
@@ -36,7 +36,7 @@ def check_flat(model: Any, duels: Any) -> None:
         labels = [": ".join(one) or part.parameter for one in product(*levels)]
         if isinstance(part, Scores):
             check_components(duels)
-            own, labels = own[:, :-1], labels[:-1]  # they are known up to a constant
+            own, labels = own[:, :-1] - own[:, -1:], labels[:-1]  # they sum to zero
         columns.append(own)
         names += labels
     design = np.column_stack(columns)

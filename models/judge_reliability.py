@@ -65,6 +65,7 @@ class JudgeReliability(ByLevel, Modifier):
     prior: float = 0.5
 
     name: ClassVar[str] = "reliability"
+    takes_teams: ClassVar[bool] = True
     key: ClassVar[str] = name
     dims: ClassVar[Dims] = {"sensitivity": ("judge",)}
     by = "judge"

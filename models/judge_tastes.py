@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bayesduel.models.covariates import attributes_apart
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
@@ -51,6 +52,7 @@ class JudgeTastes(ByLevel, Term):
     prior: float = 0.5
 
     name: ClassVar[str] = "tastes"
+    takes_teams: ClassVar[bool] = True
     key: ClassVar[str] = name
     by = "judge"
     parameter: ClassVar[str] = "taste"
@@ -69,9 +71,7 @@ class JudgeTastes(ByLevel, Term):
         judge, known = self.level_of(cells)
         if judge is None:
             return ()
-        table = cells["table"]
-        away = table[cells["first"]] - table[cells["second"]]
-        return (Touch((judge,), known[:, None] * away),)
+        return (Touch((judge,), known[:, None] * attributes_apart(cells)),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return scales["judge_spread"]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models.cells import ModelCells, Seen, seen_in
+from bayesduel.data.teams import Teams
+from bayesduel.models.cells import ModelCells, Seen, seat_columns, seen_in
 from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
@@ -171,6 +172,33 @@ class Model(ByValue, metaclass=_Named):
 
     # -- the log ---------------------------------------------------------------------------
 
+    def why_not_teams(self, teams: Teams) -> str:
+        """Return why a log of these teams is not for this model, or "" where it is."""
+        if self.response.by_arms:
+            return f"the response of {self.name} has a parameter for each pair or arm that meets"
+        if self.terms.without_teams:
+            return f"{self.terms.without_teams[0]} counts one arm a side"
+        if self.terms.items is not None and np.ptp(teams.sizes):
+            return "attributes of items are summed over members, and sides differ in size"
+        return ""
+
+    def check_teams(self, teams: Teams | None) -> None:
+        """Raise ValueError if sides have several arms and this model does not take them."""
+        why = "" if teams is None else self.why_not_teams(teams)
+        if why:
+            raise ValueError(
+                f"duels should have one arm a side for {self.name}, got sides of several: {why}; "
+                "use BradleyTerry(), Davidson() or ThurstoneScore(variances='common'), or take "
+                "each side as an arm of its own (Duels.as_sides)"
+            )
+
+    def seats(self, teams: Teams | None, first: np.ndarray, second: np.ndarray) -> Arrays:
+        """Return the members of the sides of cells, as its terms ask for them.
+
+        first, second: indices of teams; where sides are single arms nothing is returned.
+        """
+        return seat_columns(teams, first, second, mean=self.terms.means)
+
     def check(self, log: Any) -> None:
         """Raise ValueError unless the log determines what this model estimates."""
         flat = self.terms.flat
@@ -203,11 +231,13 @@ class Model(ByValue, metaclass=_Named):
         if isinstance(log, ModelCells):
             return log
         response, terms = self.response, self.terms
+        self.check_teams(log.teams)
         response.check(log, ordered=terms.reads_order, flat=terms.flat)
         if seen is None:
             seen = self._seen(log, each=each, by_vote=by_vote)
         explicit = response.coupled and (terms.splits or unit not in ("", "pair"))
         data = dict(seen.columns) | response.data(log, seen, explicit=explicit)
+        data |= self.seats(log.teams, seen.columns["first"], seen.columns["second"])
         if unit and "log_coefficient" in data:
             data["log_coefficient"] = np.zeros(len(seen))
         elif unit == "duel":

@@ -63,6 +63,7 @@ class OrderEffect(ByLevel, Term):
     by: str | None = None
 
     name: ClassVar[str] = "order"
+    takes_teams: ClassVar[bool] = True
     reads_order: ClassVar[bool] = True
     controls: ClassVar[tuple[str, ...]] = ("neither side has an advantage",)
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0"}

@@ -91,6 +91,7 @@ class PreferenceMatrix(Model):
     ) -> ModelCells:
         if isinstance(log, ModelCells):
             return log
+        self.check_teams(log.teams)
         if seen is None:
             seen = seen_in(log, **options)
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2

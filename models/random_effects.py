@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bayesduel.models.cells import seats
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
@@ -64,6 +65,7 @@ class RandomEffects(ByLevel, Term):
     prior: float = 0.5
 
     name: ClassVar[str] = "random"
+    takes_teams: ClassVar[bool] = True
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:
@@ -99,7 +101,9 @@ class RandomEffects(ByLevel, Term):
         level, known = self.level_of(cells)
         if level is None:
             return ()
-        return Touch((level, cells["first"]), known), Touch((level, cells["second"]), -known)
+        first = [Touch((level, arm), share * known) for arm, share in seats(cells, "first")]
+        second = [Touch((level, arm), -share * known) for arm, share in seats(cells, "second")]
+        return (*first, *second)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return scales[self.spread]

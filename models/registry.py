@@ -32,6 +32,7 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Named, settings_from_json, settings_to_json
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
+from bayesduel.models.team_size import TeamSize
 from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
@@ -70,7 +71,7 @@ TERMS: dict[str, type[Part]] = {
     kind.name: kind
     for kind in (
         *(Scores, Sources, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
-        *(CategoryEffects, JudgeTastes, TimeVarying, JudgeReliability, BladeChest),
+        *(CategoryEffects, JudgeTastes, TimeVarying, TeamSize, JudgeReliability, BladeChest),
     )
 }
 SHORT = {"judge": "random:judge", "covariate": "covariates"}  # other words for terms

@@ -98,6 +98,12 @@ class Response(ByValue, ABC):
         return False
 
     @property
+    def by_arms(self) -> bool:
+        """Whether it has parameters of pairs or arms, so that it asks who met whom."""
+        own = self.scales(flat=False).values()
+        return self.coupled or any(scale.dim == "arm" for scale in own)
+
+    @property
     def counts_add_up(self) -> bool:
         """Whether counts of wins, losses and ties are all that it observes, so that they add up."""
         return True

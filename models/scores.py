@@ -7,11 +7,12 @@ normal free numbers of the same standard deviation.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, centre
+from bayesduel.system.arguments import check_one_of
 
 __all__ = ["Scores"]
 
@@ -26,6 +27,16 @@ class Scores(ArmTerm):
         Prior standard deviation of a score, in the unit of the response. None learns it, with a
         half-normal prior whose scale the response knows; a number fixes it; ``numpy.inf`` is a
         flat prior.
+    side
+        What a side of several arms is worth (doubles, teams, systems made of parts): the "sum" of
+        its members' scores, or the "mean". Under "sum", where sizes differ, a member whose score
+        is 0, that of the average arm, adds nothing to a side: see :class:`TeamSize`. Of sides of
+        one arm both are its score.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
 
     Examples
     --------
@@ -34,12 +45,17 @@ class Scores(ArmTerm):
     """
 
     scale: float | None = None
+    side: Literal["sum", "mean"] = "sum"
 
     name: ClassVar[str] = "scores"
     parameter: ClassVar[str] = "score"
     dims: ClassVar[Dims] = {"score": ("arm",)}
     free_dims: ClassVar[tuple[str, ...]] = ("free",)  # from which the centred scores follow
     ranges: ClassVar[dict[str, str]] = {"scale": "> 0"}
+
+    def __post_init__(self) -> None:
+        check_one_of(self.side, "side", ("sum", "mean"))
+        super().__post_init__()
 
     @property
     def scales(self) -> dict[str, Scale]:

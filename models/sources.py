@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models.cells import levels_of
+from bayesduel.models.cells import levels_of, seats
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
@@ -174,17 +174,18 @@ class Sources(ByLevel, ArmTerm):
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return the scores of first and minus those of second, of the cell's source or target."""
-        first, second, touches = cells["first"], cells["second"], []
+        members = [*seats(cells, "first"), *((a, -share) for a, share in seats(cells, "second"))]
+        touches = []
         neutral: Any = 1.0
         if self._column in cells:
             source = cells[self._column]
             known = (source >= 0) * 1.0  # the index -1 of none is masked
-            touches = [Touch((source, first), known), Touch((source, second), -known)]
+            touches = [Touch((source, arm), share * known) for arm, share in members]
             neutral = 1.0 - known
         for s, weight in enumerate(self.weights):
             if weight:
-                share = weight * neutral + 0.0 * first
-                touches += [Touch((s, first), share), Touch((s, second), -share)]
+                one = weight * neutral + 0.0 * cells["first"]
+                touches += [Touch((s, arm), share * one) for arm, share in members]
         return tuple(touches)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import levels_of
+from bayesduel.models.cells import levels_of, seats
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
@@ -73,6 +73,9 @@ class Part(ByValue, ABC):
         Whether it needs the attributes of items, which another part brings.
     unidentified
         Parameters that mean nothing one by one: only functions of several are identified.
+    takes_teams
+        Whether it takes a log whose sides have several arms: it counts every member of a side
+        (:func:`bayesduel.models.seats`), or does not ask who met whom.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Part(ByValue, ABC):
     cyclic: ClassVar[bool] = False
     needs_items: ClassVar[bool] = False
     unidentified: ClassVar[tuple[str, ...]] = ()
+    takes_teams: ClassVar[bool] = False
 
     @abstractmethod
     def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
@@ -350,10 +354,14 @@ class ArmTerm(Term):
     ----------
     items
         The table of attributes, where there is one.
+    side
+        What a side of several arms is worth: the "sum" of its members' scores, or the "mean".
     """
 
     splits: ClassVar[bool] = False
+    takes_teams: ClassVar[bool] = True
     items: Items | None = None
+    side: str = "sum"
 
     def utility(self, parameters: Named, table: Any) -> Any:
         """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
@@ -361,11 +369,19 @@ class ArmTerm(Term):
 
     def design(self, cells: Named) -> tuple[Touch, ...]:
         one = np.ones(np.shape(cells["first"]))
-        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
+        first = [Touch((arm,), share * one) for arm, share in seats(cells, "first")]
+        second = [Touch((arm,), -share * one) for arm, share in seats(cells, "second")]
+        return (*first, *second)
 
     def difference(self, parameters: Named, cells: Named) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]
+
+        def worth(side: str) -> Any:
+            return sum(score.take(arm, axis=-1) * share for arm, share in seats(cells, side))
+
+        if "first_0" in cells:
+            return worth("first") - worth("second")
         return score.take(cells["first"], axis=-1) - score.take(cells["second"], axis=-1)
 
     @property
@@ -532,6 +548,16 @@ class Terms:
     def reads_order(self) -> bool:
         """Whether it matters who was left."""
         return any(part.reads_order for part in self.parts)
+
+    @property
+    def without_teams(self) -> tuple[str, ...]:
+        """The parts that do not take sides of several arms."""
+        return tuple(part.key for part in self.parts if not part.takes_teams)
+
+    @property
+    def means(self) -> bool:
+        """Whether a side of several arms is worth the mean of their scores, else the sum."""
+        return any(part.side == "mean" for part in self.arms)
 
     @property
     def items(self) -> Items | None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from bayesduel.models.cells import seats
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch
@@ -78,6 +79,7 @@ class TimeVarying(Term):
     edges: tuple[float, ...] | None = None
 
     name: ClassVar[str] = "time"
+    takes_teams: ClassVar[bool] = True
     parameter: ClassVar[str] = "change"
     reads: ClassVar[tuple[str, ...]] = ("time",)
     dims: ClassVar[Dims] = {"rating": ("period", "arm"), "change": ("earlier", "arm")}
@@ -136,7 +138,9 @@ class TimeVarying(Term):
         last = len(self.edges or ()) - 2
         before = (period < last) * 1.0
         at = period * (period < last)
-        return Touch((at, cells["first"]), before), Touch((at, cells["second"]), -before)
+        first = [Touch((at, arm), share * before) for arm, share in seats(cells, "first")]
+        second = [Touch((at, arm), -share * before) for arm, share in seats(cells, "second")]
+        return (*first, *second)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return scales["drift"]

@@ -262,7 +262,7 @@ def _predict(
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Return the draws of a fit of the log without a fold."""
-    sparse = takes_sparse(model, log.n_arms, "auto")
+    sparse = takes_sparse(model, log, "auto")
     method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")

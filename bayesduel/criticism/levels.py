@@ -42,7 +42,8 @@ def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     if by == "pair":
         low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
         pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
-        labels = tuple(f"{log.arms[i]} - {log.arms[j]}" for i, j in pairs.T)
+        sides = log.sides
+        labels = tuple(f"{sides[i]} - {sides[j]}" for i, j in pairs.T)
         return place.ravel(), labels
     if by == "time" and "time" not in votes.kept:
         return _periods(votes.time)
@@ -53,7 +54,7 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
     """Return the log without some votes (a mask); every arm and level keeps its place."""
     assert log.votes is not None
     votes = log.votes.take(~gone)
-    cells: Cells = cells_of(votes, log.n_arms)
+    cells: Cells = cells_of(votes, len(log.sides))
     return replace(log, votes=votes, cells=cells)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.data.teams import one_numbering
 from bayesduel.data.votes import ROLES, ReadSummary, Votes, cells_of
 
 __all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "summed"]
@@ -67,6 +68,7 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
     if len(kept) > 1:
         raise ValueError(f"logs should have kept the same columns, got {sorted(kept)}")
     places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
+    teams, places = one_numbering([log.teams for log in each], places)
     columns: dict[str, Any] = {
         side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
         for side in ("left", "right")
@@ -100,7 +102,8 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
     )
     return {
         "arms": arms,
-        "cells": cells_of(votes, len(arms)),
+        "cells": cells_of(votes, len(arms if teams is None else teams)),
+        "teams": teams,
         "tie_rule": rules[0],
         "votes": votes,
         "read_summary": summary,

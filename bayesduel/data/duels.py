@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bayesduel.data.categories import parts_of_categories, parts_of_logs
 from bayesduel.data.reading import Reading
 from bayesduel.data.shards import counted
 from bayesduel.data.subset import LogParts, of_arms, of_units
+from bayesduel.data.teams import Teams, apart_in, has_teams, sides_as_tuples
 from bayesduel.data.votes import (
     FINITE,
     LARGEST_GRADE,
@@ -72,7 +73,7 @@ class Duels:
     arms
         Labels, sorted; the index of an arm is its position here.
     cells
-        Counts by ordered pair (left, right).
+        Counts by ordered pair (left, right), indices of arms; of a log with teams, of its sides.
     tie_rule
         "keep": ties are an outcome; "half": each is half a win for both; "drop": left out.
     votes
@@ -82,6 +83,9 @@ class Duels:
     ordered
         Whether left and right say how a pair was presented (at home, shown first). False: they
         carry no meaning, as in a matrix of wins, and an order effect is not considered.
+    teams
+        The members of each side, where sides have several arms (doubles, teams, systems made of
+        parts); else None. Votes and cells name sides then, and `arms` are the members.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Duels:
     votes: Votes | None = None
     read_summary: ReadSummary = field(default_factory=ReadSummary)
     ordered: bool = True
+    teams: Teams | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
@@ -144,7 +149,8 @@ class Duels:
         left, right
             Labels of the two arms, length n: texts, or numbers as Python writes them, so that 1
             and 1.0 differ (as in :func:`bayesduel.read_duels`). Floats that are all whole are
-            whole numbers where the other side is of these: NumPy and pandas make such.
+            whole numbers where the other side is of these: NumPy and pandas make such. A tuple or
+            a list of labels is a side of several arms, in any order.
         outcome
             1 if left won, 0 if right won, 0.5 for a tie, length n; of a soft vote the
             probability that left is better, a number between.
@@ -179,14 +185,24 @@ class Duels:
         ValueError
             If lengths differ, a label is missing, an outcome is not from 0 to 1, a weight is
             not a whole number, a sampling weight not positive, a margin not finite, an arm is
-            not in `arms`, or fewer than two arms occur.
+            not in `arms`, or fewer than two arms occur. Of sides of several arms: if one is
+            empty, names a member twice, or a member is on both sides.
+
+        Examples
+        --------
+        Doubles: the arms are the players.
+
+        >>> left, right = [("ann", "bo"), ("ann", "cy")], [("cy", "di"), ("di", "bo")]
+        >>> duels = bd.Duels.from_votes(left, right, [1, 0])
+        >>> duels
+        <Duels: 2 duels, 4 arms, sides of 2 arms; from memory>
+        >>> duels.sides
+        ('ann + bo', 'ann + cy', 'bo + di', 'cy + di')
         """
         check_one_of(tie_rule, "tie_rule", get_args(TieRule))
         points = column_of(outcome, "outcome")
         n = len(points)
-        left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
-        left_label = as_whole(left_label, right_label)
-        right_label = as_whole(right_label, left_label)
+        named = _named_sides(left, right, n)
         weights = np.ones(n) if weight is None else _column(weight, n, "weight")
         margins = None if margin is None else _column(margin, n, "margin")
         grades = None if grade is None else _column(grade, n, "grade")
@@ -217,8 +233,8 @@ class Duels:
         for name, values in differences.items():
             _check(abs(values) <= LARGEST_SIZE, values, f"covariates[{name!r}] should be {FINITE}")
         soft = ~np.isin(points, (0.0, 0.5, 1.0))
-        labels = _arms(set(left_label) | set(right_label), arms)
-        index = {label: i for i, label in enumerate(labels)}
+        labels = _arms(named.seen, arms)
+        teams, left_code, right_code = named.coded(labels)
         judges, judge_code = encode(judge, n, "judge")
         groups, group_code = encode(group, n, "group")
         categories, category_code = encode(category, n, "category")
@@ -229,8 +245,8 @@ class Duels:
             levels, code = encode(column, n, f"keep[{name!r}]")
             kept[str(name)] = (np.asarray(code), levels)
         votes = Votes(
-            left=np.array([index[x] for x in left_label], dtype=np.int32),
-            right=np.array([index[x] for x in right_label], dtype=np.int32),
+            left=left_code,
+            right=right_code,
             outcome=np.sign(2 * points - 1).astype(np.int8),
             weight=weights.astype(np.int64),
             margin=margins,
@@ -259,7 +275,8 @@ class Duels:
         )
         return cls(
             arms=labels,
-            cells=cells_of(votes, len(labels)),
+            cells=cells_of(votes, len(labels if teams is None else teams)),
+            teams=teams,
             tie_rule=tie_rule,
             votes=votes if kept or any(column is not None for column in asked) else None,
             read_summary=read_summary,
@@ -439,6 +456,25 @@ class Duels:
         return len(self.arms)
 
     @property
+    def sides(self) -> tuple[str, ...]:
+        """Labels of the sides that cells and votes name: the arms, or teams such as "d + e"."""
+        return self.arms if self.teams is None else self.teams.labels(self.arms)
+
+    def as_sides(self) -> "Duels":
+        """Return the log in which each side is an arm of its own, whoever its members are.
+
+        Of a log without teams the same. What is said of pairs that met is said of this log.
+        """
+        return self if self.teams is None else replace(self, arms=self.sides, teams=None)
+
+    def opponents(self) -> Cells:
+        """Return counts by ordered pair of arms on opposite sides, indices of arms.
+
+        Of a log without teams its cells. In doubles each duel counts for four pairs.
+        """
+        return self.cells if self.teams is None else self.teams.opponents(self.cells, self.n_arms)
+
+    @property
     def n_duels(self) -> int:
         """Number of duels, with weights and without self-duels."""
         return int(self.cells.left_wins.sum() + self.cells.right_wins.sum() + self.n_ties)
@@ -503,6 +539,11 @@ class Duels:
         ties
             "keep" leaves ties in their own matrix, "half" adds half a win each way,
             "drop" leaves them out. Default: the log's own `tie_rule`.
+
+        Notes
+        -----
+        Of a log with teams, i and j are members on opposite sides: a duel of doubles counts for
+        four pairs.
         """
         if self.n_arms > TABLE_ARMS:
             what, instead = (
@@ -515,7 +556,7 @@ class Duels:
         rule = ties or self.tie_rule
         wins = np.zeros((self.n_arms, self.n_arms))
         tied = np.zeros_like(wins)
-        cells = self.cells
+        cells = self.opponents()
         np.add.at(wins, (cells.left, cells.right), cells.left_wins)
         np.add.at(wins, (cells.right, cells.left), cells.right_wins)
         np.add.at(tied, (cells.left, cells.right), cells.ties)
@@ -525,8 +566,11 @@ class Duels:
         return Tally(wins, tied if rule == "keep" else np.zeros_like(tied))
 
     def pairs(self) -> Pairs:
-        """Return counts by unordered pair that met, sorted by (first, second)."""
-        cells = self.cells
+        """Return counts by unordered pair that met, sorted by (first, second).
+
+        Of a log with teams, of members on opposite sides: a duel of doubles counts for four pairs.
+        """
+        cells = self.opponents()
         first = np.minimum(cells.left, cells.right)
         second = np.maximum(cells.left, cells.right)
         swapped = cells.left > cells.right
@@ -555,7 +599,7 @@ class Duels:
         ValueError
             If the log has no judges or groups, or if no duel is left.
         """
-        parts = LogParts(self.arms, self.cells, self.votes)
+        parts = LogParts(self.arms, self.cells, self.votes, self.teams)
         if judges is not None or groups is not None:
             parts = of_units(parts, judges, groups)
         if arms is not None:
@@ -567,13 +611,19 @@ class Duels:
 
         Columns: left, right, outcome ("left", "right" or "tie") and, where the log has them,
         weight, kept columns, covariates (left minus right), judge, group, category, margin and
-        time: as :func:`bayesduel.read_duels` reads them.
+        time: as :func:`bayesduel.read_duels` reads them. Of a log with teams, left and right are
+        tuples of labels, as :meth:`from_votes` takes them.
         """
-        return self.rows.to_frame(self.arms)
+        return self.rows.to_frame(self._named_in_frames)
+
+    @property
+    def _named_in_frames(self) -> Sequence[Any]:
+        """What a frame calls the sides: labels of arms, or of teams the tuples of members."""
+        return self.arms if self.teams is None else self.teams.tuples(self.arms)
 
     def head(self, n: int = 5) -> "pd.DataFrame":
         """Return the first `n` rows of :meth:`to_frame`."""
-        return self.rows.take(slice(whole(n, "n", 0))).to_frame(self.arms)
+        return self.rows.take(slice(whole(n, "n", 0))).to_frame(self._named_in_frames)
 
     def __getitem__(self, rows: Any) -> "Duels":
         """Return the log of some rows of :meth:`to_frame`: a slice, a mask or their places.
@@ -593,7 +643,8 @@ class Duels:
             )
         votes = votes.take(np.arange(len(votes))[at])
         taken = None if self.votes is None else votes
-        parts = of_arms(LogParts(self.arms, cells_of(votes, self.n_arms), taken), None)
+        cells = cells_of(votes, len(self.sides))
+        parts = of_arms(LogParts(self.arms, cells, taken, self.teams), None)
         return replace(self, **parts._asdict())
 
     def summary(self) -> "pd.DataFrame":
@@ -606,9 +657,7 @@ class Duels:
 
         pairs, n_arms = self.pairs(), self.n_arms
         each = partial(by_arm, pairs.first, pairs.second, n_arms)
-        won = each(pairs.first_wins, pairs.second_wins)
-        lost = each(pairs.second_wins, pairs.first_wins)
-        tied = each(pairs.ties, pairs.ties)
+        won, lost, tied = self.results_by_arm()
         met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)
         opponents = each(met, met).astype(int)
         total = won + lost + tied
@@ -627,11 +676,29 @@ class Duels:
         )
         return frame.sort_values(["win_rate", "duels"], ascending=False, kind="stable")
 
+    def results_by_arm(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the duels that each arm won, lost and tied, alone or in a team, (K,) each."""
+        cells = self.cells
+        each = partial(by_arm, cells.left, cells.right, len(self.sides))
+        found = (
+            each(cells.left_wins, cells.right_wins),
+            each(cells.right_wins, cells.left_wins),
+            each(cells.ties, cells.ties),
+        )
+        if self.teams is None:
+            return found
+        won, lost, tied = (self.teams.by_arm(of_side, self.n_arms) for of_side in found)
+        return won, lost, tied
+
     def __len__(self) -> int:
         return self.n_duels
 
     def __repr__(self) -> str:
         parts = [f"{self.n_duels:,} duels", f"{self.n_arms:,} arms"]
+        if self.teams is not None:
+            sizes = sorted({int(size) for size in self.teams.sizes})
+            several = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+            parts.append(f"sides of {several} arms")
         if self.n_ties:
             parts.append(
                 f"{self.n_ties:,} ties" + (" (half a win each)" * (self.tie_rule == "half"))
@@ -653,6 +720,52 @@ class Duels:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
+
+
+class _NamedSides(NamedTuple):
+    """Who is on the left and on the right of each vote, as tuples of labels."""
+
+    left: list[Any]
+    right: list[Any]
+    several: bool  # whether a side has several arms; else entries are labels themselves
+
+    @property
+    def seen(self) -> set[str]:
+        """The labels that occur."""
+        sides = set(self.left) | set(self.right)
+        return {label for side in sides for label in side} if self.several else sides
+
+    def coded(self, arms: Sequence[str]) -> tuple[Teams | None, np.ndarray, np.ndarray]:
+        """Return the teams, if there are some, and the number of the side of each vote."""
+        index: dict[Any, int] = {label: i for i, label in enumerate(arms)}
+        teams = None
+        if self.several:
+            sides = sorted(set(self.left) | set(self.right))
+            teams = Teams.of([[index[label] for label in side] for side in sides])
+            index = {side: i for i, side in enumerate(sides)}
+        left = np.array([index[x] for x in self.left], dtype=np.int32)
+        return teams, left, np.array([index[x] for x in self.right], dtype=np.int32)
+
+
+def _named_sides(left: Any, right: Any, n: int) -> _NamedSides:
+    """Return the sides of each vote; raise where one is not named or has a member twice."""
+    columns = {"left": left, "right": right}
+    columns = {name: labels if isinstance(labels, str | bytes | Mapping) else listed(labels, name)
+               for name, labels in columns.items()}  # fmt: skip
+    if not any(has_teams(column) for column in columns.values()):
+        left_label = _labels(columns["left"], n, "left")
+        right_label = _labels(columns["right"], n, "right")
+        left_label = as_whole(left_label, right_label)
+        return _NamedSides(left_label, as_whole(right_label, left_label), False)
+    found = {name: sides_as_tuples(column, name) for name, column in columns.items()}
+    for name, sides in found.items():
+        if len(sides) != n:
+            raise ValueError(f"{name} should have length {n} like outcome, got {len(sides)}")
+    apart_in(found["left"], found["right"])
+    if all(len(side) == 1 for sides in found.values() for side in sides):
+        alone = {name: [side[0] for side in sides] for name, sides in found.items()}
+        return _NamedSides(alone["left"], alone["right"], False)
+    return _NamedSides(found["left"], found["right"], True)
 
 
 def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:

@@ -4,9 +4,8 @@ import unicodedata
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
-from bayesduel.data.votes import by_arm
+from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
@@ -48,6 +47,7 @@ LATIN = str.maketrans(
     "ABESIJKMHOPCTYX" + "aesijopcyxhdqw" + "ABEZHIKMNOPTYX" + "aivopu",
 )
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
+SEPARATES = 1e-7  # a sum of leads above it is more than the rounding of the solver
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
 NAMED = 5  # arms that a sentence names
 IGNORED = "Models without an order effect ignore it."
@@ -111,7 +111,10 @@ class Health:
     repeats
         For each of these columns, the votes that share a unit.
     components
-        Connected components of the comparison graph, the largest first.
+        Connected components of the comparison graph, the largest first
+        (:func:`bayesduel.components`).
+    teams, together
+        Whether sides have several arms; the groups of arms that are never apart.
     strongly_connected
         Whether maximum-likelihood scores exist (Ford 1957): wins lead from every arm to every
         other.
@@ -160,6 +163,8 @@ class Health:
     components: tuple[tuple[str, ...], ...]
     strongly_connected: bool
     alike: tuple[tuple[str, str], ...]
+    teams: bool = False
+    together: tuple[tuple[str, ...], ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -201,7 +206,8 @@ class Health:
             ("pairs that never met", f"{self.n_pairs_never_met:,} ({share:.0f} %)"),
             ("never won", join(self.never_won, NAMED) or "none"),
             ("never lost", join(self.never_lost, NAMED) or "none"),
-            ("components", f"{len(self.components):,}"),
+            ("groups that teams compare" if self.teams else "components",
+             f"{len(self.components):,}"),
             ("maximum-likelihood scores exist", "yes" if self.strongly_connected else "no"),
         ]
         if self.n_decisive and self.ordered:
@@ -287,13 +293,11 @@ def health(duels: Duels) -> Health:
     ()
     """
     check_log(duels, Duels)
-    cells, votes, n_arms = duels.cells, duels.votes, duels.n_arms
-    each = partial(by_arm, cells.left, cells.right, n_arms)
-    won = each(cells.left_wins, cells.right_wins)
-    lost = each(cells.right_wins, cells.left_wins)
-    total = won + lost + each(cells.ties, cells.ties)
+    cells, votes, n_arms = duels.opponents(), duels.votes, duels.n_arms
+    won, lost, tied = duels.results_by_arm()
+    total = won + lost + tied
     arms = np.asarray(duels.arms, dtype=object)
-    first, second = int(cells.left_wins.sum()), int(cells.right_wins.sum())
+    first, second = int(duels.cells.left_wins.sum()), int(duels.cells.right_wins.sum())
     low, high = (float(end) for end in wilson(first, first + second))
     n_met = len(duels.pairs().first)
     n_ordered = int((cells.left_wins + cells.right_wins + cells.ties > 0).sum())
@@ -320,6 +324,8 @@ def health(duels: Duels) -> Health:
         components=tuple(components(duels)),
         strongly_connected=maximum_likelihood_exists(duels),
         alike=_alike(duels.arms),
+        teams=duels.teams is not None,
+        together=_together(duels),
     )
     return replace(found, warnings=tuple(sentences(found)))
 
@@ -328,7 +334,9 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
     """Return the connected components of the comparison graph, the largest first.
 
     Arms are its vertices, and each pair that met is an edge. No duel compares arms of different
-    components, so such comparisons depend on the prior alone.
+    components, so such comparisons depend on the prior alone. In a log with teams two arms are in
+    one component if the duels determine the difference of their scores: partners who never play
+    apart are not, nor are a model and a prompt where each side is one of both.
 
     Parameters
     ----------
@@ -345,7 +353,10 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
     [('0', '1'), ('2', '3')]
     """
     check_log(duels, Duels)
-    place = _components(duels.cells.left, duels.cells.right, duels.n_arms)
+    if duels.teams is None:
+        place = _components(duels.cells.left, duels.cells.right, duels.n_arms)
+    else:
+        place = duels.teams.comparable(duels.cells, duels.n_arms)
     groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
     for arm, k in zip(duels.arms, place, strict=True):
         groups[k].append(arm)
@@ -400,6 +411,8 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
     """
     from scipy.sparse import coo_array, csgraph
 
+    if duels.teams is not None:
+        return len(components(duels)) == 1 and not _separated(duels)
     left, right, left_wins, right_wins, ties = duels.cells
     forward, backward = (left_wins + ties) > 0, (right_wins + ties) > 0
     winner = np.concatenate([left[forward], right[backward]])
@@ -410,6 +423,34 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
         winner, loser = np.concatenate([winner, *ends]), np.concatenate([loser, *ends[::-1]])
     edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=(duels.n_arms,) * 2)
     return bool(csgraph.connected_components(edges, connection="strong")[0] == 1)
+
+
+def _together(duels: Duels) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of arms that are in the same teams only."""
+    if duels.teams is None:
+        return ()
+    groups = duels.teams.together(duels.cells, duels.n_arms)
+    return tuple(tuple(duels.arms[k] for k in group) for group in groups)
+
+
+def _separated(duels: Duels) -> bool:
+    """Return whether some scores of members explain who won every duel of a log with teams.
+
+    Albert & Anderson, "On the existence of maximum likelihood estimates in logistic regression
+    models", Biometrika 1984.
+    """
+    from scipy.optimize import linprog
+
+    teams, rows = cast(Teams, duels.teams), duels.rows
+    inside = teams.matrix(duels.n_arms)
+    points = rows.counts[:, 0] - rows.counts[:, 1]
+    sure = np.abs(points) == rows.counts.sum(axis=1)
+    ahead = (inside[rows.left] - inside[rows.right]) * np.where(sure, np.sign(points), 0.0)[:, None]
+    level = (inside[rows.left] - inside[rows.right])[~sure]
+    won = np.unique(ahead[sure], axis=0)
+    sides = np.concatenate([won, level, -level])
+    found = linprog(-won.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
+    return bool(-found.fun > SEPARATES)
 
 
 def _components(start: np.ndarray, end: np.ndarray, n_arms: int) -> np.ndarray:
@@ -439,7 +480,7 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     known = code >= 0
     low = np.minimum(votes.left, votes.right)[known].astype(np.int64)
     high = np.maximum(votes.left, votes.right)[known]
-    unit = (low * duels.n_arms + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
+    unit = (low * len(duels.sides) + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
     n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique
     return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
 
@@ -477,6 +518,13 @@ def sentences(h: "Health") -> list[str]:
         found.append(
             f"The comparison graph has {len(h.components):,} components ({parts}{more}): "
             "comparisons across components depend on the prior alone."
+            if not h.teams
+            else f"The arms are in {len(h.components):,} groups ({parts}{more}). The teams do not "
+            "compare arms of different groups: such comparisons depend on the prior alone."
+        )
+    for group in h.together:
+        found.append(
+            f"{join(group, NAMED)} are always in one team: no duel says which of them is better."
         )
     if not h.n_decisive:
         found.append("Every duel is a tie: the log has no information on differences between arms.")

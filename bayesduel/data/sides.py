@@ -35,6 +35,7 @@ class Sides(NamedTuple):
 
 def sides_of(duels: Duels) -> Sides:
     """Return what left and right mean in a log."""
+    duels = duels.as_sides()  # who was shown first is a matter of sides, whoever is in them
     columns = duels.read_summary.columns
     names = columns.get("left"), columns.get("right")
     found = side_of(*names) if None not in names else None  # type: ignore[arg-type]
@@ -69,6 +70,7 @@ def one_order(duels: Duels, *, series: bool = False) -> bool:
     Pairs that met again all kept their order (which says nothing in a log of `series`), or all
     pairs follow one order of their names.
     """
+    duels = duels.as_sides()
     cells = duels.cells
     met = _met(duels)
     n_met = len(duels.pairs().first)

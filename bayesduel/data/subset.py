@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.data.teams import Teams
 from bayesduel.data.votes import ROLES, Cells, Votes, cells_of
 from bayesduel.system.arguments import labels_of, shown_value
 
@@ -13,11 +14,12 @@ __all__ = ["LogParts", "compact_all", "of_arms", "of_units"]
 
 
 class LogParts(NamedTuple):
-    """What a subset of a log changes: its arms, its counts and its votes."""
+    """What a subset of a log changes: its arms, its counts, its votes and its teams."""
 
     arms: tuple[str, ...]
     cells: Cells
     votes: Votes | None
+    teams: Teams | None = None
 
 
 def of_units(
@@ -42,7 +44,8 @@ def of_units(
     if votes is None:
         return parts
     votes = votes.take(keep)
-    return of_arms(parts._replace(votes=votes, cells=cells_of(votes, len(parts.arms))), None)
+    n_sides = len(parts.arms if parts.teams is None else parts.teams)
+    return of_arms(parts._replace(votes=votes, cells=cells_of(votes, n_sides)), None)
 
 
 def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
@@ -50,9 +53,10 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
 
     Raises KeyError if an arm is not in the log.
     """
-    labels, cells, votes = parts
+    labels, cells, votes, teams = parts
+    met = np.union1d(cells.left, cells.right)
     if arms is None:
-        kept = np.union1d(cells.left, cells.right)
+        kept = met if teams is None else np.flatnonzero(teams.matrix(len(labels))[met].any(axis=0))
     else:
         if isinstance(arms, str):
             raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
@@ -62,6 +66,13 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
         kept = np.unique([_index_of(labels, str(a), "arm") for a in wanted])
     place = np.full(len(labels), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
+    arm_place = place
+    if teams is not None:  # cells and votes name sides
+        fitting = np.flatnonzero(teams.within(place >= 0))
+        sides = np.intersect1d(fitting, met)
+        place = np.full(len(teams), -1, dtype=np.int32)
+        place[sides] = np.arange(len(sides))
+        teams = teams.take(sides, arm_place)
     inside = (place[cells.left] >= 0) & (place[cells.right] >= 0)
     c = Cells(*(a[inside] for a in cells))
     cells = c._replace(left=place[c.left], right=place[c.right])
@@ -69,7 +80,7 @@ def of_arms(parts: LogParts, arms: Iterable[str] | None) -> LogParts:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
         votes = compact_all(votes)
-    return LogParts(tuple(labels[k] for k in kept), cells, votes)
+    return LogParts(tuple(labels[k] for k in kept), cells, votes, teams)
 
 
 def compact_all(votes: Votes) -> Votes:

@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
+from bayesduel.data.teams import Teams
 from bayesduel.inference.design import centre, uncentre
 from bayesduel.models import Model, Scores, Term, model_from_settings
 from bayesduel.models.settings import Arrays
@@ -69,6 +70,14 @@ class DuelAccessor:
     def arms(self) -> tuple[str, ...]:
         """Labels of the arms."""
         return tuple(str(a) for a in self._fit["posterior"].dataset["arm"].values)
+
+    @cached_property
+    def teams(self) -> Teams | None:
+        """The sides of the log that was fitted, where these have several arms; else None."""
+        if "constant_data" not in self._fit:
+            return None
+        design = self._fit["constant_data"].dataset
+        return Teams(design["members"].to_numpy().copy()) if "members" in design else None
 
     @property
     def n_draws(self) -> int:

@@ -28,7 +28,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.conditional_mode import ascent, cholesky, solved
 from bayesduel.inference.crossed import EXACT, Crossing
-from bayesduel.inference.design import Gram, PairDifferences, centre, uncentre
+from bayesduel.inference.design import Gram, ScoreDesign, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
@@ -437,7 +437,7 @@ def layout_of(density: LinearPredictor) -> Layout:
         if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
             families.append(slice(len(groups), len(groups) + len(family)))
             groups = np.concatenate([groups, family])
-    if isinstance(density.design, PairDifferences):
+    if isinstance(density.design, ScoreDesign):
         scored, parts = density.design.n_arms, [density.design.scores, density.design.beside]
     else:
         scored, parts = 0, [density.design]

@@ -143,11 +143,14 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
         if name != "left_first"
     }
     counts, square = cells.seen.counts, {}
+    if log.teams is not None:
+        square["members"] = (("side", "seat"), log.teams.members)
     if len(arms) <= TABLE_ARMS:
         wins, ties = log.tally("keep")
-        square = {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
+        square |= {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
     by_side = model.terms.reads_order and model.response.outcome != "margin"
-    if by_side or not square:  # who was left is not in the matrices
+    # Who was left is not in the matrices, nor who was on which side with whom.
+    if by_side or "wins" not in square or log.teams is not None:
         for k, name in enumerate(("first_wins", "second_wins", "cell_ties")):
             cell[name] = ("cell", counts[:, k])
     if model.response.outcome == "margin":

@@ -16,10 +16,12 @@ __all__ = [
     "Design",
     "Gram",
     "PairDifferences",
+    "ScoreDesign",
     "centre",
     "laplacian",
     "pair_differences",
     "reduce",
+    "side_differences",
     "uncentre",
 ]
 
@@ -152,26 +154,15 @@ class Columns:
         return Columns(self.jacobian[cells])
 
 
-@dataclass(frozen=True, eq=False)
-class PairDifferences:
-    """Differences of two centred scores, plus other columns.
+class ScoreDesign:
+    """What designs of centred scores share: K of them, of which K - 1 free numbers are estimated.
 
-    The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
-    of a Jacobian of K x cells, exact all the same.
+    The matrix of the K scores is sparse; that of their free numbers would not be.
     """
 
-    first: np.ndarray  # arms of each cell, indices
-    second: np.ndarray
+    scores: Any  # Columns: how eta depends on the K scores, sparse (cells, K)
     n_arms: int  # number of arms; the first K - 1 entries of u are the free numbers of the scores
     beside: Columns  # the other columns
-
-    @cached_property
-    def scores(self) -> Columns:
-        """First less second of each cell, of K scores."""
-        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
-        place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
-        shape = (len(cell), self.n_arms)
-        return Columns(sparse.csr_array((np.concatenate([one, -one]), place), shape=shape))
 
     @cached_property
     def _mixed(self) -> Gram:
@@ -179,12 +170,8 @@ class PairDifferences:
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
-        score = centre(u[..., : self.n_arms - 1])
-        beside = self.beside.eta(u[..., self.n_arms - 1 :])
-        found = score.take(self.first, axis=-1)
-        found -= score.take(self.second, axis=-1)
-        found += beside
-        return np.asarray(found)
+        cut = self.n_arms - 1
+        return np.asarray(self.scores.eta(centre(u[..., :cut])) + self.beside.eta(u[..., cut:]))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
@@ -192,11 +179,6 @@ class PairDifferences:
 
     def _pulled(self, slope: np.ndarray) -> np.ndarray:
         """Return the part of J' slope of the free numbers of the scores, (K - 1, ...)."""
-        if slope.ndim == 1:
-            score = np.bincount(self.first, slope, self.n_arms)
-            return uncentre(score - np.bincount(self.second, slope, self.n_arms))
-        if slope.shape[1] <= FEW:
-            return np.stack([self._pulled(column) for column in slope.T], axis=1)
         return uncentre(self.scores.pull(slope).T).T
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
@@ -204,9 +186,13 @@ class PairDifferences:
         by_arm = uncentre(self.scores.pull_by(slope, groups, n))
         return np.column_stack([by_arm, self.beside.pull_by(slope, groups, n)])
 
+    def _curved(self, weight: np.ndarray) -> np.ndarray:
+        """Return J' diag(weight) J of the K scores, (K, K)."""
+        return np.asarray(self.scores.curvature(-weight))
+
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus J' diag(bend) J, (size, size)."""
-        free = reduce(laplacian(-bend, self.first, self.second, self.n_arms))
+        free = reduce(self._curved(-bend))
         p = self.beside.jacobian.shape[1]
         if not p:
             return free
@@ -222,14 +208,85 @@ class PairDifferences:
     def variance(self, covariance: np.ndarray) -> np.ndarray:
         """Return the variance of eta, (cells,), where u has this covariance."""
         cut = self.n_arms - 1
-        score = centre(centre(covariance[:cut, :cut]).T)
-        own = score.diagonal()
-        found = own[self.first] + own[self.second] - 2 * score[self.first, self.second]
+        found = self._own_variance(centre(centre(covariance[:cut, :cut]).T))
         if self.beside.jacobian.shape[1]:
             mixed = centre(covariance[cut:, :cut]).T  # (K, p)
-            found = found + 2 * self.beside.dots(mixed[self.first] - mixed[self.second])
+            found = found + 2 * self.beside.dots(self._of_scores(mixed))
             found = found + self.beside.variance(covariance[cut:, cut:])
         return np.maximum(found, 0.0)
+
+    def _own_variance(self, score: np.ndarray) -> np.ndarray:
+        """Return the variance of the scores' part of eta, (cells,), of their covariance."""
+        return np.asarray(self.scores.variance(score))
+
+    def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the matrix of the K scores times numbers (K, p), (cells, p)."""
+        return np.asarray(self.scores.jacobian @ numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class SideDifferences(ScoreDesign):
+    """The scores of the members of first less those of second, plus other columns."""
+
+    scores: Columns
+    beside: Columns
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        return int(self.scores.jacobian.shape[1])
+
+    def rows(self, cells: np.ndarray) -> "Design":
+        """Return the design of these cells."""
+        return side_differences(self.scores.rows(cells), self.beside.rows(cells))
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences(ScoreDesign):
+    """Differences of two centred scores, plus other columns.
+
+    The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
+    of a Jacobian of K x cells, exact all the same.
+    """
+
+    first: np.ndarray  # arms of each cell, indices
+    second: np.ndarray
+    n_arms: int
+    beside: Columns
+
+    @cached_property
+    def scores(self) -> Columns:  # type: ignore[override]
+        """First less second of each cell, of K scores."""
+        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
+        place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
+        shape = (len(cell), self.n_arms)
+        return Columns(sparse.csr_array((np.concatenate([one, -one]), place), shape=shape))
+
+    def eta(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (..., cells)."""
+        score = centre(u[..., : self.n_arms - 1])
+        beside = self.beside.eta(u[..., self.n_arms - 1 :])
+        found = score.take(self.first, axis=-1)
+        found -= score.take(self.second, axis=-1)
+        found += beside
+        return np.asarray(found)
+
+    def _pulled(self, slope: np.ndarray) -> np.ndarray:
+        if slope.ndim == 1:
+            score = np.bincount(self.first, slope, self.n_arms)
+            return uncentre(score - np.bincount(self.second, slope, self.n_arms))
+        if slope.shape[1] <= FEW:
+            return np.stack([self._pulled(column) for column in slope.T], axis=1)
+        return super()._pulled(slope)
+
+    def _curved(self, weight: np.ndarray) -> np.ndarray:
+        return laplacian(weight, self.first, self.second, self.n_arms)
+
+    def _own_variance(self, score: np.ndarray) -> np.ndarray:
+        own = score.diagonal()
+        return np.asarray(own[self.first] + own[self.second] - 2 * score[self.first, self.second])
+
+    def _of_scores(self, numbers: np.ndarray) -> np.ndarray:
+        return np.asarray(numbers[self.first] - numbers[self.second])
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
@@ -237,7 +294,7 @@ class PairDifferences:
         return pair_differences(self.first[cells], self.second[cells], self.n_arms, beside)
 
 
-Design = PairDifferences | Columns  # how eta (cells,) depends on u (size,): eta = J u
+Design = PairDifferences | SideDifferences | Columns  # how eta (cells,) depends on u (size,): eta = J u
 
 
 def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside: Columns) -> Design:
@@ -249,6 +306,15 @@ def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside:
         return PairDifferences(first, second, n_arms, beside)
     scores = centre(np.eye(n_arms - 1)).T
     return Columns(np.column_stack([scores[first] - scores[second], whole(beside.jacobian)]))
+
+
+def side_differences(scores: Columns, beside: Columns) -> Design:
+    """Return the design of K scores and other columns; the whole of J where that is small."""
+    n_cells, n_arms = scores.jacobian.shape
+    if n_cells * (n_arms - 1 + beside.jacobian.shape[1]) > SMALL:
+        return SideDifferences(scores, beside)
+    free = scores.jacobian @ centre(np.eye(n_arms - 1)).T
+    return Columns(np.column_stack([free, whole(beside.jacobian)]))
 
 
 def whole(matrix: Any) -> np.ndarray:

@@ -52,6 +52,7 @@ Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)
+TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
 MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
 NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
 DRAWS = 4000
@@ -268,7 +269,7 @@ def sampled(
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
     _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)
-    sparse = takes_sparse(asked, len(duels.arms), method)
+    sparse = takes_sparse(asked, duels, method)
     if draws is None:
         fewer = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
         draws = fewer if sparse else DRAWS  # of very many arms
@@ -319,18 +320,18 @@ def _warn_of_covariates(duels: Any, model: Model) -> None:
         )
 
 
-def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
+def takes_sparse(model: Any, log: Any, method: Method) -> bool:
     """Return whether a fit takes the sparse route.
 
     Raises ValueError if `method` is a sparse one and the model cannot take it.
     """
-    why = model.why_not("sparse")
+    why = model.why_not("sparse") or (TEAMS if isinstance(log, Duels) and log.teams is not None else "")
     if method in SPARSE and why:
         raise ValueError(
             f"method should be 'auto', 'laplace' or 'nuts' for this model, "
             f"got {shown_value(method)}: {why}"
         )
-    return method in SPARSE or (method == "auto" and n_arms >= SPARSE_ARMS and not why)
+    return method in SPARSE or (method == "auto" and len(log.arms) >= SPARSE_ARMS and not why)
 
 
 def _check_dense(model: Any, n_arms: int) -> None:
@@ -479,6 +480,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
         "plain": int(duels.plain),
         "tie_rule": model.response.tie_rule(duels),
         "components": json.dumps([list(part) for part in parts]),
+        **({} if duels.teams is None else {"teams": 1}),
     }
 
 

@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesduel.inference.design import Columns, Design, PairDifferences, pair_differences
+from bayesduel.inference.design import (
+    Columns,
+    Design,
+    PairDifferences,
+    pair_differences,
+    side_differences,
+)
 from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.models.cells import data_of_rows
@@ -495,6 +501,8 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
         touches = block.term.design(data)
         if touches:
             columns[name] = columns_of(touches, block.lengths, len(cells))
+            if block.term.over_arms and "first_0" in data:
+                columns[name] = balanced(columns[name], lengths["arm"])
         else:  # it enters the response itself, as the order of cells of both orders does
             deviation = np.inf if block.term.flat else block.term.deviation({}, data, unit)
             own[block.term.parameter] = (0.0, float(deviation))
@@ -508,7 +516,11 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
         matrix = sparse.csr_array(sparse.hstack(beside))
         others = Columns(matrix.toarray() if matrix.shape[1] <= DENSE else matrix)
     design: Design = others
-    if scored:
+    if scored and "first_0" in data:
+        block = blocks["score_free"]
+        members = columns_of(block.term.design(data), (lengths["arm"],), len(cells))
+        design = side_differences(Columns(members), others)
+    elif scored:
         design = pair_differences(data["first"], data["second"], lengths["arm"], others)
     return LinearPredictor(model, data, design, blocks, own, hypers)
 
@@ -527,6 +539,19 @@ def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.
         entries = (value.ravel(), (rows, place.ravel()))
         total = total + sparse.csr_array(entries, shape=total.shape)
     return sparse.csr_array(total)
+
+
+def balanced(columns: "sparse.csr_array", n_arms: int) -> "sparse.csr_array":
+    """Return the design of coefficients that are centred over the arms, from that of any.
+
+    They differ where the sides of a cell differ in size. The last axis is that of the arms.
+    """
+    groups = sparse.eye_array(columns.shape[1] // n_arms)
+    surplus = sparse.csr_array(columns @ sparse.kron(groups, np.ones((n_arms, 1))))
+    surplus.eliminate_zeros()
+    if not surplus.nnz:
+        return columns
+    return sparse.csr_array(columns - surplus @ sparse.kron(groups, np.ones((1, n_arms)) / n_arms))
 
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.system.arguments import shown_value, text_of
@@ -38,6 +39,7 @@ def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]
     else:
         columns = {str(n): design[n].to_numpy() for n in design if design[n].dims[:1] == ("cell",)}
         columns.pop("n")
+    columns |= model.seats(fit.duel.teams, columns["first"], columns["second"])
     if model.terms.reads_order:
         columns["left_first"] = np.ones(len(columns["first"]))
     return columns | model.terms.tables(labels)
@@ -51,8 +53,9 @@ def conditions(
     said: Mapping[str, Any],
     *,
     left_advantage: bool = False,
+    teams: Teams | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the conditions of duels that are asked about.
+    """Return the conditions of duels that are asked about, of arms or of `teams` (indices).
 
     `said` has by name what the terms read, one value or one a duel; a missing value is neutral. Of
     a term by level the level is said wherever something else that it reads is.
@@ -67,6 +70,7 @@ def conditions(
             f"got {join(unknown, 8, quote=True)}"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
+    columns |= model.seats(teams, left, right)
     if left_advantage:
         columns["left_first"] = np.ones(len(left))
     asked = [
@@ -88,7 +92,7 @@ def conditions(
         coords = {str(n): values for n, values in fit["posterior"].coords.items()}
         extent = {n: ends for part in asked for n, ends in part.extent(seen, coords).items()}
         neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
-        log = _log(fit, labels, left, right, neutral | dict(said), extent)
+        log = _log(fit, labels, left, right, teams, neutral | dict(said), extent)
         for part in asked:
             columns |= part.columns(log)
     return columns | model.terms.tables(labels)
@@ -99,6 +103,7 @@ def _log(
     labels: tuple[str, ...],
     left: np.ndarray,
     right: np.ndarray,
+    teams: Teams | None,
     said: Mapping[str, Any],
     extent: Mapping[str, np.ndarray],
 ) -> Duels:
@@ -106,7 +111,7 @@ def _log(
 
     Numbers beyond the extent of the log that was fitted are warned of.
     """
-    n, arms = len(left), np.array(labels, dtype=object)
+    n, sides = len(left), labels if teams is None else teams.tuples(labels)
     given = {name: _column(value, n) for name, value in said.items()}
     coords = fit["posterior"].coords
     levels = {name: given.pop(name) for name in list(given) if name in coords}
@@ -118,8 +123,8 @@ def _log(
     for name, ends in extent.items():
         _check_within(name, numbers[name], ends)
     log = Duels.from_votes(
-        arms[left],
-        arms[right],
+        [sides[k] for k in left],
+        [sides[k] for k in right],
         np.full(n, 0.5),  # open: a log that left won throughout would list the winners there
         time=time,
         covariates=covariates or None,

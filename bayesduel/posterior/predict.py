@@ -10,6 +10,7 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
+from bayesduel.data.teams import Teams, apart_in, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
@@ -49,8 +50,10 @@ def predict(
     fit
         What `bayesduel.fit` returned.
     left, right
-        Labels of arms: one each, or sequences of the same length (one may be a single label). Or a
-        frame as `left` alone, with columns ``left``, ``right`` and any of the conditions, or as
+        Labels of arms: one each, or sequences of the same length (one may be a single label). Of a
+        fit of a log with teams a sequence of labels is one side, ``["d", "e"]``, and a sequence of
+        sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side. Or a frame as
+        `left` alone, with columns ``left``, ``right`` and any of the conditions, or as
         they are called in the log that was fitted; other columns are not read.
     ci_prob
         Probability of the intervals, in (0, 1).
@@ -81,7 +84,7 @@ def predict(
     KeyError
         If a label is not in the fit; the message names the nearest one.
     TypeError, ValueError
-        If lengths differ, an arm meets itself, no term reads a condition, or another argument is
+        If lengths differ, an arm meets itself, a side names a member twice, no term reads a condition, or another argument is
         out of its range.
 
     Warns
@@ -94,6 +97,14 @@ def predict(
     >>> fit = bd.fit(bd.datasets.load("tennis1990"))
     >>> round(float(bd.predict(fit, "Graf", "Seles")["win"]), 1)
     0.6
+
+    Doubles: `left` and `right` are sides of two arms.
+
+    >>> duels = bd.Duels.from_votes([("a", "b"), ("a", "c")] * 9, [("c", "d"), ("d", "b")] * 9,
+    ...                             [1, 1, 0] * 6)
+    >>> predicted = bd.predict(bd.fit(duels), ["a", "c"], ["b", "d"])
+    >>> str(predicted["left"].item())
+    'a + c'
     """
     check_fit(fit)
     check_ci_prob(ci_prob)
@@ -106,9 +117,10 @@ def predict(
             "left_advantage should be False for a fit that learned no advantage of the left side "
             f"(OrderEffect), got a fit of {draws.model.name}"
         )
-    single = _is_label(left) and _is_label(right)
+    is_one = _is_label if fit.duel.teams is None else _is_side
+    single = is_one(left) and is_one(right)
     sides = [
-        [side] if _is_label(side) else list(listed(side, name))
+        [side] if is_one(side) else list(listed(side, name))
         for name, side in {"left": left, "right": right}.items()
     ]
     length = max(len(side) for side in sides)
@@ -118,14 +130,19 @@ def predict(
             "left and right should be as many labels, at least one, "
             f"got {len(sides[0])} and {len(sides[1])}"
         )
-    i, j = (
-        np.array([_place(label, labels, name) for label in side])
-        for name, side in zip(("left", "right"), sides, strict=True)
-    )
+    teams = None
+    if fit.duel.teams is None:
+        i, j = (
+            np.array([_place(label, labels, name) for label in side])
+            for name, side in zip(("left", "right"), sides, strict=True)
+        )
+    else:
+        teams, i, j = _teams_of(*sides, labels)
+        labels = teams.labels(labels)
     if (i == j).any():
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
     model: Any = draws.model
-    given = conditions_of(fit, model, i, j, conditions, left_advantage=left_advantage)
+    given = conditions_of(fit, model, i, j, conditions, left_advantage=left_advantage, teams=teams)
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
     for start in range(0, length, step):
@@ -228,6 +245,25 @@ def _next_margin(draws: Draws, given: dict[str, np.ndarray], ci_prob: float) -> 
 
 def _is_label(side: Any) -> bool:
     return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
+
+
+def _is_side(side: Any) -> bool:
+    """Return whether this is one side of a duel of teams: a label, or a sequence of labels."""
+    return _is_label(side) or all(map(_is_label, side))
+
+
+def _teams_of(
+    left: list[Any], right: list[Any], labels: Sequence[str]
+) -> tuple[Teams, np.ndarray, np.ndarray]:
+    """Return the sides that are asked about, and which of them is left and right in each duel."""
+    left_side = sides_as_tuples(left, "left")
+    right_side = sides_as_tuples(right, "right")
+    apart_in(left_side, right_side)
+    known = sorted({*left_side, *right_side})
+    index = {side: k for k, side in enumerate(known)}
+    members = [[_place(label, labels, "left or right") for label in side] for side in known]
+    first = np.array([index[side] for side in left_side])
+    return Teams.of(members), first, np.array([index[side] for side in right_side])
 
 
 def _place(label: Any, labels: Sequence[str], name: str) -> int:

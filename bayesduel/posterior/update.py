@@ -23,7 +23,7 @@ from bayesduel.system.arguments import check_log
 __all__ = ["log_of", "update"]
 
 # Constant data of a fit whose model reads nothing but counts by pair.
-COUNTS = {"first", "second", "n", "wins", "ties", "first_wins", "second_wins", "cell_ties"}
+COUNTS = {"members", "first", "second", "n", "wins", "ties", "first_wins", "second_wins", "cell_ties"}
 
 
 def update(
@@ -133,7 +133,8 @@ def log_of(fit: xr.DataTree) -> Any:
         kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
         columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
         ordered = fit.duel.model.terms.reads_order  # then the first of a cell was left
-        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=ordered)
+        cells = Cells(*columns)
+        log = Duels(arms=tuple(arms), cells=cells, ordered=ordered, teams=fit.duel.teams)
     source = str(fit.attrs.get("source", "a fit"))
     summary = replace(log.read_summary, source=source, reading=reading_of(fit))
     return replace(log, read_summary=summary)

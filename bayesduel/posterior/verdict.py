@@ -42,7 +42,7 @@ __all__ = [
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 ACROSS = (
-    "The arms form groups that never met: comparisons between groups depend on the prior alone, "
+    "The arms form groups that no duel compares: comparisons between groups depend on the prior alone, "
     "and so do ranks and win rates over all arms."
 )
 

@@ -47,6 +47,8 @@ from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]
 
+TEAMS_APART = "that the teams do not compare"
+
 
 def winners(
     fit: Any,
@@ -172,7 +174,8 @@ def winners(
     options = _decision(tree, rope, confidence, dependence.refusal)
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
-        verdict, inside = _in_parts(draws, labels, parts, ties, **options)
+        apart = TEAMS_APART if "teams" in tree.attrs else "that never met"
+        verdict, inside = _in_parts(draws, labels, parts, ties, apart, **options)
     else:
         verdict, inside = decide(draws, found, pairs, labels, **options), []
     borda = pairs.borda if found.borda is None else found.borda
@@ -295,9 +298,14 @@ def _coordinates(labels: dict[str, Any]) -> xr.Coordinates:
 
 
 def _in_parts(
-    draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
+    draws: Any,
+    labels: tuple[str, ...],
+    parts: list[list[str]],
+    half: Ties,
+    apart: str,
+    **options: Any,
 ) -> tuple[BestArmVerdict, list[dict[str, Any]]]:
-    """Return the verdict on a log whose arms fall into parts that never met."""
+    """Return the verdict on a log whose arms fall into parts, such as some that never met."""
     place = {label: k for k, label in enumerate(labels)}
     inside: list[dict[str, Any]] = []
     sentences: list[str] = []
@@ -321,11 +329,15 @@ def _in_parts(
     named = [join(part, 4) for part in parts[:4]] + (["..."] if len(parts) > 4 else [])
     names = "; ".join(named)
     words = (
-        f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
+        f"Not comparable as a whole: the arms fall into {len(parts)} groups {apart} "
         f"({names}). Comparisons across groups depend on the prior alone, so no overall winner is "
         "named."
     )
-    first = verdicts[0]  # a log holds a duel, so some part holds two arms
+    if not verdicts:  # of teams that never change
+        return BestArmVerdict(
+            kind="not comparable", sentence=words, arms=(), safe=(), probability=float("nan")
+        ), inside
+    first = verdicts[0]
     return (
         BestArmVerdict(
             kind="not comparable",

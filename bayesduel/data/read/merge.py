@@ -84,7 +84,7 @@ def merge(parts: Any, **options: Any) -> Duels:
     votes = votes.take(first)
     new = [logs[k] for k in np.unique((n_rows > 0).argmax(axis=0))]  # each shard from its first
     summary = replace(fields["read_summary"], **summed(new))
-    cells = cells_of(votes, len(fields["arms"]))
+    cells = cells_of(votes, len(fields["teams"] or fields["arms"]))
     return Duels(**fields | {"votes": votes, "cells": cells, "read_summary": summary})
 
 
@@ -99,7 +99,7 @@ def _counted(part: Any, options: dict[str, Any]) -> Duels:
         pair = ""
         if len(code) == len(log.rows):
             k = code.argmin()
-            pair = f": {log.arms[log.rows.left[k]]} against {log.arms[log.rows.right[k]]}"
+            pair = f": {log.sides[log.rows.left[k]]} against {log.sides[log.rows.right[k]]}"
         raise ValueError(
             f"{log.read_summary.source}: a log to merge should have a shard in every row "
             f"(Duels.counted), got one without{pair}"

@@ -1,0 +1,212 @@
+"""Teams: the sides of a log whose duels are between several arms each.
+
+A side of a duel is one arm or several: a pair of doubles, a team, a system made of parts. The cells
+and the votes of such a log name sides; the arms of the log are their members. Order within a side
+is of no account.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.votes import Cells, distinct
+from bayesduel.system.arguments import labels_of, listed
+
+__all__ = ["Teams", "apart_in", "has_teams", "one_numbering", "sides_as_tuples"]
+
+SEPARATOR = " + "  # between the members in the label of a side
+# Of a matrix of small whole numbers, times its largest eigenvalue: smaller ones are rounding.
+NONE = 1e-10
+DIGITS = 6  # to which moves of scores of order 1, exact to about 1e-12, are told apart
+
+
+@dataclass(frozen=True, eq=False)
+class Teams:
+    """The members of each side of a log.
+
+    Attributes
+    ----------
+    members
+        Indices of the arms of each side, increasing, then -1 to the length of the largest side;
+        int32, shape (n_sides, largest).
+
+    Examples
+    --------
+    >>> duels = bd.Duels.from_votes([("d", "e"), ("e", "d")], [("a", "b")] * 2, [1, 0])
+    >>> duels.teams.labels(duels.arms)
+    ('a + b', 'd + e')
+    """
+
+    members: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.members.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @classmethod
+    def of(cls, sides: Iterable[Sequence[int]]) -> "Teams":
+        """Return sides of these arms, one a sequence of indices."""
+        each = [sorted(side) for side in sides]
+        largest = max(map(len, each))
+        members = np.full((len(each), largest), -1, dtype=np.int32)
+        for row, side in zip(members, each, strict=True):
+            row[: len(side)] = side
+        return cls(members)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of members of each side, (n_sides,)."""
+        return np.asarray((self.members >= 0).sum(axis=1))
+
+    def shares(self, *, mean: bool = False) -> np.ndarray:
+        """Return how much each member counts, (n_sides, largest): 1, or 1 over the size."""
+        here = (self.members >= 0).astype(float)
+        return here / self.sizes[:, None] if mean else here
+
+    def matrix(self, n_arms: int) -> np.ndarray:
+        """Return which arms each side has, 1 or 0, (n_sides, n_arms)."""
+        side, seat = np.nonzero(self.members >= 0)
+        found = np.zeros((len(self), n_arms))
+        found[side, self.members[side, seat]] = 1.0
+        return found
+
+    def tuples(self, arms: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the labels of the members of each side."""
+        return [tuple(arms[arm] for arm in side if arm >= 0) for side in self.members.tolist()]
+
+    def labels(self, arms: Sequence[str]) -> tuple[str, ...]:
+        """Return a label for each side, such as "d + e"."""
+        return tuple(SEPARATOR.join(side) for side in self.tuples(arms))
+
+    def opponents(self, cells: Cells, n_arms: int) -> Cells:
+        """Return counts of the arms on opposite sides: a duel counts for each pair of these."""
+        cell, seat, opposite = np.nonzero(
+            (self.members[cells.left] >= 0)[:, :, None]
+            & (self.members[cells.right] >= 0)[:, None, :]
+        )
+        left = self.members[cells.left[cell], seat]
+        right = self.members[cells.right[cell], opposite]
+        row, place = distinct(left, right)
+        counts = (
+            np.bincount(place, count[cell], len(row)).astype(np.int64)
+            for count in (cells.left_wins, cells.right_wins, cells.ties)
+        )
+        return Cells(left[row], right[row], *counts)
+
+    def by_arm(self, of_side: np.ndarray, n_arms: int) -> np.ndarray:
+        """Return the sum of the numbers of the sides that each arm is in, (n_arms,)."""
+        side, seat = np.nonzero(self.members >= 0)
+        return np.bincount(self.members[side, seat], of_side[side], n_arms)
+
+    def within(self, arms: np.ndarray) -> np.ndarray:
+        """Return which sides consist of these arms alone, (n_sides,); `arms` is a mask."""
+        inside = np.append(arms, True)  # the last place serves -1
+        return np.asarray(inside[self.members].all(axis=1))
+
+    def take(self, sides: np.ndarray, place: np.ndarray) -> "Teams":
+        """Return these sides, whose arms have a new `place` each."""
+        taken = self.members[sides]
+        places = np.append(place, -1).astype(np.int32)
+        largest = int((taken >= 0).sum(axis=1).max(initial=1))
+        return Teams(places[taken][:, :largest])
+
+    def differences(self, cells: Cells, n_arms: int) -> np.ndarray:
+        """Return the members of left less those of right of each pair of sides, (pairs, n_arms)."""
+        pairs = np.unique(np.sort([cells.left, cells.right], axis=0), axis=1)
+        inside = self.matrix(n_arms)
+        return np.asarray(inside[pairs[0]] - inside[pairs[1]])
+
+    def together(self, cells: Cells, n_arms: int) -> list[list[int]]:
+        """Return the groups of arms that are in the same sides only, of two or more.
+
+        Of these no duel says which one is better.
+        """
+        met = np.unique(np.concatenate([cells.left, cells.right]))
+        inside = self.matrix(n_arms)[met].T
+        group = np.unique(inside, axis=0, return_inverse=True)[1].ravel()
+        groups = [np.flatnonzero(group == k).tolist() for k in range(group.max() + 1)]
+        return [one for one in groups if len(one) > 1 and inside[one[0]].any()]
+
+    def comparable(self, cells: Cells, n_arms: int) -> np.ndarray:
+        """Return a number for each arm, equal of arms that the duels compare, (n_arms,).
+
+        They compare two arms if the difference of their scores is a combination of differences of
+        sides that met. Partners who are never apart are not compared; where each side is a model
+        and a prompt, models are compared among themselves, and prompts.
+        """
+        design = self.differences(cells, n_arms)
+        values, vectors = np.linalg.eigh(design.T @ design)
+        unseen = vectors[:, values <= NONE * max(float(values[-1]), 1.0)]
+        # Scores may move in these directions unseen; of two that are compared all moves are equal.
+        moves = unseen @ (unseen.T @ _unlike(n_arms))
+        return np.unique(np.round(moves, DIGITS), return_inverse=True)[1].ravel()
+
+
+def _unlike(n: int) -> np.ndarray:
+    """Return numbers of which no combination with small whole coefficients is 0, (n,)."""
+    return np.random.default_rng(0).standard_normal(n)
+
+
+def has_teams(column: Any) -> bool:
+    """Return whether an entry of a column of sides is a tuple or a list of arms."""
+    return any(isinstance(entry, tuple | list | np.ndarray) for entry in column)
+
+
+def sides_as_tuples(column: Any, name: str) -> list[tuple[str, ...]]:
+    """Return the labels of each side of a column.
+
+    Raises ValueError if a side is empty, lacks a label or has a member twice.
+    """
+    found = []
+    for row, entry in enumerate(listed(column, name)):
+        several = isinstance(entry, tuple | list | np.ndarray)
+        members = labels_of(entry if several else [entry], name)
+        labels = [label for label in members if label is not None]
+        if not labels or len(labels) < len(members):
+            what = "an empty side" if not members else f"None in {members}"
+            raise ValueError(f"{name} should name an arm or several in every row, got {what} "
+                             f"at row {row}")  # fmt: skip
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise ValueError(
+                f"{name} should name each member of a side once, got {twice!r} twice at row {row}"
+            )
+        found.append(tuple(sorted(labels)))
+    return found
+
+
+def apart_in(left: Sequence[tuple[str, ...]], right: Sequence[tuple[str, ...]]) -> None:
+    """Raise ValueError if an arm is on both sides of a duel in which a side has several."""
+    for row, (one, other) in enumerate(zip(left, right, strict=True)):
+        both = set(one) & set(other)
+        if both and max(len(one), len(other)) > 1:
+            raise ValueError(
+                f"left and right should have no member in common, got {min(both)!r} on both sides "
+                f"at row {row}"
+            )
+
+
+def one_numbering(
+    teams: Sequence[Teams | None], places: Sequence[np.ndarray]
+) -> tuple[Teams | None, list[np.ndarray]]:
+    """Return the sides of several logs as those of one, and where each side of each log is then.
+
+    teams: of each log, None where each side is one arm.
+    places: the place of each arm of each log among the arms of all.
+    """
+    if not any(teams):
+        return None, list(places)
+    each = [
+        [(int(place[k]),) for k in range(len(place))]
+        if own is None
+        else [tuple(sorted(int(place[k]) for k in side if k >= 0)) for side in own.members.tolist()]
+        for own, place in zip(teams, places, strict=True)
+    ]
+    known = sorted({side for sides in each for side in sides})
+    index = {side: k for k, side in enumerate(known)}
+    numbers = [np.array([index[side] for side in sides], dtype=np.int32) for sides in each]
+    return Teams.of(known), numbers
