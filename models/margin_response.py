@@ -13,7 +13,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from bayesduel.models.cells import ModelCells, Seen, margins_of, seen_in, votes_of
+from bayesduel.models.cells import (
+    ModelCells,
+    Seen,
+    margins_of,
+    seat_columns,
+    seats,
+    seen_in,
+    votes_of,
+)
 from bayesduel.models.elementary import elementary
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
@@ -410,8 +418,11 @@ def _residual(duels: Any, order: bool) -> tuple[float, float]:
     mean_left, mean_right, scatter = data["margins"].T
     rows = np.arange(2 * len(n_left))
     design = np.zeros((len(rows), duels.n_arms + 1))
-    design[rows, np.tile(seen.columns["first"], 2)] = 1.0
-    design[rows, np.tile(seen.columns["second"], 2)] = -1.0
+    first, second = seen.columns["first"], seen.columns["second"]
+    cells = {"first": first, "second": second} | seat_columns(duels.teams, first, second)
+    for side, sign in (("first", 1.0), ("second", -1.0)):
+        for arm, share in seats(cells, side):
+            design[rows, np.tile(arm, 2)] += np.tile(sign * share + 0.0 * arm, 2)
     design[:, -1] = np.repeat([1.0, -1.0], len(n_left)) if order else 0.0
     root = np.sqrt(np.concatenate([n_left, n_right]))
     margin = np.concatenate([mean_left, mean_right])

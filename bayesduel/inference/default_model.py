@@ -7,6 +7,7 @@
 - Rankings: ``plackett-luce``.
 - An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
   :mod:`bayesduel.data.sides`: it is one coefficient.
+- What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,16 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.sides import sides_of
-from bayesduel.models import MODELS, OrderEffect, ScoreModel, Sources, add_term, model_named, named
+from bayesduel.models import (
+    MODELS,
+    OrderEffect,
+    ScoreModel,
+    Sources,
+    TeamSize,
+    add_term,
+    model_named,
+    named,
+)
 from bayesduel.models.model import Model
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
 from bayesduel.text import percent
@@ -101,7 +111,23 @@ class DefaultModel:
             reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
         elif duels.ordered:
             reasons.append(f"No advantage of a side is in the model: {sides.why}.")
+        if duels.teams is not None and isinstance(model, ScoreModel):
+            model, why = _with_teams(model, duels)
+            reasons.append(why)
         return Choice(model, tuple(reasons))
+
+
+def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
+    """Return the model for sides of several arms, and what it says of them."""
+    if model.terms.means:
+        return model, "A side is worth the mean of its members' scores."
+    summed = "A side is worth the sum of its members' scores"
+    sizes = duels.teams.sizes if duels.teams is not None else np.ones(1)
+    if (sizes[duels.cells.left] == sizes[duels.cells.right]).all():
+        return model, f"{summed}."
+    if model.terms.find(TeamSize) is None:
+        model = model + TeamSize()
+    return model, f"{summed} and of what each member more is worth, which is in the model."
 
 
 def choose_model(wanted: Any, log: Any) -> Choice:
