@@ -235,7 +235,7 @@ def _predict(
     if by_vote:
         assert duels.votes is not None
         log, left_out = (
-            replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+            replace(duels, votes=votes, cells=cells_of(votes, duels.n_sides))
             for votes in (duels.votes.take(kept), duels.votes.take(out))
         )
         model = model.settled(duels)
@@ -247,10 +247,11 @@ def _predict(
         first, cell = distinct(*rows[:2, kept])
         met = (np.bincount(cell, n, len(first)).astype(np.int64) for n in counts[:, kept])
         counted = Cells(*rows[:2, kept][:, first].astype(np.int32), *met)
-        log = Duels(arms=duels.arms, cells=counted, tie_rule=duels.tie_rule, ordered=ordered)
+        log = replace(duels, cells=counted, votes=None, ordered=ordered)
         pair = (left, right) if ordered else np.sort([left, right], axis=0)
         first, row = distinct(*pair)  # what is the same is predicted once
         given = {"first": pair[0][first], "second": pair[1][first]}
+        given |= model.seats(duels.teams, given["first"], given["second"])
         if ordered:
             given["left_first"] = np.ones(len(first))
     posterior = _posterior(log, model, draws, seed)

@@ -161,6 +161,8 @@ class Check:
         Of all that was drawn.
     model
         Name of the compared model that winners are read from; None for the stacked one.
+    of_teams
+        Whether the log has teams. Each side is an arm of its own in `duels` then.
     """
 
     duels: Duels
@@ -176,6 +178,7 @@ class Check:
     why_not_compared: str = ""
     seed: int = 0
     model: str | None = None
+    of_teams: bool = False
 
     @property
     def transitive(self) -> bool | None:
@@ -278,6 +281,8 @@ class Check:
         from bayesduel.inference.fit import fit
         from bayesduel.models import BladeChest, scored
 
+        if self.of_teams:
+            return None, check_text.TEAMS_FREE
         if not model.terms.controls:
             return self.without_ranking, ""
         if model.terms.flat:
@@ -409,6 +414,7 @@ class Check:
         """The verdict and its evidence, a paragraph each."""
         paragraphs = (
             self.verdict,
+            check_text.TEAMS_TESTED if self.of_teams else "",
             check_text.evidence_words(self.evidence),
             check_text.naive_words(self.evidence),
             check_text.cycle_posterior_words(
@@ -443,7 +449,8 @@ def check(
     duels
         The log, or a frame that :func:`bayesduel.read_duels` reads without further options. Where
         its votes repeat a pair and group (or judge), one majority verdict of each is counted,
-        because votes within it are not independent.
+        because votes within it are not independent. Of a log with teams each side is tested as an
+        arm of its own, whoever its members are: a cycle of sides contradicts scores of members.
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
@@ -489,7 +496,8 @@ def check(
 
     duels = log_in(duels)
     check_log(duels, Duels)
-    duels = duels.as_plain()
+    of_teams = duels.teams is not None
+    duels = duels.as_plain().as_sides()
     check_flag(quick, "quick")
     check_flag(order_effect, "order_effect")
     check_seed(seed)
@@ -543,6 +551,7 @@ def check(
         comparison=None,
         why_not_compared=_why_not(duels, len(pairs.first), quick),
         seed=seed,
+        of_teams=of_teams,
     )
     if models is None and found.why_not_compared:
         return found

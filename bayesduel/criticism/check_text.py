@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MODELLED",
     "SURE",
+    "TEAMS_FREE",
+    "TEAMS_TESTED",
     "advice_words",
     "cycle_posterior_words",
     "cycle_words",
@@ -34,6 +36,14 @@ __all__ = [
     "unordered_words",
     "verdict_words",
 ]
+
+TEAMS_TESTED = (
+    "Sides have several arms: each side is tested as an arm of its own, whoever its members are."
+)
+TEAMS_FREE = (
+    "No model without a ranking is offered for sides of several arms: it has a probability for each "
+    "pair of sides, and nothing for their members."
+)
 
 SURE = 0.95  # posterior probability of what is taken as known
 GOOD_POWER = 0.8

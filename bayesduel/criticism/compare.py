@@ -424,7 +424,7 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
     """Return the coordinates of the units: their arms, or the levels of the column."""
     if units.labels:
         return {"level": ("unit", np.array(units.labels, dtype=object))}
-    arms = np.array(duels.arms, dtype=object)
+    arms = np.array(duels.sides, dtype=object)
     return {"first": ("unit", arms[units.first]), "second": ("unit", arms[units.second])}
 
 

@@ -146,18 +146,18 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
         return without_votes(with_votes(duels), np.isin(units.of_vote, held))
     assert units.first is not None and units.second is not None
     if units.unit == "pair":
-        gone = units.first[held].astype(np.int64) * duels.n_arms + units.second[held]
-        cells = Cells(*(a[~_hit(duels.cells, duels.n_arms, gone)] for a in duels.cells))
+        gone = units.first[held].astype(np.int64) * duels.n_sides + units.second[held]
+        cells = Cells(*(a[~_hit(duels.cells, duels.n_sides, gone)] for a in duels.cells))
         votes = duels.votes
         if votes is not None:
-            votes = votes.take(~_hit(votes, duels.n_arms, gone))
+            votes = votes.take(~_hit(votes, duels.n_sides, gone))
         return replace(duels, cells=cells, votes=votes)
     if duels.votes is not None and units.of_vote is not None:
         gone = np.unique(units.of_vote, return_index=True)[1][held]  # the first vote of each
         weight = duels.votes.weight.copy()
         weight[gone] -= 1
         votes = replace(duels.votes, weight=weight).take(weight > 0)
-        return replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+        return replace(duels, votes=votes, cells=cells_of(votes, duels.n_sides))
     counts = np.stack([duels.cells.left_wins, duels.cells.right_wins, duels.cells.ties])
     for k in held:
         _take_one(duels, counts, units, int(k))
@@ -252,10 +252,10 @@ def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
     return None
 
 
-def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:
+def _hit(rows: Any, n_sides: int, gone: np.ndarray) -> np.ndarray:
     """Return which of `rows` (cells or votes) are of the pairs `gone`."""
     low, high = np.minimum(rows.left, rows.right), np.maximum(rows.left, rows.right)
-    return np.isin(low.astype(np.int64) * n_arms + high, gone)
+    return np.isin(low.astype(np.int64) * n_sides + high, gone)
 
 
 def _take_one(duels: Duels, counts: np.ndarray, units: Units, k: int) -> None:

@@ -307,7 +307,7 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
         kept = replace(whole, **moved, weight=weight)
         order = np.argsort(np.concatenate([rest, turned]), kind="stable")
         kept = kept.take(order)
-    return replace(log, votes=kept, cells=cells_of(kept, log.n_arms))
+    return replace(log, votes=kept, cells=cells_of(kept, log.n_sides))
 
 
 def _table(
@@ -320,7 +320,7 @@ def _table(
         return pd.DataFrame({"item": [names[k] for k in kept], "votes": size[kept]})
     votes: Any = log.votes
     rows = np.flatnonzero(gone)
-    arms = np.array(log.arms, dtype=object)
+    arms = np.array(log.sides, dtype=object)
     left, right, won = arms[votes.left[rows]], arms[votes.right[rows]], votes.outcome[rows]
     items = [
         f"{a} and {b} tied" if w == 0 else f"{a} beat {b}" if w > 0 else f"{b} beat {a}"

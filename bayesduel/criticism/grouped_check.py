@@ -122,7 +122,7 @@ def _statistics(
     given, rng = conditions_of_log(model, log), np.random.default_rng(seed)
     margins = model.response.outcome == "margin"
     outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
-    n_groups, n_arms, n = int(group.max()) + 1, log.n_arms, len(group)
+    n_groups, n_arms, n = int(group.max()) + 1, log.n_sides, len(group)
     total, every = grouped(group, n_groups), n_groups * n_arms
     left, right = (group * n_arms + side for side in (votes.left, votes.right))
     by_arm = grouped(left, every) - grouped(right, every)

@@ -54,7 +54,7 @@ def without_votes(log: Duels, gone: np.ndarray) -> Duels:
     """Return the log without some votes (a mask); every arm and level keeps its place."""
     assert log.votes is not None
     votes = log.votes.take(~gone)
-    cells: Cells = cells_of(votes, len(log.sides))
+    cells: Cells = cells_of(votes, log.n_sides)
     return replace(log, votes=votes, cells=cells)
 
 

@@ -160,6 +160,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
     posterior = of_fit.rows(of_fit.spread(draws))
+    labels = labels if fit.duel.teams is None else fit.duel.teams.labels(labels)
     n_arms, n_draws = len(labels), len(next(iter(posterior.values())))
     weight = fit["constant_data"]["vote_weight"].to_numpy()
     rows = np.repeat(np.arange(len(weight)), weight)

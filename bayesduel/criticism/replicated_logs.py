@@ -90,10 +90,10 @@ def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.rando
         place = (rng.random((len(chance), 1)) > chance[:, :-1]).sum(axis=-1)
         grade = model.response.grades[place].astype(np.int8)
         votes = replace(log.votes, outcome=np.sign(grade), grade=grade)
-        return replace(log, votes=votes, cells=cells_of(votes, len(log.sides)))
+        return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))
     found = model.replicate(truth, conditions_of_log(model, log), rng)[0]
     margin, outcome = None, 2 * found - 1
     if model.response.outcome == "margin":
         margin, outcome = found, np.sign(found)
     votes = replace(log.votes, outcome=outcome.astype(np.int8), margin=margin)
-    return replace(log, votes=votes, cells=cells_of(votes, len(log.sides)))
+    return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))

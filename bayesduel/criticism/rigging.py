@@ -68,6 +68,8 @@ def improbable_levels(
     latter by Bonferroni's rule, at most 1), and ``flagged``.
     """
     votes: Any = log.votes
+    if log.teams is not None:
+        worth = log.teams.matrix(log.n_arms) @ worth
     known = level >= 0
     size = np.bincount(level[known], votes.weight[known], len(names))
     ahead = votes.outcome * votes.weight * (worth[votes.left] - worth[votes.right])
@@ -82,10 +84,11 @@ def improbable_levels(
             parts += [] if fit is None else [_tested(fit, log, level, mine)]
     columns = ("surprise", "arm", "points", "expected", "duels", "p_value")
     frame = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns), index=[])
+    sides = log.sides
     frame.insert(0, "votes", size[frame.index.to_numpy(dtype=int)].astype(int))
     frame = frame.sort_values(["p_value", "surprise"], ascending=[True, False], kind="stable")
     frame["flagged"] = np.arange(len(frame)) < rejected(frame["p_value"], alpha)
-    frame["arm"] = [log.arms[int(a)] for a in frame["arm"]]
+    frame["arm"] = [sides[int(a)] for a in frame["arm"]]
     frame.insert(0, "level", [names[int(k)] for k in frame.index])
     return frame.reset_index(drop=True)
 
@@ -104,10 +107,11 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     unit, counts = given.pop("unit"), seen.counts[order]  # won, lost and tied, (rows, 3)
     times = counts.sum(axis=1)
     # The arms that each level saw, as numbers, and those of each row, (2, rows).
-    saw = np.stack([unit.astype(np.int64) * log.n_arms + given[s] for s in ("first", "second")])
+    saw = np.stack([unit.astype(np.int64) * log.n_sides + given[s] for s in ("first", "second")])
     sides, of_side = np.unique(saw, return_inverse=True)
     of_side = of_side.reshape(saw.shape)
     n_draws = int(np.clip(NUMBERS // len(unit), *DRAWS))
+    given |= draws.model.seats(log.teams, given["first"], given["second"])
     tables = draws.model.terms.tables(log.arms)
     chance, likely, gained = _predicted(
         draws.model, draws.rows(draws.spread(n_draws)), given, tables, unit, times, of_side
@@ -119,7 +123,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     value = np.repeat([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], len(unit), axis=0)
     cast = np.tile(counts, (2, 1))
     bound, mean, total = _tails(value, *both, cast, gained, len(sides))
-    of_level, arm = sides // log.n_arms, sides % log.n_arms
+    of_level, arm = sides // log.n_sides, sides % log.n_sides
     met = np.bincount(of_level, minlength=n)
     p_side = np.minimum(1.0, 2 * met[of_level] * np.exp(bound))
     order = np.lexsort((p_side, of_level))

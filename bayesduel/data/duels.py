@@ -460,6 +460,11 @@ class Duels:
         """Labels of the sides that cells and votes name: the arms, or teams such as "d + e"."""
         return self.arms if self.teams is None else self.teams.labels(self.arms)
 
+    @property
+    def n_sides(self) -> int:
+        """Number of sides that cells and votes name: the arms, or the teams."""
+        return self.n_arms if self.teams is None else len(self.teams)
+
     def as_sides(self) -> "Duels":
         """Return the log in which each side is an arm of its own, whoever its members are.
 
@@ -643,7 +648,7 @@ class Duels:
             )
         votes = votes.take(np.arange(len(votes))[at])
         taken = None if self.votes is None else votes
-        cells = cells_of(votes, len(self.sides))
+        cells = cells_of(votes, self.n_sides)
         parts = of_arms(LogParts(self.arms, cells, taken, self.teams), None)
         return replace(self, **parts._asdict())
 
@@ -679,7 +684,7 @@ class Duels:
     def results_by_arm(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the duels that each arm won, lost and tied, alone or in a team, (K,) each."""
         cells = self.cells
-        each = partial(by_arm, cells.left, cells.right, len(self.sides))
+        each = partial(by_arm, cells.left, cells.right, self.n_sides)
         found = (
             each(cells.left_wins, cells.right_wins),
             each(cells.right_wins, cells.left_wins),

@@ -480,7 +480,7 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     known = code >= 0
     low = np.minimum(votes.left, votes.right)[known].astype(np.int64)
     high = np.maximum(votes.left, votes.right)[known]
-    unit = (low * len(duels.sides) + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
+    unit = (low * duels.n_sides + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
     n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique
     return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
 

@@ -25,6 +25,7 @@ import xarray as xr
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
@@ -159,7 +160,7 @@ def judge_agreement(
         table = table.assign(**{k: v for k, v in found.items() if k != "units"})
     both_sides = duels.cells.left_wins.sum() and duels.cells.right_wins.sum()
     if fit is not None and duels.ordered and both_sides:
-        table = table.join(_position_bias(votes, fit), on="judge")
+        table = table.join(_position_bias(votes, fit, duels.teams), on="judge")
     drop = _below(table)
     table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
     return JudgeAgreement(
@@ -180,7 +181,7 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
 def _units(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
-    key = low.astype(np.int64) * duels.n_arms + high
+    key = low.astype(np.int64) * duels.n_sides + high
     if votes.group is None or len(votes.groups) < 2:
         return distinct(key)[1], "pair"
     key = np.where(votes.group >= 0, key * len(votes.groups) + votes.group, -1)
@@ -298,7 +299,7 @@ def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
     }
 
 
-def _position_bias(votes: Votes, fit: xr.DataTree) -> pd.DataFrame:
+def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.DataFrame:
     """Return the probability that left wins between equal arms, by judge.
 
     The log odds of a judge have a Normal(0, 1) prior; the posterior mode and the curvature there
@@ -311,7 +312,9 @@ def _position_bias(votes: Votes, fit: xr.DataTree) -> pd.DataFrame:
     low, high = np.sort([votes.left[kept], votes.right[kept]], axis=0)
     first, pair = distinct(low, high)
     some = slice(None, None, max(1, draws.n_draws // 400))
-    chance = draws.expected_score(some, low[first], high[first]).mean(0)
+    neutral = {"first": low[first], "second": high[first]}
+    neutral |= draws.model.seats(teams, low[first], high[first])
+    chance = draws.model.expected_score(draws.rows(some), neutral).mean(0)
     offset = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
     offset = np.where(low == votes.left[kept], offset, -offset)
     won, n_judges = (votes.outcome[kept] > 0).astype(float), len(votes.judges)

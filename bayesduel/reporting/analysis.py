@@ -285,6 +285,7 @@ def _why_no_check(duels: "Duels") -> str:
     """Return why the check of transitivity is left out of a report, or ""."""
     from bayesduel.criticism.check import expected_seconds
 
+    duels = duels.as_sides()
     if duels.n_arms > TABLE_ARMS:
         return beyond_tables("The test of transitivity", "bayesduel check")
     if expected_seconds(duels) <= CHECK_SECONDS:
@@ -298,6 +299,10 @@ def _why_no_check(duels: "Duels") -> str:
 
 def _why_not_free(duels: "Duels") -> str:
     """Return why no model without transitivity is fitted where a ranking may hold, or ""."""
+    from bayesduel.criticism.check_text import TEAMS_FREE
+
+    if duels.teams is not None:
+        return TEAMS_FREE
     met = len(duels.pairs().first) / (duels.n_arms * (duels.n_arms - 1) / 2)
     if duels.n_arms <= FREE_ARMS or met >= MET:
         return ""
