@@ -38,8 +38,8 @@ DIMS: dict[str, tuple[str, ...] | None] = {
 class Seen:
     """Who met whom and how it ended, in the cells that a model distinguishes."""
 
-    # ``first`` and ``second`` (indices of arms, or of the log's teams) and what was asked for, each (cells, ...). Where the
-    # order counts, first is left and ``left_first`` is one.
+    # ``first`` and ``second`` (indices of arms, or of the log's teams) and what was asked for, each
+    # (cells, ...). Where the order counts, first is left and ``left_first`` is one.
     columns: Arrays
     counts: np.ndarray  # first wins, second wins and ties, shape (cells, 3)
     # the cell of each vote, shape (votes,); None where only tallies were needed

@@ -41,8 +41,8 @@ TEAMS_TESTED = (
     "Sides have several arms: each side is tested as an arm of its own, whoever its members are."
 )
 TEAMS_FREE = (
-    "No model without a ranking is offered for sides of several arms: it has a probability for each "
-    "pair of sides, and nothing for their members."
+    "No model without a ranking is offered for sides of several arms: it has a probability for "
+    "each pair of sides, and nothing for their members."
 )
 
 SURE = 0.95  # posterior probability of what is taken as known

@@ -472,6 +472,14 @@ class Duels:
         """
         return self if self.teams is None else replace(self, arms=self.sides, teams=None)
 
+    def check_single(self, what: str) -> None:
+        """Raise ValueError unless each side is one arm, as `what` needs."""
+        if self.teams is not None:
+            raise ValueError(
+                f"duels should have one arm a side for {what}, got sides of several; take each "
+                "side as an arm of its own (Duels.as_sides)"
+            )
+
     def opponents(self) -> Cells:
         """Return counts by ordered pair of arms on opposite sides, indices of arms.
 

@@ -19,6 +19,9 @@ __all__ = ["head_to_head", "raw_winners"]
 def head_to_head(duels: Duels) -> pd.DataFrame:
     """Return one row a pair that met, those with most duels first.
 
+    In a log with teams a pair met if its arms were on opposite sides: a duel of doubles counts for
+    four pairs, whoever the partners were. ``head_to_head(duels.as_sides())`` has pairs of sides.
+
     Columns: ``first``, ``second``, ``duels``, ``first_wins``, ``ties``, ``second_wins``,
     ``share`` (of first, a tie counting half), ``share_lower``, ``share_upper`` (Wilson's 95 %
     interval).
@@ -60,6 +63,8 @@ def head_to_head(duels: Duels) -> pd.DataFrame:
 def raw_winners(duels: Duels) -> pd.DataFrame:
     """Return the winners by counting, one row an arm, by share of opponents beaten.
 
+    In a log with teams opponents are the arms on the other side, as in :func:`head_to_head`.
+
     Columns: ``duels``, ``win_share`` (of all duels), ``opponents`` (met), ``beaten``, ``level``,
     ``lost_to`` (opponents by majority of the duels with them), ``copeland`` (beaten plus half
     of level, divided by opponents met), ``borda`` (mean of the shares against each opponent
@@ -91,14 +96,15 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
 
     with np.errstate(invalid="ignore", divide="ignore"):
         share = points / n
-        total = each(n, n)
+        won, lost, tied = duels.results_by_arm()
+        total = won + lost + tied
         opponents = each(met, met).astype(int)
         beaten = each(share > 0.5, share < 0.5).astype(int)
         level = each(share == 0.5, share == 0.5).astype(int)
         frame = pd.DataFrame(
             {
                 "duels": total.astype(int),
-                "win_share": each(points, n - points) / total,
+                "win_share": (won + tied / 2) / total,
                 "opponents": opponents,
                 "beaten": beaten,
                 "level": level,

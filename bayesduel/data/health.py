@@ -206,8 +206,10 @@ class Health:
             ("pairs that never met", f"{self.n_pairs_never_met:,} ({share:.0f} %)"),
             ("never won", join(self.never_won, NAMED) or "none"),
             ("never lost", join(self.never_lost, NAMED) or "none"),
-            ("groups that teams compare" if self.teams else "components",
-             f"{len(self.components):,}"),
+            (
+                "groups that teams compare" if self.teams else "components",
+                f"{len(self.components):,}",
+            ),
             ("maximum-likelihood scores exist", "yes" if self.strongly_connected else "no"),
         ]
         if self.n_decisive and self.ordered:

@@ -14,7 +14,7 @@ import numpy as np
 from bayesduel.data.votes import Cells, distinct
 from bayesduel.system.arguments import labels_of, listed
 
-__all__ = ["Teams", "apart_in", "has_teams", "one_numbering", "sides_as_tuples"]
+__all__ = ["SEPARATOR", "Teams", "apart_in", "has_teams", "one_numbering", "sides_as_tuples"]
 
 SEPARATOR = " + "  # between the members in the label of a side
 # Of a matrix of small whole numbers, times its largest eigenvalue: smaller ones are rounding.
@@ -186,7 +186,7 @@ def apart_in(left: Sequence[tuple[str, ...]], right: Sequence[tuple[str, ...]]) 
         if both and max(len(one), len(other)) > 1:
             raise ValueError(
                 f"left and right should have no member in common, got {min(both)!r} on both sides "
-                f"at row {row}"
+                f"at row {row}: it cancels, so leave it out of both"
             )
 
 

@@ -294,7 +294,9 @@ class PairDifferences(ScoreDesign):
         return pair_differences(self.first[cells], self.second[cells], self.n_arms, beside)
 
 
-Design = PairDifferences | SideDifferences | Columns  # how eta (cells,) depends on u (size,): eta = J u
+Design = (
+    PairDifferences | SideDifferences | Columns
+)  # how eta (cells,) depends on u (size,): eta = J u
 
 
 def pair_differences(first: np.ndarray, second: np.ndarray, n_arms: int, beside: Columns) -> Design:

@@ -325,7 +325,9 @@ def takes_sparse(model: Any, log: Any, method: Method) -> bool:
 
     Raises ValueError if `method` is a sparse one and the model cannot take it.
     """
-    why = model.why_not("sparse") or (TEAMS if isinstance(log, Duels) and log.teams is not None else "")
+    why = model.why_not("sparse") or (
+        TEAMS if isinstance(log, Duels) and log.teams is not None else ""
+    )
     if method in SPARSE and why:
         raise ValueError(
             f"method should be 'auto', 'laplace' or 'nuts' for this model, "

@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.teams import Teams, apart_in, sides_as_tuples
+from bayesduel.data.teams import SEPARATOR, Teams, apart_in, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
@@ -52,9 +52,10 @@ def predict(
     left, right
         Labels of arms: one each, or sequences of the same length (one may be a single label). Of a
         fit of a log with teams a sequence of labels is one side, ``["d", "e"]``, and a sequence of
-        sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side. Or a frame as
-        `left` alone, with columns ``left``, ``right`` and any of the conditions, or as
-        they are called in the log that was fitted; other columns are not read.
+        sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
+        "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
+        the conditions, or as they are called in the log that was fitted; other columns are not
+        read.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -84,8 +85,8 @@ def predict(
     KeyError
         If a label is not in the fit; the message names the nearest one.
     TypeError, ValueError
-        If lengths differ, an arm meets itself, a side names a member twice, no term reads a condition, or another argument is
-        out of its range.
+        If lengths differ, an arm meets itself, a side names a member twice, no term reads a
+        condition, or another argument is out of its range.
 
     Warns
     -----
@@ -256,14 +257,20 @@ def _teams_of(
     left: list[Any], right: list[Any], labels: Sequence[str]
 ) -> tuple[Teams, np.ndarray, np.ndarray]:
     """Return the sides that are asked about, and which of them is left and right in each duel."""
-    left_side = sides_as_tuples(left, "left")
-    right_side = sides_as_tuples(right, "right")
+    left_side = sides_as_tuples([_members(side, labels) for side in left], "left")
+    right_side = sides_as_tuples([_members(side, labels) for side in right], "right")
     apart_in(left_side, right_side)
     known = sorted({*left_side, *right_side})
     index = {side: k for k, side in enumerate(known)}
     members = [[_place(label, labels, "left or right") for label in side] for side in known]
     first = np.array([index[side] for side in left_side])
     return Teams.of(members), first, np.array([index[side] for side in right_side])
+
+
+def _members(side: Any, labels: Sequence[str]) -> Any:
+    """Return the labels of a side that is written as one text, "d + e"; else the side itself."""
+    written = isinstance(side, str) and side not in labels
+    return side.split(SEPARATOR) if written else side
 
 
 def _place(label: Any, labels: Sequence[str], name: str) -> int:

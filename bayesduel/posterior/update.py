@@ -23,7 +23,17 @@ from bayesduel.system.arguments import check_log
 __all__ = ["log_of", "update"]
 
 # Constant data of a fit whose model reads nothing but counts by pair.
-COUNTS = {"members", "first", "second", "n", "wins", "ties", "first_wins", "second_wins", "cell_ties"}
+COUNTS = {
+    "members",
+    "first",
+    "second",
+    "n",
+    "wins",
+    "ties",
+    "first_wins",
+    "second_wins",
+    "cell_ties",
+}
 
 
 def update(

@@ -42,8 +42,8 @@ __all__ = [
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 ACROSS = (
-    "The arms form groups that no duel compares: comparisons between groups depend on the prior alone, "
-    "and so do ranks and win rates over all arms."
+    "The arms form groups that no duel compares: comparisons between groups depend on the prior "
+    "alone, and so do ranks and win rates over all arms."
 )
 
 

@@ -37,6 +37,7 @@ class Replay(Matrix):
         check_one_of(never_met, "never_met", ("error", "half"))
         check_log(duels, Duels)
         check_text(name, "name")
+        duels.check_single("a replay")
         tally = duels.tally()
         points = tally.wins + tally.ties / 2
         n = points + points.T
@@ -104,6 +105,7 @@ class MarginReplay(ScoreDuels):
     def __init__(self, duels: Duels, *, name: str = "") -> None:
         check_log(duels, Duels)
         check_text(name, "name")
+        duels.check_single("a replay")
         votes = duels.votes
         if votes is None or votes.margin is None:
             raise ValueError("duels should have margins, got a log without")

@@ -124,6 +124,7 @@ def transitivity_section(
         title="Transitivity",
         body=blocks(
             Text(check.verdict, "strong") if verdict else None,
+            check_text.TEAMS_TESTED if check.of_teams else None,
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
             _test_in_numbers(check),

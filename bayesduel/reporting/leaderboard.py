@@ -81,9 +81,11 @@ def period_views(
     origin = rating.mean(1) if anchor is None else rating[:, list(arms).index(anchor)]
     points = told["points"] + told["points_per_unit"] * (rating - origin[:, None])
     place = {"rating": points, "rank": (-rating).argsort(1).argsort(1) + 1}
-    at = term.columns(duels)["period_of_cell"] * len(arms)
-    met = np.bincount(at + votes.left, votes.weight, rating[..., 0].size)
-    met += np.bincount(at + votes.right, votes.weight, rating[..., 0].size)
+    at, n = term.columns(duels)["period_of_cell"] * duels.n_sides, len(rating) * duels.n_sides
+    met = np.bincount(at + votes.left, votes.weight, n)
+    met += np.bincount(at + votes.right, votes.weight, n)
+    if duels.teams is not None:
+        met = (met.reshape(len(rating), -1) @ duels.teams.matrix(len(arms))).ravel()
 
     views = {}
     for k in range(len(rating) - 2, -1, -1):

@@ -53,6 +53,8 @@ def _counts(duels: "Duels") -> Table:
         ("pairs that met", f"{len(duels.pairs().first):,} of {n_pairs:,}"),
         ("ties", f"{n_ties:,}{share}"),
     ]
+    if duels.teams is not None:
+        rows.insert(2, ("different teams", f"{duels.n_sides:,}"))
     if votes is not None:
         if votes.judge is not None:
             rows.append(("judges", f"{len(votes.judges):,}"))

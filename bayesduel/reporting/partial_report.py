@@ -178,7 +178,7 @@ def together_words(transitive: Sequence[bool | None]) -> str | None:
 def fingerprint(log: Any) -> str:
     """Return a text that differs between logs that differ."""
     found = sha256(repr((log.arms, log.tie_rule, log.ordered, log.read_summary.source)).encode())
-    for array in log.cells:
+    for array in (*log.cells, *(() if log.teams is None else (log.teams.members,))):
         found.update(np.ascontiguousarray(array).tobytes())
     for value in () if log.votes is None else vars(log.votes).values():
         found.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())

@@ -50,6 +50,11 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
     met = ""
     if a["pairs_met"] < a["pairs"]:
         met = f" {a['pairs_met']:,} of {a['pairs']:,} pairs met; shares are over opponents met."
+    if duels.teams is not None:
+        met += (
+            " Sides have several arms: a duel counts for each pair of opponents, whoever their "
+            "partners were."
+        )
     return (
         f"Counting alone, without a model: {condorcet} Largest share of opponents beaten (raw "
         f"Copeland): {join(a['copeland'])}. Largest mean share against an opponent (raw Borda): "

@@ -70,6 +70,7 @@ def log_rows(
         says, are judged by that source.
     Raises ValueError if the model needs margins and the log has none, or votes do not count alike.
     """
+    duels.check_single("a study")
     votes = duels.rows
     if not duels.plain:
         raise ValueError("duels should count alike in a study, got soft votes or sampling weights")
