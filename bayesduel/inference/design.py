@@ -232,7 +232,7 @@ class SideDifferences(ScoreDesign):
     beside: Columns
 
     @property
-    def n_arms(self) -> int:  # type: ignore[override]
+    def n_arms(self) -> int:
         return int(self.scores.jacobian.shape[1])
 
     def rows(self, cells: np.ndarray) -> "Design":

@@ -138,7 +138,7 @@ def predict(
             for name, side in zip(("left", "right"), sides, strict=True)
         )
     else:
-        teams, i, j = _teams_of(*sides, labels)
+        teams, i, j = _teams_of(sides[0], sides[1], labels)
         labels = teams.labels(labels)
     if (i == j).any():
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
@@ -254,7 +254,7 @@ def _is_side(side: Any) -> bool:
 
 
 def _teams_of(
-    left: list[Any], right: list[Any], labels: Sequence[str]
+    left: Sequence[Any], right: Sequence[Any], labels: Sequence[str]
 ) -> tuple[Teams, np.ndarray, np.ndarray]:
     """Return the sides that are asked about, and which of them is left and right in each duel."""
     left_side = sides_as_tuples([_members(side, labels) for side in left], "left")

@@ -174,8 +174,8 @@ def winners(
     options = _decision(tree, rope, confidence, dependence.refusal)
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
-        apart = TEAMS_APART if "teams" in tree.attrs else "that never met"
-        verdict, inside = _in_parts(draws, labels, parts, ties, apart, **options)
+        why = TEAMS_APART if "teams" in tree.attrs else "that never met"
+        verdict, inside = _in_parts(draws, labels, parts, ties, why, **options)
     else:
         verdict, inside = decide(draws, found, pairs, labels, **options), []
     borda = pairs.borda if found.borda is None else found.borda
