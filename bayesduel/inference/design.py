@@ -254,7 +254,7 @@ class PairDifferences(ScoreDesign):
     beside: Columns
 
     @cached_property
-    def scores(self) -> Columns:  # type: ignore[override]
+    def scores(self) -> Columns:
         """First less second of each cell, of K scores."""
         cell, one = np.arange(len(self.first)), np.ones(len(self.first))
         place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
