@@ -229,11 +229,8 @@ class SideDifferences(ScoreDesign):
     """The scores of the members of first less those of second, plus other columns."""
 
     scores: Columns
+    n_arms: int
     beside: Columns
-
-    @property
-    def n_arms(self) -> int:
-        return int(self.scores.jacobian.shape[1])
 
     def rows(self, cells: np.ndarray) -> "Design":
         """Return the design of these cells."""
@@ -314,7 +311,7 @@ def side_differences(scores: Columns, beside: Columns) -> Design:
     """Return the design of K scores and other columns; the whole of J where that is small."""
     n_cells, n_arms = scores.jacobian.shape
     if n_cells * (n_arms - 1 + beside.jacobian.shape[1]) > SMALL:
-        return SideDifferences(scores, beside)
+        return SideDifferences(scores, n_arms, beside)
     free = scores.jacobian @ centre(np.eye(n_arms - 1)).T
     return Columns(np.column_stack([free, whole(beside.jacobian)]))
 
