@@ -274,7 +274,7 @@ def test_groups_that_never_met(tmp_path):
     assert "Within a, b and c" in page.text["verdict"]
     assert "Never met." in page.text["verdict"]
     for section in ("rates", "ranking"):
-        assert "groups that never met" in page.text[section]
+        assert "groups that no duel compares" in page.text[section]
     head, *rows = page.rows["ranking"]
     at = head.index("group")
     assert {(row[1], row[at]) for row in rows} == {
