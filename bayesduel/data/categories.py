@@ -97,6 +97,7 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
         columns=first.columns,
         guessed=first.guessed,
         reading=next((reading for reading in readings if "coding" in reading), readings[0]),
+        understood=first.understood,
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
         **summed(each),
     )

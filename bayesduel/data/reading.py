@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bayesduel.text import count
 
-__all__ = ["Line", "Reading"]
+__all__ = ["HEADS", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
 WIDTHS = (11, 24, 58)  # of the first three columns on a screen: with the numbers, 104
@@ -98,6 +98,11 @@ class Reading:
     def not_used(self) -> tuple[Line, ...]:
         """The lines of columns that are not used."""
         return tuple(line for line in self.lines if line.role == NOT_USED)
+
+    @property
+    def shared(self) -> tuple[Line, ...]:
+        """The lines of columns that are not used although votes share their values."""
+        return tuple(line for line in self.not_used if line.understood.endswith("?"))
 
     def line(self, role: str) -> Line | None:
         """Return the first line of a role, or None."""

@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
+from bayesduel.data.reading import Reading
 from bayesduel.data.teams import Teams
 from bayesduel.inference.design import centre, uncentre
 from bayesduel.models import Model, Scores, Term, model_from_settings
@@ -78,6 +79,13 @@ class DuelAccessor:
             return None
         design = self._fit["constant_data"].dataset
         return Teams(design["members"].to_numpy().copy()) if "members" in design else None
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the log of the fit was taken for."""
+        stored = self._fit.attrs.get("understood")
+        source = str(self._fit.attrs.get("source", "a fit"))
+        return Reading(source=source) if stored is None else Reading.from_dict(json.loads(stored))
 
     @property
     def n_draws(self) -> int:

@@ -471,6 +471,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     if model.log_type == "rankings":
         return {
             "source": duels.read_summary.source,
+            "understood": json.dumps(duels.reading.to_dict()),
             "n_rankings": duels.n_rankings,
             "tie_rule": model.response.tie_rule(duels),
             "components": json.dumps([list(part) for part in parts]),
@@ -478,6 +479,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     return {
         "source": duels.read_summary.source,
         "reading": json.dumps(dict(duels.read_summary.reading)),
+        "understood": json.dumps(duels.reading.to_dict()),
         "n_duels": duels.n_duels,
         "plain": int(duels.plain),
         "tie_rule": model.response.tie_rule(duels),

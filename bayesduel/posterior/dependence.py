@@ -122,7 +122,10 @@ def _why_independent(fit: xr.DataTree) -> str:
     if not repeated and log_type == "rankings":
         return RANKINGS_APART
     if not repeated:
-        return "Votes are taken as independent: the log names no judge or group with several votes."
+        return (
+            "Votes are taken as independent: the log names no judge or group with several votes."
+            + _not_used(fit)
+        )
     names = " and by ".join(name for name in repeated if name != VOTE)
     if reason := _why_not_robust(fit):
         if set(repeated) == {VOTE}:
@@ -137,6 +140,14 @@ def _why_independent(fit: xr.DataTree) -> str:
     if one:
         return f"All {units.lower()} are of one {join(one)}: the results hold for that {join(one)}."
     return f"The model accounts for repeated votes by {names}."
+
+
+def _not_used(fit: xr.DataTree) -> str:
+    """Return a sentence on the columns of the log that votes share and that are not used, or ""."""
+    shared = [f"{x.column} ({x.understood.partition(':')[0]})" for x in fit.duel.reading.shared]
+    if not shared:
+        return ""
+    return f" Not used: {join(shared)}; --judge or --group makes one of them a cluster."
 
 
 def _units(fit: xr.DataTree) -> str:

@@ -146,7 +146,9 @@ def log_of(fit: xr.DataTree) -> Any:
         cells = Cells(*columns)
         log = Duels(arms=tuple(arms), cells=cells, ordered=ordered, teams=fit.duel.teams)
     source = str(fit.attrs.get("source", "a fit"))
-    summary = replace(log.read_summary, source=source, reading=reading_of(fit))
+    summary = replace(
+        log.read_summary, source=source, reading=reading_of(fit), understood=fit.duel.reading
+    )
     return replace(log, read_summary=summary)
 
 

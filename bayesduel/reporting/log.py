@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.data.health import IGNORED
+from bayesduel.data.reading import HEADS
 from bayesduel.reporting.section import Alert, Block, Group, Section, Table, Text, blocks
 from bayesduel.text import CELL, percent, shorten, significant
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["health_section", "log_section"]
 
-UNREAD = 20  # columns that are named
 NO_PROBLEMS = "No problems were found."
 ADJUSTED = "The model of this report estimates that effect: see Win rates and tiers."
 
@@ -31,11 +31,24 @@ def log_section(
     """
     health = replace(health, source=duels.read_summary.public_source)
     body = (_counts(duels), *_health(health, further, ordered))
-    if unread := duels.read_summary.unread:
-        named = ", ".join(shorten(name, CELL) for name in unread[:UNREAD])
-        more = f" and {len(unread) - UNREAD:,} more" * (len(unread) > UNREAD)
-        body = (*body, Text(f"Columns not read: {named}{more}.", "small"))
+    if duels.reading.lines:
+        body = (*body, _reading(duels))
     return Section(id="log", title="Data summary", body=body)
+
+
+def _reading(duels: "Duels") -> Group:
+    """Return what the log was taken for, in the words of ``bayesduel read``."""
+    lines = duels.reading.lines
+    rows = tuple(
+        (line.role, shorten(line.column, CELL), line.understood, _number(line.rows))
+        for line in lines
+    )
+    table = Table(columns="tttn", heads=HEADS, rows=rows, name="reading")
+    return Group("How the log was read", (table,), folded=not duels.reading.left_out)
+
+
+def _number(rows: int | None) -> str:
+    return "" if rows is None else f"{rows:,}"
 
 
 def health_section(health: "Health") -> Section:

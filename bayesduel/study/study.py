@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding
+from bayesduel.data.reading import Reading
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
 from bayesduel.study.database import Database
@@ -175,8 +176,10 @@ class Study(Desk):
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
         rows = log_rows(duels, index, self.kind, self._current.parts.session.sources)
-        if "coding" not in earlier and duels.read_summary.reading:
-            self.store.set(reading=dict(duels.read_summary.reading))
+        if not {"coding", "means"} & earlier.keys() and duels.read_summary.reading:
+            self.store.set(
+                reading=dict(duels.read_summary.reading), understood=duels.reading.to_dict()
+            )
         self.store.load(rows, f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str], *, by: str | None = None) -> None:
@@ -416,7 +419,10 @@ class Study(Desk):
         """
         log = self._ledger.duels()
         reading = self.store.setting("reading") or {}
-        return replace(log, read_summary=replace(log.read_summary, reading=reading))
+        known = self.store.setting("understood")
+        understood = None if known is None else Reading.from_dict(known)
+        summary = replace(log.read_summary, reading=reading, understood=understood)
+        return replace(log, read_summary=summary)
 
     def fit(self, **options: Any) -> Any:
         """Return the posterior of the study's model given its duels; see ``bayesduel.fit``."""

@@ -56,13 +56,22 @@ SIDES = (
     ("主", "客"),
     ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
     ("esquerda", "direita"), ("左", "右"),
-    ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("top", "bottom"),
+    ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("r", "b"),
+    ("top", "bottom"),
     ("won", "lost"), ("better", "worse"), ("preferred", "rejected"), ("selected", "rejected"),
     ("chosen", "unchosen"), ("sieger", "verlierer"), ("gagnant", "perdant"),
     ("ganador", "perdedor"), ("vincitore", "perdente"), ("vencedor", "perdedor"),
 )  # fmt: skip
 # Sides that are no names of arms by themselves.
-BARE = (("1", "2"), ("0", "1"), ("i", "ii"), ("x", "y"), ("one", "two"), ("top", "bottom"))
+BARE = (
+    ("1", "2"),
+    ("0", "1"),
+    ("i", "ii"),
+    ("x", "y"),
+    ("one", "two"),
+    ("top", "bottom"),
+    ("r", "b"),
+)
 THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
 # The right of the sides whose left won every duel.
 WON_SIDES = ("loser", "rejected", "lost", "worse", "unchosen", "verlierer", "perdant", "perdedor",
@@ -93,6 +102,7 @@ TIE_FLAGS = ("bothequal", "istie", "tie", "isdraw", "draw", "equal", "tied")
 FLAG_WORDS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False,
               "t": True, "f": False, "y": True, "n": False, "1.0": True, "0.0": False}  # fmt: skip
 FIRST = ("shownfirst", "presentedfirst", "firstshown", "firstpresented", "playedfirst")
+REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
 SCORES = ("score", "scores", "goals", "points", "pts", "runs")
 WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount")
@@ -484,7 +494,9 @@ def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], 
     found = []
     for side, first, second in pairs:
         left, right = ({t.strip() for t in read[c].values} - {""} for c in (first, second))
-        if left & right:
+        numbers = all(re.fullmatch("[0-9.]+", text) for text in left | right)
+        repeated = len(read[first].code) >= REPEATED * len(left | right)
+        if left & right and (repeated or not numbers):
             found.append((left | right, (side, first, second)))
 
     def place(pair: tuple[tuple[str, str], str, str]) -> int:

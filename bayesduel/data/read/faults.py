@@ -15,7 +15,7 @@ from bayesduel.data.read.columns import FLAG_WORDS, Roles
 from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
 from bayesduel.data.read.rows import NUMBER, Coded, Rows
 from bayesduel.data.votes import FINITE
-from bayesduel.text import count
+from bayesduel.text import count, shorten
 
 __all__ = [
     "Examined",
@@ -35,6 +35,7 @@ __all__ = [
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
+SHOWN = 30  # characters of a value in a hint
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
 # (role, rule): the rules in the order in which they are checked.
@@ -250,7 +251,11 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     column = columns_of(role, roles)
     if f"{role}_right" in roles.taken:
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
-    return f"column {column} {rule}" + (f", got {got}" if role in values else "")
+    hint = ""
+    guessed = roles.coding is None and roles.asked is None
+    if fault == OUTCOME and guessed and values.get("outcome"):
+        hint = f"; --means '{shorten(str(values['outcome']), SHOWN)}=...' says what it means"
+    return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
 
 
 def columns_of(role: str, roles: Roles) -> str:

@@ -52,7 +52,7 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
             said.append(f"{outcome.column}: {outcome.understood}")
     said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
              for line in reading.left_out]  # fmt: skip
-    shared = [line for line in reading.not_used if line.understood.endswith("?")]
+    shared = reading.shared
     if shared and roles.judge is None and roles.group is None:
         named = [f"{line.column} ({line.understood.partition(':')[0]})" for line in shared[:SHOWN]]
         more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
