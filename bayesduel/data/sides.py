@@ -3,9 +3,9 @@
 Sides have a meaning where the columns of arms are called left and right, a and b, 1 and 2, first
 and second, home and away, or white and black, or where a log was built without columns. They have
 none where the columns are winner and loser (or chosen and rejected) or have other names, where the
-log is a matrix or counts by pair, where one side won every decided duel (the winner was written
-there), and where every pair is listed in one order only, beyond chance (names in their order, say).
-A series at one ground keeps its order too: home and away, and white and black, have a meaning all
+log is a matrix or counts by pair, where one side won every decided duel or surely over 90 % of them
+(the winner was written there), and where every pair is listed in one order only, beyond chance
+(names in their order, say). A series at one ground keeps its order too: home and away, and white and black, have a meaning all
 the same, unless all pairs follow the order of their names or scores alone explain any advantage.
 
 A column that tells which games were on neutral ground is not used; the reason says so.
@@ -17,9 +17,14 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import GROUNDS, WON_SIDES, plain, side_of
+from bayesduel.intervals import wilson
+from bayesduel.text import percent
 
 __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
 
+# Share of the duels that a side wins, beyond any advantage of being shown first: that of the judge
+# with the strongest bias of Zheng et al., "Judging LLM-as-a-judge", NeurIPS 2023, table 2, is 0.75.
+BEYOND = 0.9
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
 LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the side listed first"}
 FIRST = "the left side (shown first)"
@@ -31,6 +36,7 @@ class Sides(NamedTuple):
     meaning: bool  # whether they say how a pair was presented
     left: str  # what the left side is called in a sentence: "the home side"
     why: str  # why they have a meaning, or none, as part of a sentence
+    remark: str = ""  # what a reader of the log should know before it is ranked
 
 
 def sides_of(duels: Duels) -> Sides:
@@ -51,6 +57,13 @@ def sides_of(duels: Duels) -> Sides:
         return Sides(False, left, f"the {named} list the winner first")
     if won[0] == 0 and won[1] >= BY_CHANCE:
         return Sides(False, left, "one side won every decided duel: the winner is written there")
+    grounded = found is not None and found[0] in GROUNDS
+    if not grounded and sum(won) and wilson(won[1], sum(won))[0] > BEYOND:
+        side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
+        share = percent(won[1] / sum(won))
+        why = f"the {side} side won {share} % of the decided duels, as where the winner is written"
+        remark = f"{why} there: sides are not used (--order-effect takes it for an advantage)"
+        return Sides(False, left, f"{why} there", remark)
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
             return Sides(False, left, "every pair is listed in one order only, as by name")

@@ -44,6 +44,7 @@ from bayesduel.data.read.rankings import ranking_columns, rankings_in
 from bayesduel.data.read.reading import notice_of, understood
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
+from bayesduel.data.sides import sides_of
 from bayesduel.data.votes import LARGEST_GRADE, ReadSummary, TieRule
 from bayesduel.system.arguments import (
     check_flag,
@@ -469,6 +470,8 @@ def _read(
             whole = log_of(log, read_summary(None, n_rows))
             if isinstance(whole, Duels):
                 remark_on_components(source, roles, whole)
+                if remark := sides_of(whole).remark:
+                    _say(source, remark)
             return whole
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
