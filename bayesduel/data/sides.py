@@ -5,8 +5,9 @@ and second, home and away, or white and black, or where a log was built without 
 none where the columns are winner and loser (or chosen and rejected) or have other names, where the
 log is a matrix or counts by pair, where one side won every decided duel or surely over 90 % of them
 (the winner was written there), and where every pair is listed in one order only, beyond chance
-(names in their order, say). A series at one ground keeps its order too: home and away, and white and black, have a meaning all
-the same, unless all pairs follow the order of their names or scores alone explain any advantage.
+(names in their order, say). A series at one ground keeps its order too: home and away, and white
+and black, have a meaning all the same, unless all pairs follow the order of their names or scores
+alone explain any advantage.
 
 A column that tells which games were on neutral ground is not used; the reason says so.
 """
