@@ -95,6 +95,9 @@ def verdict_words(
             f"explains the cycles ({p_value(e.p_conditions, CONDITIONAL)}).",
             advice,
         )
+    without = ""
+    if e.without_order == "strong":
+        without = f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}. "
     if e.strength == "no power":
         return (
             "The log cannot tell whether a ranking holds: cycles whose every step is won at "
@@ -105,7 +108,7 @@ def verdict_words(
                 for words in (
                     f"Its cyclic triads are no more than transitive models predict ({p}).",
                     once_words(e),
-                    advice,
+                    f"{without}{advice}",
                 )
                 if words
             ),
@@ -129,9 +132,6 @@ def verdict_words(
             f"logs of each null model, the p-value is within Monte Carlo error of {LEVEL:g}.",
             f"Transitivity is neither established nor rejected. {advice}",
         )
-    without = ""
-    if e.without_order == "strong":
-        without = f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}. "
     if e.strength == "weak":
         strongly = p_words(e.p_strong, e.n_replicated)
         return (
