@@ -129,6 +129,15 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
         "COLUMN",
         "Column of the side or the arm that was shown first; it becomes the left side.",
     ),
+    "shape": (
+        "NAME",
+        "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
+        "choices, ranks, one-hot, matches, or the name of a tool; none: a row is a duel.  "
+        "[default: found]",
+    ),
+    "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
+    "decimal": ([",", "."], "The sign before decimals.  [default: found]"),
+    "time-format": ("FORMAT", "How times are written, as %d/%m/%Y.  [default: found]"),
     "by": ("COLUMN", "Treat LOG as many logs, one per value."),
     "memory": (
         "SIZE",
@@ -139,8 +148,9 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _READING = [name.replace("-", "_") for name in READING]
-OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad"}  # that a log of rankings takes, too
-_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first")
+# Options that a log of rankings takes, too.
+OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad", "shape", "where"}
+_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first", "shape")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
 OF_LOGS = (*_READING, *_FITTING, "order_effect", "term")  # options that a saved fit cannot honour
@@ -341,7 +351,7 @@ def read_log(
             if others and not shipped and holds_rankings(log):
                 raise click.UsageError(
                     f"{others[0]} cannot be used with this log: it is of rankings, which know "
-                    "--judge, --group, --keep, --weight and --on-bad"
+                    "--judge, --group, --keep, --weight, --shape, --where and --on-bad"
                 ) from error
             if not isinstance(error, ColumnError):
                 raise

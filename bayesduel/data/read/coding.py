@@ -15,8 +15,10 @@ DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": No
             "group": None, "time": None, "weight": None, "sampling_weight": None,
             "covariates": (), "keep": (), "ties": "keep", "missing": (),
             "coding": None, "means": None, "grades": None, "lower_is_better": False,
-            "tie": None, "shown_first": None}  # fmt: skip
+            "tie": None, "shown_first": None, "shape": None, "where": None, "decimal": None,
+            "time_format": None}  # fmt: skip
 LISTS = ("covariates", "keep", "missing")
+OF_SOURCE = ("shape", "where", "decimal", "time_format")
 AS_GIVEN = ("ties", "lower_is_better")
 
 
@@ -33,6 +35,7 @@ def options_of(roles: Roles, reading: Meaning | None, given: Mapping[str, Any]) 
     if not found["lower_is_better"]:
         del found["lower_is_better"]
     found |= {name: list(given[name]) for name in LISTS if given[name]}
+    found |= {name: given[name] for name in OF_SOURCE if given[name] is not None}
     found |= {role: column for role, column in roles.taken.items() if role in DEFAULTS}
     if roles.margin_right is not None:
         found["margin"] = [roles.margin, roles.margin_right]

@@ -158,6 +158,7 @@ class Roles:
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
     coding: str | None = None  # the coding of outcomes, None where the outcomes decide
     asked: Any = None  # the meaning of outcomes that was asked for (``means=``, ``grades=``)
+    time_format: str | None = None  # of :func:`time.strftime`; None: as the times are written
     first: Any = None  # how `shown_first` is read; known when the rows are
     lower_is_better: bool = False  # whether the side with the lower score won
     counted: bool = False  # whether counts of equal votes are enough where votes are needed
@@ -312,7 +313,7 @@ def assign(
         _find_margin(finder, side)
     _drop_difference(finder, peek)
     if given["time"] is None:
-        _find_time(finder, peek)
+        _find_time(finder, peek, given["time_format"])
     for role in OWN:
         if given[role] is None and role != "time":
             names = ROLES[role]
@@ -542,8 +543,11 @@ def _find_outcome(finder: _Finder, peek: Peek) -> None:
         finder.guessed.append("outcome")
 
 
-def _find_time(finder: _Finder, peek: Peek) -> None:
-    """Find the time: its own name, else the first column of the usual names that holds times."""
+def _find_time(finder: _Finder, peek: Peek, form: str | None) -> None:
+    """Find the time: its own name, else the first column of the usual names that holds times.
+
+    form: the format of times that was given, or None.
+    """
     if "time" in finder.columns and "time" not in finder.found.values():
         finder.found["time"] = "time"
         return
@@ -551,7 +555,7 @@ def _find_time(finder: _Finder, peek: Peek) -> None:
     read = peek(free) if free else {}
     for column in free:
         texts = pa.array(read[column].texts, pa.string())
-        _, unreadable = times(texts, column, time_kind(texts))
+        _, unreadable = times(texts, column, form or time_kind([texts]))
         if not unreadable.any():
             finder.found["time"] = column
             finder.guessed.append("time")

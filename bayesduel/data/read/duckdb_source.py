@@ -112,6 +112,9 @@ class FileSource:
     ordered = True  # left and right may say how a pair was presented
     coding: str | None = None  # of its outcomes, where the source knows
     shape = "one duel per row"
+    kind = "duels"  # or "rankings"
+    used: tuple[str, ...] = ()  # options that are done with
+    recognised: str | None = None  # the name of its shape, where it has one
 
     def __init__(
         self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
@@ -147,7 +150,15 @@ class FileSource:
             return None
         body = list(zip(*records[1:], strict=True))
         names = (f"{k} {name}" if not k else name for k, name in enumerate(file.columns))
-        return wins_in_columns(dict(zip(names, body, strict=True)))
+        try:
+            return wins_in_columns(dict(zip(names, body, strict=True)))
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    @property
+    def delimiter(self) -> str:
+        """The sign between the fields of the first file, "" where it is not a text file."""
+        return self._files[0].delimiter
 
     @property
     def own_nulls(self) -> bool:
@@ -164,15 +175,15 @@ class FileSource:
 
     def records(self, con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> str:
         """Return the query of some columns as JSON, null where there is none, with row numbers."""
-        (file,) = self._files
         there = [name for name in names if name in self._types]
-        if file.is_json:
-            fields = {name: name_of(name) for name in there}
-        else:
-            fields = {name: self._field(file, name) for name in there}
-        scan = self._scan(file, text_in_sql(self._plain[file.path]), self._skip, there)
-        taken = as_json(fields, names)
-        return f"SELECT row_number() OVER () - 1 AS row_of_file, {taken} FROM {scan}"
+        parts = []
+        for file, scan in self._scans(self._skip, there):
+            json = file.is_json
+            fields = {name: name_of(name) if json else self._field(file, name) for name in there}
+            parts.append(f"SELECT {as_json(fields, names)} FROM {scan}")
+        return (
+            f"SELECT row_number() OVER () - 1 AS row_of_file, * FROM ({' UNION ALL '.join(parts)})"
+        )
 
     def places(self) -> list[str]:
         """Return the place of each row."""
@@ -194,7 +205,7 @@ class FileSource:
             with self.explaining():
                 batches = self._tally(roles) if roles.tallied else self._votes(roles)
                 batches = self._few_enough(batches)
-                rows = Rows.from_batches(batches, roles.taken, None)
+                rows = Rows.from_batches(batches, roles.taken, roles.time_format)
         except _LineFault:
             self._hashes = []
             if self._skip:
@@ -232,7 +243,7 @@ class FileSource:
         return coded(self._sound(columns), columns.taken)
 
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
-        """Return the first `n` rows of columns as text by role."""
+        """Return the first `n` rows of columns as text by role; nested columns are empty."""
         try:
             batches = self._batches(f"FROM ({self._log(columns)}) LIMIT {n}")
             return coded(batches, columns.taken, lenient=True)
@@ -358,8 +369,13 @@ class FileSource:
                     found[role] = known["label"].combine_chunks(), known["hash"].combine_chunks()
         return found
 
-    def _scans(self, skip: bool = False) -> Iterator[tuple[formats.LogFile, str]]:
-        """Yield a table function for each kind of file, with the first file of the kind."""
+    def _scans(
+        self, skip: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[formats.LogFile, str]]:
+        """Yield a table function for each kind of file, with the first file of the kind.
+
+        names: as in :meth:`_scan`.
+        """
 
         def kind(file: formats.LogFile) -> tuple[Any, ...]:
             columns = file.columns or tuple(self._columns_of(file))  # Parquet has a schema
@@ -368,7 +384,7 @@ class FileSource:
         for _, alike in groupby(self._files, kind):
             files = list(alike)
             paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
-            yield files[0], self._scan(files[0], paths, skip)
+            yield files[0], self._scan(files[0], paths, skip, names)
 
     def _scan(
         self, file: formats.LogFile, paths: str, skip: bool, names: Sequence[str] | None = None

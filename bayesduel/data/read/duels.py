@@ -19,7 +19,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import OutlierWarning
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read import log_from_rows
-from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
+from bayesduel.data.read.coding import DEFAULTS, OF_SOURCE, options_of, with_stored
 from bayesduel.data.read.columns import Columns, Given, Roles, assign
 from bayesduel.data.read.components import remark_on_components
 from bayesduel.data.read.duckdb_source import FileSource
@@ -68,7 +68,7 @@ __all__ = ["log_in", "read_duels"]
 OnBad = Literal["error", "skip"]
 SIDES = ("left", "right")
 PEEKED = 10_000  # rows by which columns are told apart
-NO_COLUMNS = ("ties", "missing", "coding", "means", "grades", "lower_is_better")
+NO_COLUMNS = ("ties", "missing", "coding", "means", "grades", "lower_is_better", *OF_SOURCE)
 NAMES = ("covariates", "keep")  # options that are lists of columns
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
@@ -119,6 +119,10 @@ def read_duels(  # type: ignore[misc]
     lower_is_better: bool = False,
     tie: Given = None,
     shown_first: Given = None,
+    shape: str | Literal[False] | None = None,
+    where: str | None = None,
+    decimal: str | None = None,
+    time_format: str | None = None,
     like: Any = None,
     memory: str | int | None = None,
     shard: str | None = None,
@@ -138,7 +142,8 @@ def read_duels(  # type: ignore[misc]
     ----------
     path_or_frame
         A path, a folder, a glob, or a list of these: CSV, TSV (UTF-8, with a header line), JSON
-        (lines, or a list of objects) or Parquet, each plain, .gz or .zst. Or a frame: pandas,
+        (lines, or a list of objects) or Parquet, each plain, .gz or .zst; a sheet of Excel (with
+        the extra ``excel``). Or a frame: pandas,
         Polars, PyArrow, DuckDB, Dask, PySpark, Ibis; rows of lazy frames are counted by their own
         engine. Or a list of tuples (left, right, outcome) or (winner, loser), a list of
         dictionaries (rows) or a dictionary of columns. Columns ``wins_a`` and ``wins_b`` (and
@@ -150,7 +155,8 @@ def read_duels(  # type: ignore[misc]
         are not used. Judgements as other tools write them are recognised (a message says what was
         taken as what), and may be several formats in a folder: arena-hard-auto, alpaca_eval,
         MT-bench, logs of arenas with style metadata, Inspect, Label Studio, Argilla, tables of
-        scores (:mod:`bayesduel.data.read.judgement_formats`).
+        scores (:mod:`bayesduel.data.read.tools`,
+        :mod:`bayesduel.data.read.shapes`).
     left, right
         Columns of the two arms.
     outcome
@@ -212,6 +218,21 @@ def read_duels(  # type: ignore[misc]
     shown_first
         Column of the side or the arm that was shown first; it becomes the left side. Such a column
         is found by its usual names. False: none.
+    shape
+        Which rows and columns make one comparison, a name of
+        :data:`bayesduel.data.read.shapes.SHAPES` or of a tool: "duels", "counts", "matrix",
+        "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
+        by :func:`bayesduel.read_rankings`), "one-hot", "matches" (two rows per match). Columns that
+        are given are then those of the shape. None: recognised where it is unmistakable and no
+        columns are given. False: a row is a duel.
+    where
+        A condition in SQL (DuckDB's) on the columns of the source: ``"status = 'ok' AND n > 2"``.
+        Rows for which it is not true are left out, and counted.
+    decimal
+        The sign before decimals, "," or ".". None: recognised in files of semicolons.
+    time_format
+        How times are written, as in :func:`time.strftime`: ``"%d/%m/%Y"``. None: ISO 8601, numbers,
+        or another form where all times leave no doubt.
     like
         An earlier log, or a fit of it: columns and coding are those that it was read with, where
         they are not given here.
@@ -259,7 +280,8 @@ def read_duels(  # type: ignore[misc]
              "keep": keep, "ties": ties, "missing": missing, "coding": coding,
              "sampling_weight": sampling_weight, "means": means, "grades": grades,
              "lower_is_better": lower_is_better, "tie": tie,
-             "shown_first": shown_first}  # fmt: skip
+             "shown_first": shown_first, "shape": shape, "where": where, "decimal": decimal,
+             "time_format": time_format}  # fmt: skip
     options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
@@ -317,14 +339,21 @@ def _read_any(
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(given)
+    given_columns = {name: options[name] for name in asked - {*NO_COLUMNS, "by"}}
+    given_columns |= {"by": by, "lower_is_better": options["lower_is_better"]}
     opened = open_log(
         frame,
         skip=on_bad == "skip",
         memory=memory,
         words=words,
-        shape=False if named else None,
+        shape=False if options["shape"] is None and named else options["shape"],
+        given=given_columns,
+        where=options["where"],
+        decimal=options["decimal"],
     )
     with opened as source:
+        options = options | {role: DEFAULTS[role] for role in source.used}
+        options = options | {"shape": source.recognised or options["shape"]}
         columns = source.columns()
         if shard is not None and "shard" in columns:
             options = options | {"keep": tuple(dict.fromkeys((*options["keep"], "shard")))}
@@ -352,9 +381,11 @@ def _read_any(
             coding=coding,
             counted=shard is not None,
             asked=_asked_meaning(options, roles, source.name),
+            time_format=options["time_format"],
             lower_is_better=options["lower_is_better"],
         )
-        if roles.lower_is_better and roles.margin is None and coding != SCORED:
+        scored = roles.margin is not None or coding == SCORED or "lower_is_better" in source.used
+        if roles.lower_is_better and not scored:
             raise ValueError(
                 f"{source.name}: lower_is_better should be given of scores or a margin, got the "
                 f"outcome {roles.outcome!r}"
@@ -527,7 +558,7 @@ def _checked(
                 raise refusal(first.where, first.what, examined.n_bad - first.n)
     source.check_votes(roles)
     batches = (chunk.batch for chunk in source.numbered(roles))
-    rows = Rows.from_batches(batches, roles.taken, None)
+    rows = Rows.from_batches(batches, roles.taken, roles.time_format)
     roles, rows, examined = _examined(source, rows, roles, missing)
     faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
     if faults and on_bad == "error":

@@ -52,7 +52,11 @@ FAULTS = (
     ("margin", f"should be {FINITE} (margin=False or --margin none ignores it)"),
     ("margin", "should agree with outcome {outcome} (margin=False or --margin none ignores it)"),
     ("weight", "should be a whole number of identical duels (those of a survey: sampling_weight)"),
-    ("time", "should be an ISO date or time (time=False or --time none ignores it)"),
+    (
+        "time",
+        "should be an ISO date or time, or one in a time_format (--time-format); time=False or "
+        "--time none ignores it",
+    ),
     ("time", "should be a number (time=False or --time none ignores it)"),
     ("sampling_weight", "should be a positive number"),
     ("tie", "should be true or false (tie=False or --tie none ignores it)"),
@@ -219,7 +223,7 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
             sign = np.sign(np.nan_to_num(rows.margin))
             blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), AGREE)
     if rows.unreadable_time is not None:
-        blame(rows.unreadable_time, DATE if rows.time_kind == "date" else TIME)
+        blame(rows.unreadable_time, TIME if rows.time_kind == "number" else DATE)
     if rows.sampling_weight is not None:
         blame(np.isnan(rows.sampling_weight), SAMPLING)
     if rows.covariates is not None:

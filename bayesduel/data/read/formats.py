@@ -31,6 +31,7 @@ __all__ = [
     "check_file",
     "check_once",
     "expand",
+    "is_spreadsheet",
     "json_object",
     "json_objects",
     "names_log",
@@ -54,6 +55,7 @@ ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF fil
             b"\xd0\xcf\x11\xe0": "an old Excel file", b"\x89PNG": "a PNG picture",
             b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
 HEAD = 65_536  # bytes read to recognise the format
@@ -199,6 +201,11 @@ def check_file(name: str) -> None:
 def names_log(name: str) -> bool:
     """Return whether a file is a log by its name."""
     return _named(name)[1] is not None
+
+
+def is_spreadsheet(path: Any) -> bool:
+    """Return whether a path is that of a spreadsheet, by its name."""
+    return isinstance(path, str | os.PathLike) and str(path).lower().endswith(SPREADSHEETS)
 
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:

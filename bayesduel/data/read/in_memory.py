@@ -46,7 +46,9 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)[rows]
     if not all(kind.kind in "biuf" for kind in named.dtypes):
         return None
-    return WinsMatrix(named.to_numpy(dtype=float), rows)
+    wins = named.to_numpy(dtype=float)
+    check_counts(wins)
+    return WinsMatrix(wins, rows)
 
 
 def as_frame(given: Any) -> tuple[Any, str | None]:
@@ -96,7 +98,23 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
         cells = np.array([[float(v or 0) for v in values] for _, values in others], dtype=float).T
     except ValueError:
         return None
-    return WinsMatrix(cells[:, [names.index(label) for label in labels]], labels)
+    wins = cells[:, [names.index(label) for label in labels]]
+    check_counts(wins)
+    return WinsMatrix(wins, labels)
+
+
+def check_counts(wins: np.ndarray) -> None:
+    """Raise ValueError for a matrix of proportions, which add up to 1 over the diagonal."""
+    above = np.triu_indices(len(wins), 1)
+    both = (wins + wins.T)[above]
+    if np.array_equal(wins, np.round(wins)) or not np.allclose(both[both > 0], 1, atol=0.02):
+        return
+    raise ValueError(
+        "a matrix should hold counts of wins (times the arm of the row beat the arm of the "
+        f"column), got proportions, such as {wins[above][0]:g} and {wins.T[above][0]:g}; multiply "
+        "each by the number of duels of its pair, or give a row for each pair: left, right, outcome "
+        "(the proportion) and weight (the number of duels)"
+    )
 
 
 def _are_rows_of_numbers(rows: list[Any]) -> bool:

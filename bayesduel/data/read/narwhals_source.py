@@ -39,8 +39,12 @@ class FrameSource:
     """
 
     files: tuple[str, ...] = ()
+    delimiter = ""  # between the fields of a text file
     ordered = True  # left and right may say how a pair was presented
     coding: str | None = None  # of its outcomes, where the source knows
+    kind = "duels"
+    used: tuple[str, ...] = ()  # options that are done with
+    recognised: str | None = None  # the name of its shape, where it has one
     own_nulls = True  # "" is a text like any other, as the format has missing values
 
     def __init__(self, frame: Any, words: str | None = None) -> None:
@@ -110,7 +114,10 @@ class FrameSource:
     def places(self) -> list[str]:
         """Return the place of each row."""
         n = self._count_by(self._frame.lazy(), None)[None]
-        return [f"{self.name}, row {i} (the first is 0)" for i in range(n)]
+        return [self._place(i) for i in range(n)]
+
+    def _place(self, number: int) -> str:
+        return f"{self.name}, row {number} (the first is 0)"
 
     def rows(self, roles: Roles) -> Rows:
         """Return the votes of the frame, or counts of equal rows if `roles` needs no votes.
@@ -126,7 +133,7 @@ class FrameSource:
                 f"(cast it before reading)"
             )
         self._take_over(roles, self._tally if tallied else self._votes)
-        rows = Rows.from_batches(_batches(self._taken_over), roles.taken, None)
+        rows = Rows.from_batches(_batches(self._taken_over), roles.taken, roles.time_format)
         n_rows = self._count_by(self._frame.lazy(), None)[None]
         if int(rows.n.sum()) != n_rows:
             raise ValueError(
@@ -177,7 +184,7 @@ class FrameSource:
                 places = [f"{self.name}, where {', '.join(row)}" for row in held]
             else:
                 numbers = range(start, start + len(batch))
-                places = [f"{self.name}, row {i} (the first is 0)" for i in numbers]
+                places = [self._place(i) for i in numbers]
             start += len(batch)
             yield Numbered(places, batch)
 

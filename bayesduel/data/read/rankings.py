@@ -19,19 +19,19 @@ is left out, and so said. Labels are read as by :func:`bayesduel.read_duels`.
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
-from bayesduel.data.read.columns import ROLES, WITH_ID, Given, plain, take
+from bayesduel.data.read.columns import ROLES, WITH_ID, Given, has_arms, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
-from bayesduel.data.read.formats import expand, recognise
+from bayesduel.data.read.formats import expand, is_spreadsheet, recognise
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, order_of, orders_nothing
-from bayesduel.data.read.source import open_source
+from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
 from bayesduel.text import count, join
@@ -57,6 +57,7 @@ ORDINALS = (
           for k in range(1, 21)),
 )  # fmt: skip
 BETWEEN = ("left", "right", "outcome", "winner", "loser")  # columns of duels
+RANKED = ("choices", "ranks")  # shapes that may be of rankings
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
 NAMED = 8  # columns and words that a notice names
 
@@ -87,6 +88,8 @@ def read_rankings(
     group: Given = None,
     keep: Sequence[str] = (),
     on_bad: str = "error",
+    shape: str | Literal[False] | None = None,
+    where: str | None = None,
 ) -> Rankings:
     """Read a log whose rows order two or more arms, or name the best, or the best and worst.
 
@@ -114,6 +117,12 @@ def read_rankings(
     on_bad
         "error": stop at a bad row; "skip": leave it out (of the long form its whole ranking) and
         say so.
+    shape
+        "ranks" (a column for each arm that holds its place) or "choices" (a row for each
+        alternative, chosen or not). None: recognised where it is unmistakable and no columns are
+        given. False: not looked for.
+    where
+        A condition in SQL on the rows that are read, as of :func:`bayesduel.read_duels`.
 
     Returns
     -------
@@ -147,8 +156,16 @@ def read_rankings(
         check_type(given, str | bool | None, role, "the name of a column, or False")
     keep = texts_of(keep, "keep")
     check_one_of(on_bad, "on_bad", ("error", "skip"))
-    frame, _ = as_frame(path_or_frame)
-    with open_source(frame) as source:
+    frame, words = as_frame(path_or_frame)
+    if shape is None and columns:
+        shape = False
+    given = {role: name for role, name in beside.items() if isinstance(name, str)}
+    opened = open_log(
+        frame, words=words, shape=shape, given=given, rankings=True, where=where,
+    )  # fmt: skip
+    with opened as source:
+        if shape and source.kind != "rankings":
+            raise ValueError(f"shape should be one of rankings (ranks, choices), got {shape!r}")
         there = source.columns()
         if isinstance(weight, str):
             columns["weight"] = weight
@@ -188,6 +205,10 @@ def read_rankings(
             n_bad_rows=len(said.faults),
             bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
         )
+        for line in source.said("") if source.kind == "rankings" else ():
+            print(f"read {source.name}: {line}", file=sys.stderr)
+        for why, n in source.left_out():
+            print(f"read {source.name}: left out: {why} ({count(n, 'row')})", file=sys.stderr)
         for line in _notices(summary, said, _texts(source, unread)):
             print(f"read {source.name}: {line}", file=sys.stderr)
 
@@ -214,17 +235,23 @@ def rankings_in(path_or_frame: Any, **options: Any) -> Rankings | None:
 
     `options` are those of :func:`read_rankings`.
     """
-    return read_rankings(path_or_frame, **options) if holds_rankings(path_or_frame) else None
+    shape = options.get("shape")
+    return read_rankings(path_or_frame, **options) if holds_rankings(path_or_frame, shape) else None
 
 
-def holds_rankings(path_or_frame: Any) -> bool:
-    """Return whether the columns of a file or a frame are those of rankings."""
+def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
+    """Return whether the columns of a file or a frame, or its shape, are those of rankings."""
+    if shape not in (None, *RANKED):
+        return False
     paths = [path_or_frame] if isinstance(path_or_frame, str) else path_or_frame
     if isinstance(paths, list) and not any(map(is_address, paths)):
-        names = recognise(expand(path_or_frame)[0]).columns  # of a header, without the rows
-        if names and ranking_columns(names) is None:
+        first = expand(path_or_frame)[0]
+        names = () if is_spreadsheet(first) else recognise(first).columns  # without the rows
+        if shape is None and names and ranking_columns(names) is None and has_arms(names):
             return False
-    with open_source(path_or_frame) as source:
+    with open_log(path_or_frame, rankings=True, shape=shape) as source:
+        if source.kind == "rankings":
+            return True
         found = ranking_columns(source.columns())
         if found is None or "order" not in found:
             return found is not None

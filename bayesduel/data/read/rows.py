@@ -5,7 +5,7 @@ integers at once, so that a vote takes a few bytes whatever its labels.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayesduel.data.read.dates import dates_in, format_of_dates
 from bayesduel.data.votes import LARGEST_SIZE, as_whole, is_whole
 from bayesduel.system.arguments import text_of
 
@@ -36,7 +37,7 @@ WHITE_SPACE = (  # what str.strip removes
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 TEXTS = ("left", "right", "outcome", "judge", "group", "by", "tie", "shown_first")
-TimeKind = str  # "number" or "date"
+TimeKind = str  # "number", "date" (ISO 8601) or a format of :func:`time.strftime`
 
 
 class KindError(ValueError):
@@ -83,6 +84,7 @@ class Rows:
     # (n_entries, covariates); or None
     covariates: np.ndarray | None = None
     kept: tuple[Coded, ...] = ()  # further columns of text
+    time_kind: TimeKind = "number"  # how times are written
 
     def __len__(self) -> int:
         return len(self.n)
@@ -91,11 +93,6 @@ class Rows:
     def counted(self) -> bool:
         """Whether entries are counts of equal rows, which an engine gives in any order."""
         return self.n.strides != (0,)
-
-    @property
-    def time_kind(self) -> TimeKind:
-        """Whether times are dates or, as where there are none, numbers."""
-        return "date" if self.time is not None and self.time.dtype.kind == "M" else "number"
 
     @property
     def texts(self) -> "list[Coded]":
@@ -119,10 +116,11 @@ class Rows:
         batches: columns named by role; counts also have ``n_rows`` and, with weights,
             ``n_bad_weight`` and ``n_zero_weight`` (and `weight` is a sum).
         columns: the column of each role, for messages.
-        kind: how to read times given as text; None: as most of the first batch.
+        kind: how to read times given as text; None: as they are written in all batches.
         Raises ValueError if a column contains anything but text, numbers or times.
         """
         parts: dict[str, list[np.ndarray]] = {}
+        moments: list[pa.Array] = []
         kept = [role for role in columns if re.fullmatch(r"kept_[0-9]+", role)]
         encoders = {role: _Encoder() for role in (*TEXTS, *kept) if role in columns}
 
@@ -143,8 +141,11 @@ class Rows:
                 found = [_difference(batch, columns, role) for role in roles]
                 keep("covariates", np.column_stack(found))
             if "time" in columns:
-                kind = kind or time_kind(batch.column("time"))
-                time, unreadable = times(batch.column("time"), columns["time"], kind)
+                moments.append(batch.column("time"))
+        if moments:
+            kind = kind or time_kind(moments)
+            for column in moments:
+                time, unreadable = times(column, columns["time"], kind)
                 keep("time", time)
                 keep("unreadable_time", unreadable)
 
@@ -158,7 +159,7 @@ class Rows:
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
             joined.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
         own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | joined
-        return cls(**own, kept=tuple(coded[role] for role in kept))
+        return cls(**own, kept=tuple(coded[role] for role in kept), time_kind=kind or "number")
 
 
 def coded(
@@ -224,6 +225,9 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
         text = pc.replace_substring_regex(
             pc.utf8_trim(column, characters=WHITE_SPACE), pattern=r"^\+", replacement=""
         )
+        lower = pc.utf8_lower(text)
+        for word, value in (("true", "1"), ("false", "0")):  # as a frame has them
+            text = pc.if_else(pc.equal(lower, word), pa.scalar(value, kind), text)
         readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
         column = pc.if_else(readable, text, pa.scalar(None, kind))
     elif not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
@@ -232,20 +236,24 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
 
 
-def time_kind(column: pa.Array) -> TimeKind:
-    """Return "number" if most known times are numbers, else "date"."""
-    column = _flat(column)
-    if _is_text(column.type):
-        present = _present(column)
-        readable = np.isfinite(numbers(column, "time")) & present
-        return "number" if 2 * readable.sum() > present.sum() else "date"
-    return "number" if _is_number(column.type) else "date"
+def time_kind(columns: Sequence[pa.Array]) -> TimeKind:
+    """Return "number" if most known times are numbers, the format of all, or else "date"."""
+    flat = [_flat(column) for column in columns]
+    texts = [column for column in flat if _is_text(column.type)]
+    if not texts:
+        return "number" if all(_is_number(column.type) for column in flat) else "date"
+    present = sum(int(_present(column).sum()) for column in texts)
+    readable = sum(int((np.isfinite(numbers(c, "time")) & _present(c)).sum()) for c in texts)
+    if 2 * readable > present:
+        return "number"
+    distinct = {text.strip() for column in texts for text in pc.unique(column).to_pylist() if text}
+    return format_of_dates(sorted(distinct - {""})) or "date"
 
 
 def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
     """Return times, float64 or datetime64[us] in UTC, and which cannot be read.
 
-    Text is read as ISO 8601; a missing time is NaN or NaT, not a fault.
+    Text is read as its `kind` says; a missing time is NaN or NaT, not a fault.
 
     Raises ValueError if the column contains neither times nor numbers nor text.
     """
@@ -259,7 +267,8 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
     if _is_text(column.type):
         text = pc.utf8_trim(column, characters=WHITE_SPACE)
         known = pc.fill_null(pc.not_equal(text, ""), False)
-        days, present = _dates(pc.if_else(known, text, None)), known.to_numpy(zero_copy_only=False)
+        present = known.to_numpy(zero_copy_only=False)
+        days = _dates(pc.if_else(known, text, None), kind)
         return days, present & np.isnat(days)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise KindError(f"column {name!r} should contain times, got {column.type}")
@@ -267,8 +276,13 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
     return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
 
 
-def _dates(text: pa.Array) -> np.ndarray:
-    """Return dates written in ISO 8601 as datetime64[us] in UTC, NaT where they cannot be read."""
+def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
+    """Return dates written in ISO 8601 or in a format, NaT where not; datetime64[us] in UTC."""
+    if kind != "date":
+        coded = text.dictionary_encode()
+        days = dates_in([*coded.dictionary.to_pylist(), None], kind)
+        missing = len(coded.dictionary)
+        return days[coded.indices.fill_null(missing).to_numpy(zero_copy_only=False)]
     for zone in (None, "UTC"):  # Arrow reads the usual forms, all with a zone or none, far faster
         try:
             read = pc.cast(text, pa.timestamp("us", zone))

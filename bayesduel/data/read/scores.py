@@ -8,6 +8,7 @@ from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.source import bad_row, open_log
 from bayesduel.data.votes import ReadSummary
+from bayesduel.text import count
 
 __all__ = ["votes_of_scores"]
 
@@ -24,9 +25,11 @@ def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, A
     Raises ValueError if it is no table of scores, or a score is no number.
     """
     frame, words = as_frame(path_or_frame)
-    with open_log(frame, words=words, scores=given) as source:
+    with open_log(frame, words=words, shape="scores", given=given) as source:
         for line in source.said(""):
             print(f"read {source.name}: {line}", file=sys.stderr)
+        for why, n in source.left_out():
+            print(f"read {source.name}: left out: {why} ({count(n, 'row')})", file=sys.stderr)
         there = source.columns()
         columns = Columns({role: name for role, name in TAKEN.items() if name in there})
         votes: dict[str, Any] = {r: c.texts for r, c in source.texts(columns).items()}

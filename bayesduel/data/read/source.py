@@ -8,15 +8,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from bayesduel.data.read.address import files_of, is_address, opened_address, shown_address
 from bayesduel.data.read.columns import Columns
+from bayesduel.data.read.conditions import check_condition
+from bayesduel.data.read.decimals import columns_with_commas
 from bayesduel.data.read.duckdb_source import ENTRY, FileSource, connected
 from bayesduel.data.read.faults import refusal
-from bayesduel.data.read.formats import called, check_once, expand
-from bayesduel.data.read.judgement_formats import recognisable
+from bayesduel.data.read.formats import called, check_once, expand, is_spreadsheet
 from bayesduel.data.read.rows import KindError
+from bayesduel.data.read.shape import Asked, Part
+from bayesduel.data.read.shapes import RANKS, checked_shape, duels, shape_asked, shape_found
 from bayesduel.system.arguments import shown_value, text_of
 
 __all__ = ["Fault", "bad_row", "open_log", "open_source"]
@@ -34,6 +37,10 @@ def open_source(path_or_frame: Any) -> Iterator[Any]:
     neither; ValueError if a file is not in the format of its name, or the files' columns differ.
     """
     if _are_paths(path_or_frame):
+        (first, *others) = expand(path_or_frame)
+        if is_spreadsheet(first) and not others:
+            yield _spreadsheet(first)
+            return
         with connected() as (con, folder):
             yield FileSource(path_or_frame, con, folder, False, None)
     else:
@@ -48,22 +55,33 @@ def open_log(
     skip: bool = False,
     memory: int | None = None,
     words: str | None = None,
-    scores: Mapping[str, Any] | None = None,
-    shape: str | bool | None = None,
+    shape: str | Literal[False] | None = None,
+    given: Mapping[str, Any] | None = None,
+    rankings: bool = False,
+    where: str | None = None,
+    decimal: str | None = None,
 ) -> Iterator[Any]:
-    """Open files or a frame of duels, which may be judgements in the formats of other tools.
+    """Open files or a frame of duels or of rankings, which may be in a shape of their own.
 
     path_or_frame: as in :func:`open_source`. The files of a folder may have several formats, where
         each is recognised.
     skip: whether lines that cannot be parsed are left out, or refused.
     memory: bytes that reading files may take; None: no limit.
     words: what a frame is called; None: by its type.
-    shape: False: the columns are those of duels, and no other shape is looked for.
-    scores: of a table of scores, its columns ``item``, ``model`` and ``score`` (None: found), and
-        whether the ``margin`` is their difference. None: what it is is recognised.
-    Raises OSError, TypeError or ValueError: as there; if `memory` is given for a frame; or if it
-    should be a table of scores, and is none.
+    shape: its name (:data:`bayesduel.data.read.shapes.SHAPES`, or a tool's); None: recognised where
+        it is unmistakable; False: a row is a duel.
+    given: options that name columns, by role, for a shape that is named.
+    rankings: whether rankings are read; a shape of duels is not looked for then.
+    where: a condition in SQL; other rows are left out, and counted.
+    decimal: the sign before decimals, "," or "."; None: recognised where a file of semicolons has
+        numbers with commas alone.
+    Raises OSError, TypeError or ValueError: as there; if `memory` is given for a frame; if a table
+    lacks what its shape needs; if it holds rankings where duels are read; or if `where` is not a
+    condition.
     """
+    if where is not None:
+        check_condition(where)
+    asked = Asked(checked_shape(shape), given or {}, rankings, where, decimal)
     if not _are_paths(path_or_frame):
         if memory is not None:
             raise ValueError(
@@ -71,27 +89,31 @@ def open_log(
                 f"has a limit), got {memory:,} bytes"
             )
         with _frame(path_or_frame, words) as frame:
-            if scores is None and (shape is False or not recognisable(frame.columns())):
+            parts = _parts_of([frame], asked) or _edited(frame, asked)
+            if not parts:
                 yield frame
                 return
             with connected() as (con, _):
-                yield _judgements(con, [frame], scores, frame.name, None) or frame
+                yield _shaped(con, parts, frame.name, asked)
         return
     with connected(memory) as (con, folder):
         names = expand(path_or_frame, mixed=True)
 
-        def opened(path: Any) -> FileSource:
+        def opened(path: Any) -> Any:
+            if is_spreadsheet(path):
+                return _spreadsheet(path)
             return FileSource(path, con, tempfile.mkdtemp(dir=folder), skip, memory)
 
+        joined = len(names) > 1 and any(map(is_spreadsheet, names))
         first = opened(path_or_frame if len(names) == 1 else names[0])
-        found = None
-        if scores is not None or (shape is not False and recognisable(first.columns())):
-            sources = chain([first], map(opened, names[1:]))
+        parts = _parts_of(chain([first], map(opened, names[1:])), asked, joined=joined)
+        if not parts:
+            source = first if len(names) == 1 else opened(path_or_frame)
+            parts = _edited(source, asked)
+        if parts:
             most = None if memory is None else memory // 2 // ENTRY
-            found = _judgements(con, sources, scores, called(path_or_frame, names), most)
-        if found is not None:
             check_once(names)
-        source = found or (first if len(names) == 1 else opened(path_or_frame))
+            source = _shaped(con, parts, called(path_or_frame, names), asked, most)
         try:
             yield source
         except KindError as error:
@@ -133,14 +155,55 @@ def _frame(given: Any, words: str | None = None) -> Iterator[Any]:
         yield source
 
 
-def _judgements(
-    con: Any, sources: Iterable[Any], scores: Mapping[str, Any] | None, name: str, most: int | None
-) -> Any:
-    """Return judgements as a source, or None where they are not recognised."""
-    from bayesduel.data.read.judgements import Judgements, parts_of
+def _spreadsheet(path: Any) -> Any:
+    """Return a spreadsheet as a source; Narwhals and Calamine are imported for these only."""
+    from bayesduel.data.read.spreadsheet import Spreadsheet
 
-    parts = parts_of(con, sources, scores)
-    return Judgements(con, parts, name, scores, most) if parts else None
+    return Spreadsheet(path)
+
+
+def _parts_of(sources: Iterable[Any], asked: Asked, *, joined: bool = False) -> list[Part]:
+    """Return sources with their shapes; none where one of them is read as it is.
+
+    joined: whether the sources are joined here, as nothing else does.
+    Raises ValueError if one lacks what the shape that is asked for needs.
+    """
+    parts = []
+    for source in sources:
+        found = None
+        if asked.shape:
+            found = shape_asked(source, asked.shape, asked.given)
+        elif asked.shape is None:
+            found = shape_found(source, asked.given)
+        if found is not None and asked.rankings and found.kind != "rankings":
+            found = None
+        if found is None and not joined:
+            return []
+        parts.append(Part(found or duels(source), source))
+    return parts
+
+
+def _edited(source: Any, asked: Asked) -> list[Part]:
+    """Return a source as a part whose rows are duels, where some are left out or read anew."""
+    edited = asked.where is not None or columns_with_commas(source, asked.decimal)
+    return [Part(duels(source), source)] if edited else []
+
+
+def _shaped(con: Any, parts: list[Part], name: str, asked: Asked, most: int | None = None) -> Any:
+    """Return parts as a source; raise ValueError for rankings where duels are read."""
+    from bayesduel.data.read.shaped_source import ShapedSource
+
+    ranked = next((p for p in parts if p.shape.kind == "rankings" and not asked.rankings), None)
+    if ranked is not None:
+        scores = ""
+        if ranked.shape.name == RANKS:
+            scores = ", or as scores by shape='scores' with lower_is_better=True (--shape scores "
+            scores += "--lower-is-better: 1 is best)"
+        raise ValueError(
+            f"{ranked.source.name}: rows should be duels, got rankings ({ranked.shape.said}); "
+            f"read them by bayesduel.read_rankings{scores}"
+        )
+    return ShapedSource(con, parts, name, asked, most)
 
 
 def _are_paths(given: Any) -> bool:

@@ -238,7 +238,7 @@ def test_the_verdicts_left_out_are_counted(tmp_path, capsys):
         tmp_path / "log.jsonl", [arena_hard("q", "m", None, "A>B"), arena_hard("r", "m", None)]
     )
     assert bd.read_duels(path).n_duels == 1
-    assert "; 3 rows without a verdict left out" in capsys.readouterr().err
+    assert "left out: no verdict (3 rows)" in capsys.readouterr().err
 
 
 def test_a_batch_is_read_like_an_earlier_log(tmp_path):
@@ -320,7 +320,7 @@ def test_true_is_one_and_what_is_not_finite_is_no_score():
     ("table", "options", "rule"),
     [
         (SCORES, {"item": "nowhere"}, "no column 'nowhere' for item"),
-        (SCORES[["small"]], {}, "a column of numbers for each of several models, got 'small'"),
+        (SCORES[["small"]], {}, "a column of numbers for each .*; the columns are 'small'"),
         ([long("q", "a", 1), long("q", "a", 2), long("q", "b", 2)], {}, "row 0 .* 2 of 'a' on 'q'"),
         ([long("q", "a", 1), long("r", "a", 2)], {}, "at least two models on the same items, got"),
         ([long("q", "a", "x"), long("q", "b", "1")], {}, "row 0 .*'score' .* number, got 'x'"),

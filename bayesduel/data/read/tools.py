@@ -1,87 +1,34 @@
-"""Judgements as tools for evaluating language models write them: a table of formats.
+"""Judgements as tools for evaluating language models write them: shapes with fixed roles.
 
-A format is the columns by which it is recognised, and a query of its records, whose columns are
-JSON. Every query has the same few columns, so that the rest of the reader, and a log of files of
-several formats, needs no knowledge of any:
-
-- duels: ``model_a`` and ``model_b`` as they were shown, ``verdict`` as written (missing where none
-  was given: these are left out, and counted), ``winner`` as it is understood, ``prompt``,
-  ``source`` ("people", or the name of a machine) and, of people, ``judge``;
-- scores: ``item``, ``model``, the score as ``written``, its ``number``, ``round`` (a turn, a
-  repetition). Two models with a score of the same item, round, judge and source are a duel.
-
-A machine is a source, not a judge: its verdicts are repeated by prompt, not by a voter. What a file
-says is compared and cast in these queries, never a part of them.
+Each tool is a line of `TOOLS`: the columns by which it is recognised, and a query of its records,
+whose columns are JSON (:class:`bayesduel.data.read.shapes.Shape`). A machine is a source, not a
+judge: its verdicts are repeated by prompt, not by a voter. What a file says is compared and cast in
+these queries, never a part of them.
 
 References
 ----------
 The formats as their tools write them: arena-hard-auto 0.1 and 2.0 (``gen_judgment.py``);
 alpaca_eval (``annotations.json``; a preference of 0 or 1.5 is a draw); FastChat's llm_judge
 (MT-bench, pairs and single answers); the logs of LMSYS and LMArena; Inspect (JSON logs; C, P, I and
-N are 1, 0.5, 0 and 0); Label Studio (JSON export, Pairwise); Argilla 2 (``records.to_json``).
+N are 1, 0.5, 0 and 0); Label Studio (JSON export, Pairwise); Argilla 2 (``records.to_json``); Open
+WebUI (``/api/v1/evaluations/feedbacks/all/export``; its own leaderboard takes a rating of 1 as a
+win over each sibling, -1 as a loss to each).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
-from bayesduel.data.read.columns import has_arms, plain
-from bayesduel.data.read.sql import name_of, text_in_sql
+from bayesduel.data.read.shape import Shape, number_of, text_in_json
+from bayesduel.data.read.sql import text_in_sql
 
-__all__ = [
-    "HIDDEN",
-    "ITEMS",
-    "Format",
-    "as_text",
-    "format_of",
-    "long_scores",
-    "named",
-    "number_of",
-    "others",
-    "recognisable",
-    "wide_scores",
-]
+__all__ = ["TOOLS", "tool_of"]
 
-HIDDEN = ("file", "row_of_file", "part", "verdict", "wrong", "judged", "number")  # of no log
-ITEMS = ("item", "itemid", "prompt", "promptid", "question", "questionid", "task", "taskid",
-         "example", "exampleid", "instance", "instanceid", "sample", "sampleid")  # fmt: skip
-MODELS = ("model", "modelid", "modelname", "system", "systemid")
-SCORES = ("score", "rating", "grade", "accuracy", "correct")
-TABLE = {"item": ITEMS, "model": MODELS, "score": SCORES, "judge": ("judge", "annotator", "rater")}
-
-
-@dataclass(frozen=True)
-class Format:
-    """How the records of a tool are recognised and read."""
-
-    name: str  # what it is called in messages
-    has: tuple[str, ...]  # columns by which it is recognised, all of them
-    query: str  # of the table ``records``, whose columns are JSON; its columns are those above
-    said: str  # what is taken as what
-    # of a verdict or a score that is not understood: its column, and what it should be
-    accepted: tuple[str, str]
-    may: tuple[str, ...] = ()  # further columns that the query reads
-    ordered: bool = True  # whether ``model_a`` was shown first
-    scored: bool = False  # whether the records are scores
-    open: bool = False  # whether its other columns are kept as they are
-
-
-# -- the formats -----------------------------------------------------------------------------
-
-
-def number_of(text: str) -> str:
-    """Return a text as a number: true and false are 1 and 0; missing where it is none."""
-    words = f"CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0"
-    return f"{words} ELSE TRY_CAST({text} AS DOUBLE) END"
-
-
-def _text(value: str) -> str:
-    """Return a value of JSON as text, missing where it is an object or a list."""
-    return f"CASE WHEN json_type({value}) NOT IN ('OBJECT', 'ARRAY') THEN {value} ->> '$' END"
+# -- parts of queries -------------------------------------------------------------------------
 
 
 def _first(value: str, *paths: str) -> str:
     """Return the first of some texts in an object that is there."""
-    return f"coalesce({', '.join(_text(f'({value} -> {text_in_sql(p)})') for p in paths)})"
+    return f"coalesce({', '.join(text_in_json(f'({value} -> {text_in_sql(p)})') for p in paths)})"
 
 
 def _arm(value: str, side: int) -> str:
@@ -123,9 +70,10 @@ SELECT row_of_file, 'game ' || game AS part, prompt, source, category, verdict,
     CASE WHEN trim(verdict, '[] ') IN ('A>B', 'A>>B', 'B<A', 'B<<A') THEN 'model_a'
          WHEN trim(verdict, '[] ') IN ('B>A', 'B>>A', 'A<B', 'A<<B') THEN 'model_b'
          WHEN trim(verdict, '[] ') IN ('A=B', 'B=A') THEN 'tie' END AS winner
-FROM (SELECT row_of_file, unnest([1, 2]) AS game, {_text("model")} AS own,
-    coalesce({_text("baseline")}, 'baseline') AS base, {_text("judge")} AS source,
-    coalesce({_text("uid")}, {_text("question_id")}) AS prompt, {_text("category")} AS category,
+FROM (SELECT row_of_file, unnest([1, 2]) AS game, {text_in_json("model")} AS own,
+    coalesce({text_in_json("baseline")}, 'baseline') AS base, {text_in_json("judge")} AS source,
+    coalesce({text_in_json("uid")}, {text_in_json("question_id")}) AS prompt,
+    {text_in_json("category")} AS category,
     unnest(CASE json_type(games) WHEN 'ARRAY' THEN [games ->> '$[0].score', games ->> '$[1].score']
            ELSE [games ->> '$', NULL] END) AS verdict
 FROM records)"""
@@ -137,14 +85,15 @@ SELECT row_of_file, 'game ' || game AS part, prompt, source, nullif(verdict, 'er
     CASE verdict WHEN 'tie' THEN 'tie' WHEN 'model_' || game THEN 'model_a'
                  WHEN 'model_' || (3 - game) THEN 'model_b' END AS winner
 FROM (SELECT row_of_file, unnest([1, 2]) AS game,
-    {_text("model_1")} AS one, {_text("model_2")} AS two,
-    coalesce(judge ->> '$[0]', {_text("judge")}) AS source, {_text("question_id")} AS prompt,
+    {text_in_json("model_1")} AS one, {text_in_json("model_2")} AS two,
+    coalesce(judge ->> '$[0]', {text_in_json("judge")}) AS source,
+    {text_in_json("question_id")} AS prompt,
     unnest([g1_winner ->> '$', g2_winner ->> '$']) AS verdict
 FROM records)"""
 
 ALPACA = f"""
-SELECT row_of_file, {_text("instruction")} AS prompt, {_text("annotator")} AS source,
-    {_text("generator_1")} AS model_a, {_text("generator_2")} AS model_b,
+SELECT row_of_file, {text_in_json("instruction")} AS prompt, {text_in_json("annotator")} AS source,
+    {text_in_json("generator_1")} AS model_a, {text_in_json("generator_2")} AS model_b,
     preference ->> '$' AS verdict, TRY_CAST(preference ->> '$' AS DOUBLE) AS number,
     CASE WHEN number IN (0, 1.5) THEN 'tie' WHEN number = 1 THEN 'model_a'
          WHEN number = 2 THEN 'model_b'
@@ -153,9 +102,10 @@ FROM records"""
 
 LABEL_STUDIO = f"""
 SELECT row_of_file, 'annotation ' || n AS part, {_arm("data", 0)} AS model_a,
-    {_arm("data", 1)} AS model_b, coalesce({_first("data", *PROMPTS)}, {_text("id")}) AS prompt,
+    {_arm("data", 1)} AS model_b,
+    coalesce({_first("data", *PROMPTS)}, {text_in_json("id")}) AS prompt,
     coalesce({_first("(made -> 'completed_by')", "email", "id")},
-             {_text("(made -> 'completed_by')")}) AS judge, 'people' AS source,
+             {text_in_json("(made -> 'completed_by')")}) AS judge, 'people' AS source,
     CASE WHEN json_type(annotations) <> 'ARRAY' THEN annotations ->> '$'
          WHEN made ->> 'was_cancelled' = 'true' THEN NULL
          ELSE coalesce(json_extract_string(made, '$.result[*].value.selected')[1],
@@ -167,7 +117,7 @@ FROM (SELECT *, unnest(every) AS made, unnest(range(1, len(every) + 1)) AS n FRO
 
 ARGILLA = f"""
 SELECT row_of_file, 'response ' || n AS part, {_arm("metadata", 0)} AS model_a,
-    {_arm("metadata", 1)} AS model_b, coalesce({_first("fields", *PROMPTS)}, {_text("id")})
+    {_arm("metadata", 1)} AS model_b, coalesce({_first("fields", *PROMPTS)}, {text_in_json("id")})
     AS prompt, made ->> 'user_id' AS judge, 'people' AS source,
     CASE WHEN json_array_length(made -> 'value') = 2 THEN made ->> '$.value[0]'
          WHEN json_type(responses) <> 'OBJECT' THEN responses ->> '$'
@@ -180,22 +130,23 @@ FROM (SELECT *, unnest(every) AS made, unnest(range(1, len(every) + 1)) AS n FRO
          FROM records)))"""
 
 ARENA = f"""
-SELECT row_of_file, {{others}}, {_text("winner")} AS winner,
-    coalesce({_text("winner")}, 'nothing') AS verdict,
-    CASE WHEN {_text("judge")} = 'gpt4_pair' THEN 'gpt4_pair' ELSE 'people' END AS source,
+SELECT row_of_file, {text_in_json("model_a")} AS model_a, {text_in_json("model_b")} AS model_b,
+    {text_in_json("winner")} AS winner, {text_in_json("judge")} AS judge,
+    coalesce({text_in_json("winner")}, 'nothing') AS verdict,
+    CASE WHEN {text_in_json("judge")} = 'gpt4_pair' THEN 'gpt4_pair' ELSE 'people' END AS source,
     {", ".join(f"{_size(path, s)} AS {name}_{s}" for name, path in STYLE.items() for s in "ab")}
 FROM records"""
 
 MT_SINGLE = f"""
-SELECT row_of_file, {_text("question_id")} AS item, {_text("turn")} AS round,
-    {_text("model")} AS model, coalesce(judge ->> '$[0]', {_text("judge")}) AS source,
+SELECT row_of_file, {text_in_json("question_id")} AS item, {text_in_json("turn")} AS round,
+    {text_in_json("model")} AS model, coalesce(judge ->> '$[0]', {text_in_json("judge")}) AS source,
     CASE WHEN TRY_CAST(score ->> '$' AS DOUBLE) IS DISTINCT FROM -1 THEN score ->> '$' END
     AS written, {NUMBER}
 FROM records"""
 
 INSPECT = f"""
 SELECT row_of_file, 'sample ' || n AS part, source, made ->> 'epoch' AS round, model,
-    concat_ws(' ', task, {_text("(made -> 'id')")}) AS item,
+    concat_ws(' ', task, {text_in_json("(made -> 'id')")}) AS item,
     score ->> 'value' AS written,
     CASE WHEN written = 'P' THEN 0.5
          WHEN lower(written) IN ('c', 'yes') THEN 1 WHEN lower(written) IN ('i', 'n', 'no') THEN 0
@@ -206,127 +157,80 @@ FROM (SELECT *, unnest(json_keys(made -> 'scores')) AS source,
             unnest(json_extract(samples, '$[*]')) AS made,
             unnest(range(1, json_array_length(samples)::BIGINT + 1)) AS n FROM records))"""
 
+OPEN_WEBUI = f"""
+SELECT row_of_file, 'sibling ' || n AS part, own AS model_a, coalesce(other, '') AS model_b, prompt,
+    source, judge, CASE WHEN other IS NOT NULL THEN rating END AS verdict,
+    CASE rating WHEN '1' THEN 'model_a' WHEN '-1' THEN 'model_b' WHEN '0' THEN 'tie' END AS winner
+FROM (SELECT row_of_file, {_first("data", "model_id")} AS own, {_first("data", "rating")} AS rating,
+    {text_in_json("user_id")} AS judge, 'people' AS source,
+    {_first("meta", "message_id")} AS prompt,
+    unnest(others) AS other, unnest(range(1, len(others) + 1)) AS n FROM
+    (SELECT *, coalesce(nullif(json_extract_string(data, '$.sibling_model_ids[*]'), []), [NULL])
+        AS others FROM records))"""
+
 BETTER = "left, right, tie, or a word that ends in a, b, 1 or 2"
-FORMATS = (
-    Format(
+TOOLS = {
+    "arena-hard-auto": Shape(
         "arena-hard-auto judgements", ("games", "model", "judge"), ARENA_HARD,
         "two duels a question, in both orders; model_a=baseline, model_b=model (game 2: the "
         "other way round), winner=games.score (A>>B as A>B), prompt=uid, source=judge",
         ("games.score", "A>>B, A>B, A=B, B>A or B>>A"),
         may=("baseline", "uid", "question_id", "category"),
     ),
-    Format(
+    "mt-bench-pairs": Shape(
         "MT-bench judgements of pairs", ("model_1", "model_2", "g1_winner", "g2_winner"), MT_PAIRS,
         "two duels a question, in both orders; model_a=model_1, model_b=model_2 (game 2: the "
         "other way round), winner=g1_winner and g2_winner, prompt=question_id, source=judge",
         ("g1_winner, g2_winner", "model_1, model_2, tie or error"), ("judge", "question_id"),
     ),
-    Format(
+    "alpaca-eval": Shape(
         "alpaca_eval annotations", ("generator_1", "generator_2", "preference"), ALPACA,
         "model_a=generator_1, model_b=generator_2 (the order shown is not in the file), "
         "winner=preference (1: generator_1, 2: generator_2, between: a soft vote), "
         "prompt=instruction, source=annotator",
         ("preference", "between 1 and 2, or 0 for a draw"),
-        may=("instruction", "annotator"), ordered=False,
+        may=("instruction", "annotator"), ordered=False, soft=True,
     ),
-    Format(
+    "label-studio": Shape(
         "a Label Studio export", ("annotations", "data"), LABEL_STUDIO,
         "model_a=data.model_a, model_b=data.model_b, winner=annotations.result.value.selected, "
         "judge=annotations.completed_by, prompt=the prompt in data, source=people",
         ("annotations.result.value", BETTER), ("id",),
     ),
-    Format(
+    "argilla": Shape(
         "an Argilla export", ("responses", "fields", "metadata"), ARGILLA,
         "model_a=metadata.model_a, model_b=metadata.model_b, winner=the first of responses (a "
         "label, or a ranking of two), judge=user_id, prompt=the prompt in fields, source=people",
         ("responses", BETTER), ("id",),
     ),
-    Format(
+    "open-webui": Shape(
+        "an Open WebUI export of feedback", ("data", "meta", "type", "user_id", "version"),
+        OPEN_WEBUI,
+        "a duel with each sibling; model_a=data.model_id, model_b=data.sibling_model_ids, "
+        "winner=data.rating (1: model_a, -1: model_b), judge=user_id, prompt=meta.message_id, "
+        "source=people", ("data.rating", "1 or -1"), ordered=False,
+    ),
+    "arena": Shape(
         "an arena log", ("model_a", "model_b", "winner", "conv_metadata"), ARENA,
         f"source=people; covariates may be {', '.join(STYLE)} (of conv_metadata)",
         ("winner", "model_a, model_b or a tie"), ("judge",), open=True,
     ),
-    Format(
+    "mt-bench": Shape(
         "MT-bench judgements of single answers", ("question_id", "model", "score", "turn"),
         MT_SINGLE, "a duel for each pair of models with a score of a question and turn, "
         "winner=the higher score, prompt=question_id, source=judge",
-        ("score", "a number"), ("judge",), ordered=False, scored=True,
+        ("score", "a number"), ("judge",), kind="scores", ordered=False,
     ),
-    Format(
+    "inspect": Shape(
         "an Inspect log", ("eval", "samples"), INSPECT,
         "a duel for each pair of models (eval.model) with a score of a sample and epoch, "
         "winner=the higher score, prompt=task and id of the sample, source=the scorer",
-        ("samples.scores.value", "a number, or C, P, I or N"), ordered=False, scored=True,
+        ("samples.scores.value", "a number, or C, P, I or N"), kind="scores", ordered=False,
     ),
-)  # fmt: skip
+}  # fmt: skip
 
 
-def format_of(columns: Sequence[str]) -> Format | None:
-    """Return the format of a tool whose columns these are, or None."""
-    return next((known for known in FORMATS if set(known.has) <= set(columns)), None)
-
-
-def recognisable(columns: Sequence[str]) -> bool:
-    """Return whether a source with these columns may be in a format that is recognised.
-
-    A table of scores is one only where there are no columns of two arms.
-    """
-    if format_of(columns) is not None:
-        return True
-    return not has_arms(columns) and named(columns, ITEMS) is not None
-
-
-def long_scores(columns: Sequence[str], given: Mapping[str, str | None]) -> Format | None:
-    """Return the format of a table with a row a score, or None if it has no such columns.
-
-    given: the columns of ``item``, ``model`` and ``score``; None: found by their names.
-    """
-    found = {role: given.get(role) or named(columns, names) for role, names in TABLE.items()}
-    item, model, score, judge = found.values()
-    if item is None or model is None or score is None:
-        return None
-    beside = "" if judge is None else f"{_text(name_of(judge))} AS judge, "
-    query = (
-        f"SELECT *, {NUMBER} FROM (SELECT row_of_file, {beside}{_text(name_of(item))} AS item, "
-        f"{_text(name_of(model))} AS model, {name_of(score)} ->> '$' AS written FROM records)"
-    )
-    said = f"model={model}, winner=the higher {score}, prompt={item}"
-    return _of_scores(said, score, tuple(name for name in found.values() if name), query)
-
-
-def wide_scores(item: str | None, models: Sequence[str]) -> Format:
-    """Return the format of a table with a row an item and a column a model."""
-    place = "row_of_file::VARCHAR" if item is None else _text(name_of(item))
-    names = ", ".join(map(text_in_sql, models))
-    scores = ", ".join(f"{name_of(model)} ->> '$'" for model in models)
-    query = (
-        f"SELECT *, model AS part, {NUMBER} FROM (SELECT row_of_file, {place} AS item, "
-        f"unnest([{names}]) AS model, unnest([{scores}]) AS written FROM records)"
-    )
-    said = f"models={', '.join(models)}, winner=the higher score, prompt={item or 'the row'}"
-    return _of_scores(said, "score", (*([] if item is None else [item]), *models), query)
-
-
-def others(columns: Sequence[str]) -> list[str]:
-    """Return the columns that an arena log keeps as they are, of all its columns."""
-    own = {"winner", "source", *(f"{name}_{side}" for name in STYLE for side in "ab"), *HIDDEN}
-    names = [name for name in columns if name.casefold() not in own]
-    return [name for name in names if "conversation" not in name.casefold()]
-
-
-def as_text(names: Sequence[str]) -> str:
-    """Return columns as text, in a query."""
-    return ", ".join(f"{_text(name_of(name))} AS {name_of(name)}" for name in names)
-
-
-def named(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the first column with one of some plain names, or None."""
-    found = {plain(column): column for column in reversed(columns)}
-    return next((found[name] for name in names if name in found), None)
-
-
-def _of_scores(said: str, score: str, columns: tuple[str, ...], query: str) -> Format:
-    what = f"a duel for each pair of models with a score of an item; {said}"
-    return Format(
-        "a table of scores", columns, query, what, (score, "a number"), ordered=False, scored=True
-    )
+def tool_of(columns: Sequence[str]) -> Shape | None:
+    """Return the shape of a tool whose columns these are, or None."""
+    found = ((key, known) for key, known in TOOLS.items() if set(known.has) <= set(columns))
+    return next((replace(known, key=key) for key, known in found), None)

@@ -1,0 +1,73 @@
+"""A condition in SQL on the rows of a log: numbers, dates and truth values as a user expects."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.shape import text_in_json
+from bayesduel.data.read.sql import name_of
+from bayesduel.system.arguments import check_type
+
+__all__ = ["check_condition", "keep_where"]
+
+# The first type that all known values of a column have is the one it is compared by.
+TYPES = {
+    "BOOLEAN": "lower({0}) IN ('true', 'false')",
+    "BIGINT": "regexp_full_match({0}, '[+-]?[0-9]{{1,18}}')",
+    "DOUBLE": f"regexp_full_match({{0}}, '{NUMBER}')".replace("{1,18}", "{{1,18}}"),
+    "DATE": "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')",
+    "TIMESTAMP": "TRY_CAST({0} AS TIMESTAMP) IS NOT NULL",
+}
+
+
+def check_condition(where: Any) -> None:
+    """Raise TypeError or ValueError unless one condition in SQL is given."""
+    check_type(where, str, "where", "a condition in SQL")
+    try:
+        duckdb.SQLExpression(where)
+    except duckdb.Error as error:
+        raise ValueError(f"{_rule(where)}: {_first_line(error)}") from None
+
+
+def keep_where(
+    con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], where: str
+) -> int:
+    """Delete the rows of the table ``records`` for which a condition is not true; return how many.
+
+    name: what the table is called.
+    Raises ValueError if the condition cannot be decided.
+    """
+    used = [c for c in columns if c.casefold() in where.casefold()]
+    texts = {c: f"trim({text_in_json(name_of(c))})" for c in used}
+    typed = "".join(
+        f", TRY_CAST({text} AS {_type(con, text)}) AS {name_of(c)}" for c, text in texts.items()
+    )
+    rows = f"SELECT row_of_file{typed} FROM records"
+    kept = f"SELECT row_of_file FROM ({rows}) WHERE (\n{where}\n)"
+    try:
+        deleted = con.execute(f"DELETE FROM records WHERE row_of_file NOT IN ({kept})").fetchall()
+    except duckdb.Error as error:
+        there = ", ".join(map(repr, columns))
+        raise ValueError(
+            f"{name}: {_rule(where)}: {_first_line(error)}; the columns are {there}"
+        ) from None
+    return int(deleted[0][0])
+
+
+def _type(con: duckdb.DuckDBPyConnection, text: str) -> str:
+    """Return the type that all known values of a column have."""
+    known = f"SELECT {text} AS v FROM records WHERE nullif({text}, '') IS NOT NULL"
+    tests = ", ".join(f"bool_and({test.format('v')})" for test in TYPES.values())
+    (found,) = con.sql(f"SELECT {tests} FROM ({known})").fetchall()
+    return next((kind for kind, fits in zip(TYPES, found, strict=True) if fits), "VARCHAR")
+
+
+def _rule(where: str) -> str:
+    return f"where should be one condition in SQL, such as \"status = 'ok'\", got {where!r}"
+
+
+def _first_line(error: Exception) -> str:
+    return re.split(r"\n", str(error), maxsplit=1)[0].strip()

@@ -1,0 +1,54 @@
+"""Dates that are not written as ISO 8601 says: their format, where a column leaves it no doubt.
+
+Numbers that may be a day and a month are taken for one only where a number of the column is above
+12, or where points separate them, as in German, Polish and Russian (25.09.2024).
+"""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["dates_in", "format_of_dates"]
+
+PARTS = re.compile(
+    r"(?P<first>\d{1,4})(?P<sign>[./-])(?P<second>\d{1,2})(?P=sign)(?P<third>\d{1,4})"
+    r"(?:(?P<gap>T| )(?P<clock>\d{1,2}:\d{2}(?P<seconds>:\d{2})?))?"
+)
+IN_WORDS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y")
+
+
+def format_of_dates(texts: Iterable[str]) -> str | None:
+    """Return the format of all texts, as :func:`time.strftime` has it; None where in doubt."""
+    found = [PARTS.fullmatch(text) for text in texts]
+    if not found:
+        return None
+    if None in found:
+        return next((f for f in IN_WORDS if not np.isnat(dates_in(list(texts), f)).any()), None)
+    parts = [match.groupdict() for match in found if match is not None]
+    signs, gaps = {p["sign"] for p in parts}, {p["gap"] for p in parts}
+    lengths = {(len(p["first"]) == 4, len(p["third"]) == 4) for p in parts}
+    seconds = {p["seconds"] is not None for p in parts}
+    if max(map(len, (signs, gaps, lengths, seconds))) > 1:
+        return None
+    (sign,), (gap,), (length,), (precise,) = signs, gaps, lengths, seconds
+    clock = "" if gap is None else f"{gap}%H:%M{':%S' if precise else ''}"
+    if length == (True, False):
+        return f"%Y{sign}%m{sign}%d{clock}"
+    if length != (False, True):
+        return None
+    first, second = (max(int(p[place]) for p in parts) for place in ("first", "second"))
+    if first > 31 or second > 31 or (first > 12 and second > 12):
+        return None
+    if first <= 12 and second <= 12 and sign != ".":
+        return None
+    order = ("%m", "%d") if second > 12 else ("%d", "%m")
+    return f"{order[0]}{sign}{order[1]}{sign}%Y{clock}"
+
+
+def dates_in(texts: list[str | None], form: str) -> np.ndarray:
+    """Return dates in a format as datetime64[us] in UTC, NaT where they are not in it."""
+    values = np.asarray(texts, dtype=object)
+    parsed = pd.to_datetime(values, format=form, errors="coerce", utc=True)
+    return np.asarray(parsed.tz_localize(None).to_numpy().astype("datetime64[us]"))

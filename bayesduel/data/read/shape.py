@@ -1,0 +1,92 @@
+"""A shape: what rows and columns make one comparison, and the query that takes them apart.
+
+Every query is of the table ``records``, whose columns are JSON, and has the same few columns, so
+that the rest of the reader, and a log of files of several shapes, needs no knowledge of any:
+
+- duels: ``model_a`` and ``model_b`` as they were shown, ``verdict`` as written (missing where none
+  was given: these rows are left out, and counted), ``winner`` as it is understood, and what is
+  known of ``prompt``, ``source`` ("people", or the name of a machine) and ``judge``;
+- scores: ``item``, ``model``, the score as ``written``, its ``number``, ``round`` (a turn, a
+  repetition). Two models with a score of the same item, round, judge and source are a duel;
+- rankings: ``ranking``, ``arm`` and ``rank``, a row for each arm of a ranking; ``wrong`` is a value
+  that is no rank.
+
+What a file says is compared and cast in these queries, never a part of them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from bayesduel.data.read.sql import name_of
+
+__all__ = [
+    "Asked",
+    "Kind",
+    "Part",
+    "Shape",
+    "listed",
+    "number_of",
+    "text_in_json",
+    "text_of_column",
+]
+
+Kind = Literal["duels", "scores", "rankings"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a table is read."""
+
+    name: str  # what it is called in messages, "" of a row a duel
+    has: tuple[str, ...]  # columns that the query reads; a tool is recognised by all of them
+    query: str  # of the table ``records``; its columns are those above
+    said: str  # what is taken as what
+    # of a verdict or a score that is not understood: its column, and what it should be
+    accepted: tuple[str, str] = ("", "")
+    may: tuple[str, ...] = ()  # further columns that the query reads, if they are there
+    kind: Kind = "duels"
+    ordered: bool = True  # whether ``model_a`` was shown first
+    open: bool = False  # whether the other columns are kept as they are
+    soft: bool = False  # whether a winner may be a share of the vote
+    key: str = ""  # its name in the tables of shapes and tools
+    used: tuple[str, ...] = ()  # options of the caller that name columns of its query
+
+
+class Part(NamedTuple):
+    """A file or a frame, and the shape of its records."""
+
+    shape: Shape
+    source: Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller says of the shape of a table."""
+
+    shape: str | Literal[False] | None = None  # its name; None: recognised; False: a row a duel
+    given: Mapping[str, Any] = field(default_factory=dict)  # options that name columns, by role
+    rankings: bool = False  # whether rankings are read, or duels
+    where: str | None = None  # the condition, in SQL, of the rows that are read
+    decimal: str | None = None  # the sign before decimals; None: recognised
+
+
+def number_of(text: str) -> str:
+    """Return a text as a number: true and false are 1 and 0; missing where it is none."""
+    words = f"CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0"
+    return f"{words} ELSE TRY_CAST({text} AS DOUBLE) END"
+
+
+def text_in_json(value: str) -> str:
+    """Return a value of JSON as text, missing where it is an object or a list."""
+    return f"CASE WHEN json_type({value}) NOT IN ('OBJECT', 'ARRAY') THEN {value} ->> '$' END"
+
+
+def text_of_column(column: str) -> str:
+    """Return a column of ``records`` as text without surrounding spaces, missing where blank."""
+    return f"nullif(trim({text_in_json(name_of(column))}), '')"
+
+
+def listed(values: Iterable[str]) -> str:
+    """Return a list in SQL."""
+    return f"[{', '.join(values)}]"

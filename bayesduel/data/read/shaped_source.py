@@ -1,0 +1,267 @@
+"""A table in a shape of its own, as a source of duels or of rankings.
+
+DuckDB turns the records of each file by the query of its shape (``shapes``, ``tools``) into rows of
+one table, from which a log is read as from any other frame; where a row is bad, its file and record
+are known.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+
+from bayesduel.data.read.columns import Columns, Roles
+from bayesduel.data.read.conditions import keep_where
+from bayesduel.data.read.decimals import columns_with_commas, with_points
+from bayesduel.data.read.faults import shown
+from bayesduel.data.read.line_numbers import Numbered
+from bayesduel.data.read.narwhals_source import FrameSource
+from bayesduel.data.read.shape import Asked, Part, text_in_json
+from bayesduel.data.read.sql import name_of
+from bayesduel.text import count, join
+
+__all__ = ["ShapedSource"]
+
+HIDDEN = ("file", "row_of_file", "part", "verdict", "wrong", "judged", "number", "written")
+NESTED_ROWS = 20  # by which columns of objects and lists are told
+OTHER = "="  # before the names of the columns that a shape keeps as they are
+DUEL = ("model_a", "model_b", "winner")
+NEEDED = {"duels": DUEL, "scores": DUEL, "rankings": ("ranking", "arm", "rank")}  # by a log
+# columns that some shapes lack
+COMMON = ("part", "item", "round", "source", "judge", "model_a", "model_b", "verdict", "winner")
+# A row without a verdict is of a judge who gave none, unless it names no models either.
+DUELS = """
+SELECT *, CASE WHEN winner IS NULL THEN verdict END AS wrong,
+    verdict IS NOT NULL OR model_a IS NULL OR model_b IS NULL AS judged
+FROM ({rows})"""
+SCORES = """
+SELECT * REPLACE (CASE WHEN isfinite(number) THEN {sign}number END AS number,
+                  CASE WHEN lower(written) <> 'nan' THEN written END AS written),
+    CASE WHEN isfinite(number) AND number IS NOT NULL AND item IS NOT NULL AND model IS NOT NULL
+               THEN to_json([item, round, source, judge])::VARCHAR END AS same
+FROM ({rows})"""
+# The pairs of scores of an item, and the scores that are none as rows without a winner.
+PAIRS = """
+SELECT a.file, a.row_of_file, a.part, a.model AS model_a, b.model AS model_b,
+    CASE WHEN a.number > b.number THEN 'model_a' WHEN a.number < b.number THEN 'model_b'
+         ELSE 'tie' END AS winner, {margin}
+    a.item AS prompt, a.source, a.judge, NULL AS wrong, true AS judged
+FROM scores a JOIN scores b ON a.same = b.same AND a.model < b.model
+UNION ALL BY NAME
+SELECT file, row_of_file, part, model AS model_a, item AS prompt, source, judge,
+    CASE WHEN number IS NULL THEN written END AS wrong,
+    written IS NOT NULL OR model IS NULL OR item IS NULL AS judged
+FROM scores WHERE same IS NULL
+ORDER BY 1, 2, 3, 4, 5"""
+MISSING = {"duels": "no verdict", "scores": "no verdict", "rankings": "fewer than two places"}
+TWICE = """
+SELECT any_value(file), min(row_of_file), any_value(part), model, item, count(*)
+FROM scores WHERE same IS NOT NULL GROUP BY same, model, item HAVING count(*) > 1 ORDER BY 1, 2"""
+
+
+class ShapedSource(FrameSource):
+    """A table in a shape of its own as a source; see the module.
+
+    parts: files, or a frame, and their shapes.
+    name: what they are called.
+    asked: what the caller says of them.
+    most: rows that fit in the memory allowed; None: any number.
+    Raises ValueError if records cannot be parsed or do not fit, or a model has two scores of an
+    item.
+    """
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        parts: Sequence[Part],
+        name: str,
+        asked: Asked,
+        most: int | None = None,
+    ) -> None:
+        self._con, self._parts, self._asked = con, parts, asked
+        self._remarks: list[str] = []
+        self._n_left_out = 0  # of the rows for which the condition is not true
+        for k, part in enumerate(parts):
+            with part.source.explaining():
+                self._take_part(k, part)
+        nothing = ", ".join(f"NULL::VARCHAR AS {column}" for column in COMMON)
+        queries = []
+        for kind, template in (("duels", DUELS), ("scores", ""), ("rankings", "FROM ({rows})")):
+            ours = [f"FROM part_{k}" for k, p in enumerate(parts) if p.shape.kind == kind]
+            if not ours:
+                continue
+            rows = " UNION ALL BY NAME ".join([*ours, f"SELECT {nothing} WHERE false"])
+            queries.append(self._scores(rows) if kind == "scores" else template.format(rows=rows))
+        con.execute(f"CREATE TEMP TABLE duels AS ({') UNION ALL BY NAME ('.join(queries)})")
+        columns = [c for (c, *_) in con.sql("DESCRIBE duels").fetchall() if c not in HIDDEN]
+        counts = ", ".join(["count(*)", *(f"count({name_of(c)})" for c in columns)])
+        ((n_rows, *known),) = con.sql(f"SELECT {counts} FROM duels").fetchall()
+        if not n_rows and asked.where is not None:
+            raise ValueError(f"{name}: where should leave rows, got none where {asked.where}")
+        if most is not None and n_rows > most:
+            raise ValueError(
+                f"{name}: rows should be at most {most:,} in the memory allowed, got {n_rows:,}; "
+                "allow more memory"
+            )
+        own = {c.casefold() for c, n in zip(columns, known, strict=True) if n and c[:1] != OTHER}
+        kept = []
+        for column, n in zip(columns, known, strict=True):
+            shown_as = column.removeprefix(OTHER)
+            if shown_as != column and shown_as.casefold() not in own:
+                kept.append(f"{name_of(column)} AS {name_of(shown_as)}")
+            elif shown_as == column and (n or self._needs(column)):
+                kept.append(name_of(column))
+        super().__init__(con.sql(f"SELECT {', '.join(kept)} FROM duels WHERE judged"), name)
+        self.files = tuple(file for part in parts for file in part.source.files)
+        named = [shape for shape in self._by_shape() if shape]
+        self.words = f"{name} ({join(named)})" if named else name
+        self.shape = join(named) or self.shape
+        self.ordered = all(part.shape.ordered for part in parts)
+        self.kind = parts[0].shape.kind
+        self.used = tuple(role for part in parts for role in part.shape.used)
+        self.used += ("lower_is_better",) if any(p.shape.kind == "scores" for p in parts) else ()
+        keys = {part.shape.key for part in parts} - {""}
+        self.recognised = keys.pop() if len(keys) == 1 else None
+        if any(part.shape.soft for part in parts):
+            soft = con.sql("SELECT count(TRY_CAST(winner AS DOUBLE)) FROM duels").fetchall()
+            self.coding = "probability" if soft[0][0] else None
+        if self.kind == "rankings":
+            self._check_ranks()
+
+    def said(self, notice: str) -> list[str]:
+        """Return what was recognised and what was taken as what, a line a format."""
+        lines = []
+        for name, places in self._by_shape().items():
+            own = self._parts[places[0]].shape
+            said = [notice, own.said] if own.open and self.kind == "duels" else [own.said]
+            files = f" ({len(places):,} files)" if len(places) > 1 else ""
+            text = "; ".join(filter(None, said))
+            lines.append(f"{name}{files}: {text}" if name else text)
+        if "source" in self.columns():
+            query = "SELECT DISTINCT source FROM duels WHERE source IS NOT NULL ORDER BY source"
+            sources = [source for (source,) in self._con.sql(query).fetchall()]
+            if len(sources) > 1:
+                lines.append(
+                    f"{count(len(sources), 'source')}, {join(sources, quote=True)}, which "
+                    "keep=['source'] (--keep source) and the term Sources tell apart"
+                )
+        return [line for line in (*lines, *self._remarks) if line]
+
+    def places(self) -> list[str]:
+        """Return the place of each row."""
+        rows = self._con.sql("SELECT file, row_of_file, part FROM duels WHERE judged").fetchall()
+        places = {k: self._parts[k].source.places() for k in {file for file, *_ in rows}}
+        return [_place(places[file], row, part) for file, row, part in rows]
+
+    def left_out(self) -> list[tuple[str, int]]:
+        """Return why rows were left out before they were read, and how many."""
+        ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
+        found = [(f"not {self._asked.where}", self._n_left_out), (MISSING[self.kind], n)]
+        return [(why, rows) for why, rows in found if rows]
+
+    def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
+        """Yield the rows with the file and the record of each."""
+        query = "SELECT file, wrong FROM duels WHERE judged"
+        own, places, start = self._con.sql(query).fetchall(), self.places(), 0
+        for chunk in super().numbered(roles):
+            end = start + len(chunk.places)
+            reasons = {}
+            for i, (file, wrong) in enumerate(own[start:end]):
+                if wrong is not None:
+                    column, rule = self._parts[file].shape.accepted
+                    reasons[i] = f"column {column!r} should be {rule}, got {shown(wrong)}"
+            yield Numbered(places[start:end], chunk.batch, reasons)
+            start = end
+
+    def _tallied(self, roles: Roles | Columns) -> bool:
+        return False
+
+    def _take_part(self, k: int, part: Part) -> None:
+        """Make the table of the rows of part `k`, those that the caller asks for."""
+        con, shape, source = self._con, part.shape, part.source
+        read = list(dict.fromkeys((*shape.has, *shape.may)))
+        beside = _beside(source, shape.has) if shape.open else []
+        columns = list(dict.fromkeys((*read, *beside)))
+        columns = source.columns() if self._asked.where else columns
+        records = source.records(con, columns)
+        commas = [c for c in columns_with_commas(source, self._asked.decimal) if c in columns]
+        con.execute(f"CREATE OR REPLACE TEMP TABLE records AS {with_points(records, commas)}")
+        if commas:
+            self._remarks.append(f"decimal commas in {join(commas, quote=True)}")
+        if self._asked.where is not None:
+            n = keep_where(con, source.name, columns, self._asked.where)
+            self._n_left_out += n
+        others = "".join(
+            f", {text_in_json(f'r.{name_of(c)}')} AS {name_of(OTHER + c)}" for c in beside
+        )
+        rows = f"SELECT {k} AS file, made.*{others} FROM ({shape.query}) made"
+        if beside:
+            rows += " JOIN records r ON r.row_of_file = made.row_of_file ORDER BY made.row_of_file"
+        con.execute(f"CREATE TEMP TABLE part_{k} AS {rows}")
+
+    def _needs(self, column: str) -> bool:
+        """Return whether a log needs a column, even one without values."""
+        kinds = {p.shape.kind for p in self._parts if not p.shape.open or p.shape.kind != "duels"}
+        if kinds:
+            return any(column in NEEDED[kind] for kind in kinds)
+        return column in DUEL[:2] and column in self._con.sql("FROM part_0").columns
+
+    def _scores(self, rows: str) -> str:
+        """Make the table of scores, and return the query of their duels."""
+        sign = "-" if self._asked.given.get("lower_is_better") else ""
+        scores = SCORES.format(rows=rows, sign=sign)
+        self._con.execute(f"CREATE TEMP TABLE scores AS {scores}")
+        self._check_once()
+        difference = "a.number - b.number AS margin," if self._asked.given.get("margin") else ""
+        return PAIRS.format(margin=difference)
+
+    def _check_ranks(self) -> None:
+        """Raise ValueError for the first value that is no rank."""
+        query = "SELECT file, row_of_file, wrong FROM duels WHERE wrong IS NOT NULL"
+        found = self._con.sql(f"{query} ORDER BY file, row_of_file LIMIT 1").fetchall()
+        for file, row, wrong in found:
+            column, rule = self._parts[file].shape.accepted
+            place = self._parts[file].source.places()[row]
+            raise ValueError(f"{place}: {column} should be {rule}, got {shown(wrong)}")
+
+    def _by_shape(self) -> dict[str, list[int]]:
+        """Return the parts of each shape, by its name."""
+        found: dict[str, list[int]] = {}
+        for k, part in enumerate(self._parts):
+            found.setdefault(part.shape.name, []).append(k)
+        return found
+
+    def _check_once(self) -> None:
+        """Raise ValueError unless there are two models, each with one score of an item."""
+        models = self._con.sql("SELECT DISTINCT model FROM scores LIMIT 2").fetchall()
+        if len(models) < 2:
+            raise ValueError(
+                f"{self._parts[0].source.name}: scores should be of at least two models on the "
+                f"same items, got those of {shown(models[0][0] if models else None)} (a folder or "
+                "a list of files is one log)"
+            )
+        twice = self._con.sql(TWICE).fetchall()
+        if twice:
+            file, row, part, model, item, n = twice[0]
+            place = _place(self._parts[file].source.places(), row, part)
+            raise ValueError(
+                f"{place}: a model should have one score of an item, got {n:,} of {shown(model)} "
+                f"on {shown(item)}"
+            )
+
+
+def _beside(source: Any, read: Sequence[str]) -> list[str]:
+    """Return the columns that are kept as they are: those that hold neither objects nor lists."""
+    free = [name for name in source.columns() if name not in read]
+    first = source.peek(Columns({name: name for name in free}), NESTED_ROWS)
+    texts = {name: [text for text in column.texts if text] for name, column in first.items()}
+    n_rows = max((len(column.code) for column in first.values()), default=0)
+    return [
+        name
+        for name, column in first.items()
+        if len(column.code) == n_rows and not any(text[0] in "[{" for text in texts[name])
+    ]
+
+
+def _place(places: Sequence[str], row: int, part: str | None) -> str:
+    return places[row] + ("" if part is None else f", {part}")

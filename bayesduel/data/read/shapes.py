@@ -1,0 +1,666 @@
+"""The shapes of a table: which rows and columns make one comparison.
+
+=========  ====================================================================================
+shape      a row is
+=========  ====================================================================================
+duels      a duel
+counts     a pair of arms, with columns of the wins of each (``wins_a``, ``wins_b``, ``ties``)
+matrix     an arm, with a column for each arm that it beat
+scores     an item, with a column of numbers for each arm; or the score of an arm on an item
+pairs      a judge, with a column for each pair of arms, such as ``London:Paris``
+choices    an alternative of a set, chosen (1) or not (0)
+ranks      a ranking, with a column for each arm that holds its place; 0 or nothing: not ranked
+one-hot    a duel, with a column of 0 and 1 for each outcome (``winner_model_a``, ``winner_tie``)
+matches    a side of a match: each match has two rows
+=========  ====================================================================================
+
+The formats of tools are shapes, too (:mod:`bayesduel.data.read.tools`). A shape is one function and
+one line of `SHAPES`. The function looks at the columns and the first rows of a table, and returns a
+:class:`bayesduel.data.read.shape.Shape`, or what the table lacks to be one. Where the user names no
+shape, a shape is recognised only where it is unmistakable.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+from bayesduel.data.read.columns import ROLES, Columns, has_arms, plain, side_of, take, wins_columns
+from bayesduel.data.read.faults import MISSING
+from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.shape import (
+    Kind,
+    Shape,
+    listed,
+    number_of,
+    text_in_json,
+    text_of_column,
+)
+from bayesduel.data.read.sql import name_of, text_in_sql
+from bayesduel.data.read.tools import TOOLS, tool_of
+from bayesduel.system.arguments import check_one_of
+from bayesduel.text import join
+
+__all__ = [
+    "RANKS",
+    "SHAPES",
+    "Table",
+    "checked_shape",
+    "duels",
+    "shape_asked",
+    "shape_found",
+]
+
+RANKS = "a column of places for each arm"
+MOST_VALUES = 7  # of columns of pairs: no more than a scale has
+PEEK = 500  # rows by which a shape is recognised
+FEWEST_RANKS = 5  # rows; the chance that scores from 0 to 3 are ranks in all of them is 0.007
+ITEMS = tuple(
+    stem + end
+    for stem in ("item", "prompt", "question", "task", "example", "instance", "sample", "query",
+                 "game", "match", "race", "round", "test", "problem")
+    for end in ("", "id", "name", "number", "no")
+)  # fmt: skip
+MODELS = ("model", "modelid", "modelname", "system", "systemid", "systemname", "player",
+          "playerid", "playername", "team", "teamname", "arm", "candidate", "competitor",
+          "algorithm", "method", "product", "participant")  # fmt: skip
+POINTS = ("score", "rating", "grade", "accuracy", "correct", "points", "value", "mark")
+JUDGES = tuple(stem + end for stem in ROLES["judge"] for end in ("", "id", "name"))
+SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
+        "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
+ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
+                "optionid", "brand", "item", "arm", *MODELS)  # fmt: skip
+CHOSEN = ("chosen", "ischosen", "choice", "selected", "isselected", "picked", "preferred",
+          "iswinner", "isbest")  # fmt: skip
+MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
+           "duelid", "battle", "battleid", "event", "eventid", "id", "matchno",
+           "gameno")  # fmt: skip
+TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competitor", "name",
+         "model", "arm", "side")  # fmt: skip
+OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
+             "otherteam", "otherplayer", "adversary")  # fmt: skip
+RESULTS = ("result", "outcome", "wl", "winloss", "res", "win", "won", "winner", "score", "points",
+           "goals", "pts")  # fmt: skip
+SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
+              r"_",
+              r"\.")  # fmt: skip
+CERTAIN = 4  # of the separators: the first ones are those of pairs alone
+WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
+TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
+TRUTH = {"true": 1.0, "false": 0.0}
+FLAGS = {"0", "1", "0.0", "1.0", "true", "false"}
+WINS = ("w", "win", "wins", "won", "winner", "victory", "1", "1.0", "true", "yes")
+LOSSES = (
+    "l",
+    "loss",
+    "lose",
+    "loses",
+    "lost",
+    "loser",
+    "defeat",
+    "0",
+    "0.0",
+    "false",
+    "no",
+    "-1",
+    "-1.0",
+)
+DRAWS = ("d", "draw", "drawn", "t", "tie", "tied", "0.5", "1/2")
+ABSENT = {text.lower() for text in MISSING} | {"."}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of which a shape is looked for."""
+
+    source: Any
+    given: Mapping[str, Any]  # options of the caller that name columns, by role
+    named: bool  # whether the caller names the shape
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        found: list[str] = self.source.columns()
+        return found
+
+    @cached_property
+    def rows(self) -> dict[str, list[str]]:
+        """The first rows of each column as text, "" where missing."""
+        first = self.source.peek(Columns({name: name for name in self.columns}), PEEK)
+        return {
+            name: [_plain_text(text) for text in column.texts] for name, column in first.items()
+        }
+
+    def known(self, column: str) -> set[str]:
+        """Return the texts of a column that are not missing."""
+        return set(self.rows[column]) - {""}
+
+    def column(self, role: str, names: Sequence[str], but: Sequence[str | None] = ()) -> str | None:
+        """Return the column that is given for a role, else the first with one of some plain names.
+
+        but: columns that have another role.
+        """
+        given = self.given.get(role)
+        if isinstance(given, str):
+            take(self.columns, self.source.name, {role: given})
+            return given
+        free = {plain(name): name for name in reversed(self.columns) if name not in but}
+        return next((free[name] for name in names if name in free), None)
+
+    def used(self, *roles: str) -> tuple[str, ...]:
+        """Return which of some options are given."""
+        return tuple(role for role in roles if isinstance(self.given.get(role), str))
+
+    def beside(self, *taken: str | None) -> list[str]:
+        """Return the columns that have no role, given or by their names."""
+        given: set[str] = set()
+        for name in self.given.values():
+            given |= {name} if isinstance(name, str) else set()
+            given |= {*name} if isinstance(name, list | tuple) else set()
+        return [name for name in self.columns if name not in {*taken} | given]
+
+    def numbers(self, column: str) -> list[float] | None:
+        """Return the numbers of a column, without missing values; None if one is no number."""
+        texts = [text for text in self.rows[column] if text]
+        return [*map(_number, texts)] if all(map(_is_number, texts)) else None
+
+    def all(self, *columns: str) -> dict[str, list[str]]:
+        """Return all rows of some columns as text, "" where missing."""
+        wanted = take(self.columns, self.source.name, {name: name for name in columns})
+        found = self.source.texts(wanted)
+        return {name: [(text or "").strip() for text in found[name].texts] for name in columns}
+
+    def is_flag(self, column: str) -> bool:
+        """Return whether a column holds 0 and 1, or true and false."""
+        known = {text.lower() for text in self.known(column)}
+        return bool(known) and known <= FLAGS
+
+
+# -- general shapes ----------------------------------------------------------------------------
+
+
+def duels(table: Table) -> Shape | str:
+    """Return the shape of a table whose rows are duels; it is not looked for, but the default."""
+    return Shape("", (), "SELECT row_of_file FROM records", "", open=True)
+
+
+def counts(table: Table) -> str | None:
+    """Return None for a table of pairs with their counts, which is read as it is."""
+    sides = (table.given.get("left") or "left", table.given.get("right") or "right")
+    found = wins_columns(table.columns, table.source.name, *sides, table.given.get("weight"))
+    return None if found else "columns of two arms and of the wins of each, such as wins_a, wins_b"
+
+
+def matrix(table: Table) -> str | None:
+    """Return None for a square table of wins, which is read as it is."""
+    found = table.source.matrix()
+    return None if found is not None else "the same arms in the first column and in the header line"
+
+
+def one_hot(table: Table) -> Shape | str:
+    """Return the shape of a table of duels with a column of 0 and 1 for each outcome."""
+    lack = "two columns of 0 and 1 that say which side won, such as winner_a and winner_b"
+    if not table.named and sum(bool(WON.search(plain(name))) for name in table.columns) < 2:
+        return lack
+    flags = [name for name in table.columns if table.is_flag(name)]
+    won = [n for n in flags if WON.search(plain(n)) and not TIED.search(plain(n))]
+    pair = next((p for p in permutations(won, 2) if side_of(*p)), None)
+    if pair is None or (not table.named and counts(table) is None):
+        return lack
+    ties = [name for name in flags if name not in pair and TIED.search(plain(name))]
+    number = {name: number_of(text_of_column(name)) for name in (*pair, *ties)}
+    found = {"left": number[pair[0]], "right": number[pair[1]]}
+    found |= {"tie": " + ".join(number[name] for name in ties)} if ties else {}
+    cases = " ".join(f"WHEN ({value}) = 1 THEN '{side}'" for side, value in found.items())
+    total = " + ".join(f"({value})" for value in found.values())
+    written = ", ".join(text_of_column(name) for name in number)
+    query = (
+        f"SELECT row_of_file, concat_ws(', ', {written}) AS verdict, "
+        f"CASE WHEN {total} = 1 THEN CASE {cases} END END AS winner FROM records"
+    )
+    said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
+    said += f", tie where {join(ties)} is 1" if ties else ""
+    rule = (", ".join(number), "1 in one of them and 0 in the others")
+    return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True)
+
+
+def matches(table: Table) -> Shape | str:
+    """Return the shape of a table with two rows for each match, one for each side.
+
+    With a column of matches the two rows of a match have the same there. Without, they are mirrored
+    where as many rows say that A beat B as say that B lost to A, for all A and B.
+    """
+    lack = (
+        "two rows for each match: its id (or the opponent), a team and its result (group, right, "
+        "left, outcome)"
+    )
+    opponent = table.column("right", OPPONENTS)
+    team = table.column("left", TEAMS, [opponent])
+    match = table.column("group", MATCHES, [team, opponent])
+    result = table.column("outcome", RESULTS, [match, team, opponent])
+    if team is None or result is None or (opponent is None and match is None):
+        return lack
+    if opponent is None and not table.named and has_arms(table.columns):
+        return lack
+    results = {text.lower() for text in table.known(result)}
+    scored = table.numbers(result) is not None and not results <= {*WINS, *LOSSES, *DRAWS}
+    if not table.named and not scored and not results <= {*WINS, *LOSSES, *DRAWS}:
+        return lack
+    twice = match is not None and _are_of_two(table.all(match)[match])
+    if not twice and (opponent is None or scored or not _mirrored(table, team, opponent, result)):
+        return lack
+    if opponent is None and scored and not table.named:
+        return lack  # a table of scores
+    columns = {"arm": team, "other": opponent, "value": result}
+    said = f"each match is there twice, once for each team, and is counted once; left={team}, "
+    said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row"
+    taken = {role: name for role, name in columns.items() if name is not None}
+    texts = ", ".join(f"{text_of_column(name)} AS {role}" for role, name in taken.items())
+    if twice:
+        assert match is not None
+        number = "TRY_CAST({}.value AS DOUBLE)".format
+        winner = f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
+        if scored:
+            winner = f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
+        agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
+        query = TWO_ROWS.format(key=text_of_column(match), texts=texts, winner=winner, agree=agree)
+        said += f", match={match}"
+    else:
+        match = None
+        query = MIRRORED.format(texts=texts, winner=_side("a"))
+    rule = (result, "a win, a loss or a draw, and the reverse in the other row of the match")
+    return Shape(
+        "two rows for each match", (*taken.values(), *([match] if match else [])), query, said,
+        rule,
+        ordered=False, open=True, used=table.used("left", "right", "outcome", "group"),
+    )  # fmt: skip
+
+
+def choices(table: Table) -> Shape | str:
+    """Return the shape of a table with a row for each alternative, one of which is chosen."""
+    lack = (
+        "columns of a set, an alternative and whether it was chosen, 0 or 1 (group, left, outcome)"
+    )
+    chosen = table.column("outcome", CHOSEN)
+    judge = table.column("judge", JUDGES, [chosen])
+    of = table.column("group", SETS, [chosen, judge])
+    arm = table.column("left", ALTERNATIVES, [chosen, judge, of])
+    if of is None or arm is None or chosen is None or not table.is_flag(chosen):
+        return lack
+    own = [name for name in (judge, of) if name is not None]
+    keys = [*zip(*table.all(*own).values(), strict=True)]
+    sizes = {*Counter(keys).values()}
+    if not table.named and (min(sizes) < 2 or _n_chosen(table, chosen) != len({*keys})):
+        return lack
+    texts = f"{text_of_column(arm)} AS arm, {number_of(text_of_column(chosen))} AS value"
+    key = text_of_column(of)
+    if judge is not None:
+        key = f"to_json([{text_of_column(judge)}, {key}])::VARCHAR"
+    pairs = sizes == {2}
+    winner = f"CASE WHEN a.value + b.value = 1 THEN CASE sign(a.value - b.value) {SIGNS} END END"
+    query = (TWO_ROWS if pairs else CHOSEN_OF).format(key=key, texts=texts, winner=winner, agree="")
+    said = f"set={' and '.join(own)}, alternative={arm}, chosen={chosen}; "
+    said += "a duel for each set of two" if pairs else "the chosen is best, the others are below it"
+    rule = (chosen, "1 for one alternative of a set and 0 for the others")
+    kind: Kind = "duels" if pairs else "rankings"
+    used = table.used("left", "outcome", "group")
+    return Shape("a row for each alternative", (of, arm, chosen), query, said, rule,
+                 may=(*own[:-1],), kind=kind, used=used, open=True)  # fmt: skip
+
+
+def pairs(table: Table) -> Shape | str:
+    """Return the shape of a table with a column for each pair of arms, and a row for each judge."""
+    lack = "columns that are named by two arms each, such as London:Paris or 'London vs Paris'"
+    found = _pairs_of(table)
+    if not found:
+        return lack
+    judge = table.column("judge", (*JUDGES, "id", "no", "row"))
+    who = "'row ' || row_of_file" if judge is None else text_of_column(judge)
+    absent = listed(map(text_in_sql, sorted(ABSENT)))
+    columns = [*found]
+    values = listed(text_of_column(name) for name in columns)
+    left, right = (listed(text_in_sql(sides[k]) for sides in found.values()) for k in (0, 1))
+    query = (
+        f"SELECT *, CASE WHEN list_contains({absent}, lower(written)) THEN NULL ELSE written END "
+        f"AS verdict, verdict AS winner FROM (SELECT row_of_file, {who} AS judge, "
+        f"unnest({listed(map(text_in_sql, columns))}) AS part, unnest({left}) AS model_a, "
+        f"unnest({right}) AS model_b, "
+        f"unnest({values}) AS written FROM records)"
+    )  # fmt: skip
+    first = columns[0]
+    said = f"{len(columns):,} pairs of {len({*sum(found.values(), ())}):,} arms, such as {first}: "
+    said += f"left={found[first][0]}, right={found[first][1]}; judge={judge or 'the row'}"
+    used = table.used("judge")
+    may = (judge,) if judge else ()
+    return Shape(
+        "a column for each pair", (*columns,), query, said,
+        may=may, open=True, ordered=False, used=used,
+    )  # fmt: skip
+
+
+def ranks(table: Table) -> Shape | str:
+    """Return the shape of a table with a column for each arm that holds its place in the row."""
+    arms = _columns_of_places(table)
+    lack = "a column for each of several arms with its place in the row, 1, 2, 3, ..."
+    if len(arms) < 2 or not (table.named or _are_ranks(table, arms)):
+        return lack
+    if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
+        raise ValueError(
+            f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
+            "these may be ranks (1 is best: shape='ranks', --shape ranks) or scores "
+            "(shape='scores', --shape scores); say which"
+        )
+    query = RANKED.format(
+        names=listed(map(text_in_sql, arms)),
+        texts=listed(map(text_of_column, arms)),
+        absent=listed(map(text_in_sql, sorted(ABSENT))),
+    )
+    said = (
+        f"arms={', '.join(arms)}; 1 is best; an arm without a place (0 or nothing) is not of the "
+    )
+    said += "ranking"
+    rule = ("rank", "a place from 1, or 0 or nothing where the arm is not ranked")
+    return Shape(RANKS, (*arms,), query, said, rule, kind="rankings", open=True)
+
+
+def scores(table: Table) -> Shape | str:
+    """Return the shape of a table of scores: a row a score, or a column of numbers for each arm."""
+    lack = (
+        "columns of an item, a model and a score (item=, model=, score=), or a column of numbers "
+        "for each of several models"
+    )
+    names = {"item": ITEMS, "model": MODELS, "score": POINTS}
+    found: dict[str, str | None] = {}
+    for role, usual in names.items():
+        found[role] = table.column(role, usual, [*found.values()])
+    if not table.named and found["item"] is None:
+        return lack
+    item, model, score = found.values()
+    if item is None or model is None or score is None:
+        return _wide_scores(table, item) or lack
+    judge = table.column("judge", JUDGES, [item, model, score])
+    return _long_scores(table, item, model, score, judge) or lack
+
+
+SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
+    "duels": duels,
+    "counts": counts,
+    "matrix": matrix,
+    "one-hot": one_hot,
+    "matches": matches,
+    "choices": choices,
+    "pairs": pairs,
+    "ranks": ranks,
+    "scores": scores,
+}
+RECOGNISED = ("one-hot", "matches", "choices", "pairs", "ranks", "scores")  # in this order
+BESIDE_ARMS = ("one-hot", "matches")  # those that have columns named like two arms
+
+
+def checked_shape(name: Any) -> Any:
+    """Return the name of a shape, or None or False; raise ValueError for any other."""
+    if name is not None and name is not False:
+        check_one_of(name, "shape", [*SHAPES, *TOOLS])
+    return name
+
+
+def shape_asked(source: Any, name: str, given: Mapping[str, Any]) -> Shape | None:
+    """Return the shape of that name; None for one that is read as it is.
+
+    Raises ValueError if the table lacks what the shape needs.
+    """
+    table = Table(source, given, named=True)
+    if name in TOOLS:
+        tool = TOOLS[name]
+        lost = [column for column in tool.has if column not in table.columns]
+        found: Shape | str | None = f"columns {join(lost, quote=True)}" if lost else tool
+    else:
+        found = SHAPES[name](table)
+    if isinstance(found, str):
+        raise ValueError(
+            f"{source.name}: shape {name!r} needs {found}; "
+            f"the columns are {join(table.columns, quote=True)}"
+        )
+    return None if found is None else replace(found, key=name)
+
+
+def shape_found(source: Any, given: Mapping[str, Any]) -> Shape | None:
+    """Return the shape of a table where it is unmistakable, else None.
+
+    given: options of the caller, of which none names a column.
+    """
+    lower = {"lower_is_better": given.get("lower_is_better")}
+    table = Table(source, lower, named=False)
+    tool = tool_of(table.columns)
+    if tool is not None or source.matrix() is not None:
+        return tool
+    arms = has_arms(table.columns)
+    found = ((n, SHAPES[n](table)) for n in RECOGNISED if not arms or n in BESIDE_ARMS)
+    return next((replace(shape, key=n) for n, shape in found if isinstance(shape, Shape)), None)
+
+
+# -- parts of queries --------------------------------------------------------------------------
+
+SIGNS = "WHEN 1 THEN 'left' WHEN -1 THEN 'right' WHEN 0 THEN 'tie'"
+# Two rows with the same key, which the first one and the second one are.
+TWO_ROWS = """
+WITH sides AS (
+    SELECT *, row_number() OVER (PARTITION BY key ORDER BY row_of_file) AS place,
+           count(*) OVER (PARTITION BY key) AS n
+    FROM (SELECT row_of_file, {key} AS key, {texts} FROM records))
+SELECT a.row_of_file, a.arm AS model_a, coalesce(b.arm, '') AS model_b,
+    CASE WHEN a.n = 2 THEN nullif(concat_ws(' and ', a.value, b.value), '')
+         ELSE a.n || CASE WHEN a.n = 1 THEN ' row' ELSE ' rows' END END AS verdict,
+    CASE WHEN a.n = 2{agree} THEN {winner} END AS winner
+FROM sides a LEFT JOIN sides b ON a.key = b.key AND b.place = 2 WHERE a.place = 1"""
+MIRRORED = """
+SELECT row_of_file, arm AS model_a, other AS model_b, value AS verdict, {winner} AS winner
+FROM (SELECT row_of_file, {texts} FROM records) a
+WHERE arm <= other OR arm IS NULL OR other IS NULL"""
+CHOSEN_OF = """
+SELECT row_of_file, key AS ranking, arm, CASE WHEN value = 1 THEN '1' END AS rank, true AS judged,
+    CASE WHEN sum(value) OVER (PARTITION BY key) <> 1 OR value NOT IN (0, 1)
+         THEN sum(value) OVER (PARTITION BY key) || ' in the set ' || key END AS wrong
+FROM (SELECT row_of_file, {key} AS key, {texts} FROM records)"""
+RANKED = """
+SELECT row_of_file, 'row ' || row_of_file AS ranking, arm, CAST(number AS VARCHAR) AS rank,
+    count(*) OVER (PARTITION BY row_of_file) > 1 AS judged,
+    CASE WHEN number IS NULL OR number < 1 THEN written END AS wrong
+FROM (SELECT *, TRY_CAST(written AS DOUBLE) AS number FROM
+    (SELECT row_of_file, unnest({names}) AS arm, unnest({texts}) AS written FROM records)
+    WHERE written IS NOT NULL AND NOT list_contains({absent}, lower(written)))
+WHERE number IS DISTINCT FROM 0"""
+
+
+def _side(row: str, *, other: bool = False) -> str:
+    """Return the side that won as a row says, or as the row of its opponent says, in SQL."""
+    sides = ("right", "left") if other else ("left", "right")
+    word = f"lower({row}.value)"
+    cases = " ".join(
+        f"WHEN {word} IN ({', '.join(map(text_in_sql, words))}) THEN '{side}'"
+        for words, side in zip((WINS, LOSSES, DRAWS), (*sides, "tie"), strict=True)
+    )
+    return f"CASE {cases} END"
+
+
+# -- what rows say -----------------------------------------------------------------------------
+
+
+def _are_of_two(keys: Sequence[str]) -> bool:
+    """Return whether most keys are of two rows, and none of more."""
+    sizes = [*Counter(keys).values()]
+    return max(sizes, default=0) == 2 and 4 * sizes.count(2) >= 3 * len(sizes)
+
+
+def _mirrored(table: Table, team: str, opponent: str, result: str) -> bool:
+    """Return whether as many rows say that A beat B as say that B lost to A, for all A and B."""
+    columns = table.all(team, opponent, result)
+    rows = Counter(
+        zip(*([text.lower() for text in column] for column in columns.values()), strict=True)
+    )
+    side = {w: 1 for w in WINS} | {w: -1 for w in LOSSES} | {w: 0 for w in DRAWS} | {"": 2}
+    signed: Counter[tuple[str, str, int]] = Counter()
+    for (a, b, word), n in rows.items():
+        signed[a, b, side.get(word, 3)] += n
+    reverse = {1: -1, -1: 1, 0: 0, 2: 2}
+    return len(signed) > 2 and all(
+        k in reverse and signed[b, a, reverse[k]] == n for (a, b, k), n in signed.items()
+    )
+
+
+def _n_chosen(table: Table, chosen: str) -> int:
+    texts = [text.lower() for text in table.all(chosen)[chosen]]
+    return sum(text in ("1", "1.0", "true") for text in texts)
+
+
+def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:
+    """Return the two arms that each column of a pair is named by."""
+    names = [name for name in table.beside() if plain(name) not in JUDGES]
+    for certain, separator in enumerate(SEPARATORS):
+        for prefix in ("", _common_start(names)):
+            found = {}
+            for name in names:
+                sides = re.split(separator, name.removeprefix(prefix), flags=re.IGNORECASE)
+                if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
+                    found[name] = (sides[0].strip(), sides[1].strip())
+            if found and _are_pairs(table, found, certain < CERTAIN):
+                return found
+    return {}
+
+
+def _are_pairs(table: Table, found: Mapping[str, tuple[str, str]], certain: bool) -> bool:
+    """Return whether columns are named by two arms, surely so where the shape is not named."""
+    labels = Counter(label for sides in found.values() for label in sides)
+    n = len({frozenset(sides) for sides in found.values()})
+    values = {value for name in found for value in table.known(name)}
+    if n < len(found) or not (len(values) <= MOST_VALUES or values <= {*labels}):
+        return False
+    complete = n == len(labels) * (len(labels) - 1) // 2
+    repeated = n > 2 and (complete or (certain and min(labels.values()) > 1))
+    return repeated or (table.named and (certain or n > 2))
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """Return what all names start with, to the end of a word."""
+    first, last = min(names, default=""), max(names, default="")
+    n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
+    shared = first[:n]
+    return shared[: max((shared.rfind(sign) for sign in "_.- "), default=-1) + 1]
+
+
+def _columns_of_places(table: Table) -> list[str]:
+    """Return the columns of whole numbers that are no more than there are such columns."""
+    role_names = {*JUDGES, *ITEMS, *SETS, *(name for names in ROLES.values() for name in names)}
+    most = {}
+    for name in table.beside():
+        texts = [text for text in table.rows[name] if text]
+        if not table.named and table.numbers(name) is None:
+            continue
+        numbers = [_number(text) for text in texts if _is_number(text)]
+        if (
+            2 * len(numbers) >= len(texts) > 0
+            and min(numbers) >= 0
+            and plain(name) not in role_names
+        ):
+            most[name] = max(numbers)
+    while any(value > len(most) for value in most.values()):
+        most = {name: value for name, value in most.items() if value <= len(most)}
+    return [*most]
+
+
+def _are_ranks(table: Table, arms: Sequence[str]) -> bool:
+    """Return whether the numbers of each row are ranks, of which half have no ties.
+
+    Of few columns or rows, all have to be ranked in each.
+    """
+    columns = [[float(text or 0) for text in table.rows[name]] for name in arms]
+    places = [sorted(place for place in row if place) for row in zip(*columns, strict=True)]
+    strict = [row == [*range(1, len(row) + 1)] for row in places]
+    if not all(s or _has_ties(row) for row, s in zip(places, strict, strict=True)):
+        return False
+    ordered = [s and len(row) > 1 for row, s in zip(places, strict, strict=True)]
+    few = len(arms) < 3 or len(places) < FEWEST_RANKS
+    if few and not all(s and len(row) == len(arms) for row, s in zip(places, strict, strict=True)):
+        return False
+    return 2 * sum(ordered) >= len(places) > 0
+
+
+def _has_ties(row: Sequence[float]) -> bool:
+    """Return whether sorted numbers are ranks with ties: the lowest, the next or the mean place."""
+    lowest = [1.0 + row.index(place) for place in row]
+    dense = [1.0 + sorted({*row}).index(place) for place in row]
+    mean = [row.index(place) + (row.count(place) + 1) / 2 for place in row]
+    return list(row) in (lowest, dense, mean)
+
+
+def _long_scores(
+    table: Table, item: str, model: str, score: str, judge: str | None
+) -> Shape | None:
+    """Return the shape of a table with a row a score; None where another column names models."""
+    own = [name for name in (item, model, score, judge) if name is not None]
+    if not table.named:
+        labels = table.known(model)
+        others = (table.known(name) for name in table.columns if name not in own)
+        if any(known & labels and table.numbers(model) is None for known in others):
+            return None
+    beside = "" if judge is None else f"{text_of_column(judge)} AS judge, "
+    query = (
+        f"SELECT *, {number_of('written')} AS number FROM (SELECT row_of_file, {beside}"
+        f"{text_in_json(name_of(item))} AS item, {text_in_json(name_of(model))} AS model, "
+        f"{name_of(score)} ->> '$' AS written FROM records)"
+    )
+    better = "lower" if table.given.get("lower_is_better") else "higher"
+    said = f"model={model}, winner=the {better} {score}, prompt={item}"
+    return _of_scores(table, said, score, own, query)
+
+
+def _wide_scores(table: Table, item: str | None) -> Shape | None:
+    """Return the shape of a table with a row an item; None where text columns are left over."""
+    named = {name for names in ROLES.values() for name in names} | {*JUDGES}
+    beside = [name for name in table.columns if name != item and plain(name) not in named]
+    models = [name for name in beside if _mostly_numbers(table.rows[name])]
+    left_over = [name for name in beside if name not in models and table.known(name)]
+    if len(models) < 2 or (left_over and not table.named):
+        return None
+    place = "row_of_file::VARCHAR" if item is None else text_in_json(name_of(item))
+    names = listed(map(text_in_sql, models))
+    texts = listed(f"{name_of(model)} ->> '$'" for model in models)
+    query = (
+        f"SELECT *, model AS part, {number_of('written')} AS number FROM (SELECT row_of_file, "
+        f"{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
+    )
+    better = "lower" if table.given.get("lower_is_better") else "higher"
+    said = f"models={', '.join(models)}, winner=the {better} score, prompt={item or 'the row'}"
+    said += f"; {join(left_over, quote=True)} not used" if left_over else ""
+    own = [*([] if item is None else [item]), *models]
+    return _of_scores(table, said, "score", own, query)
+
+
+def _mostly_numbers(texts: Sequence[str]) -> bool:
+    """Return whether half of some texts or more are numbers, true or false."""
+    return len(texts) > 0 and 2 * sum(_is_number(text) for text in texts) >= len(texts)
+
+
+def _plain_text(text: str | None) -> str:
+    """Return a text without surrounding spaces, "" where it stands for a missing value."""
+    stripped = (text or "").strip()
+    return "" if stripped.lower() in ABSENT else stripped
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(NUMBER, text)) or text.lower() in TRUTH
+
+
+def _number(text: str) -> float:
+    return TRUTH[text.lower()] if text.lower() in TRUTH else float(text)
+
+
+def _of_scores(table: Table, said: str, score: str, columns: Sequence[str], query: str) -> Shape:
+    what = f"a duel for each pair of models with a score of an item; {said}"
+    return Shape(
+        "a table of scores", (*columns,), query, what, (score, "a number"),
+        kind="scores", ordered=False, used=table.used("item", "model", "score"),
+    )  # fmt: skip

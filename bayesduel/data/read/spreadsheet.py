@@ -1,0 +1,72 @@
+"""A sheet of a spreadsheet (Excel, OpenDocument) as a source of rows, by python-calamine."""
+
+import os
+from datetime import date, datetime, time
+from typing import Any
+
+from bayesduel.data.read.faults import shown
+from bayesduel.data.read.formats import check_file
+from bayesduel.data.read.in_memory import as_frame
+from bayesduel.data.read.narwhals_source import FrameSource
+from bayesduel.system.extras import load_extra
+from bayesduel.text import join
+
+__all__ = ["Spreadsheet"]
+
+
+class Spreadsheet(FrameSource):
+    """The first sheet of a file that holds a table: a header line, and rows below it.
+
+    path: the file.
+    Raises OSError if it cannot be opened; ModuleNotFoundError without python-calamine; ValueError
+    if it is no spreadsheet, or no sheet holds a table.
+    """
+
+    def __init__(self, path: Any) -> None:
+        name = os.fspath(path)
+        check_file(name)
+        calamine = load_extra("python_calamine", "excel")
+        try:
+            book = calamine.CalamineWorkbook.from_path(name)
+            sheets = {own: book.get_sheet_by_name(own).to_python() for own in book.sheet_names}
+        except (calamine.CalamineError, OSError) as error:
+            raise ValueError(f"{name}: cannot be read as a spreadsheet: {error}") from None
+        full = {own: rows for own, rows in sheets.items() if len(rows) > 1}
+        if not full:
+            raise ValueError(f"{name}: should have a sheet with a header line and rows, got none")
+        self.sheet, (header, *rows) = next(iter(full.items()))
+        named = [(k, str(cell).strip()) for k, cell in enumerate(header) if str(cell).strip()]
+        names = [column for _, column in named]
+        for column in names:
+            if names.count(column) > 1:
+                raise ValueError(
+                    f"{name}: columns should have distinct names, got {shown(column)} twice"
+                )
+        self._row = [k for k, row in enumerate(rows) if any(cell != "" for cell in row)]
+        columns = {column: [_cell(rows[i][k]) for i in self._row] for k, column in named}
+        super().__init__(as_frame(columns)[0], name)
+        self.files = (os.path.abspath(name),)
+        self._others = [own for own in full if own != self.sheet]
+
+    def said(self, notice: str) -> list[str]:
+        """Return what is said of the columns, and which sheet is read where there are several."""
+        if not self._others:
+            return super().said(notice)
+        others = f"sheet {self.sheet!r} is read, not {join(self._others, quote=True)}"
+        return [others, *super().said(notice)]
+
+    def places(self) -> list[str]:
+        """Return the place of each row, as a spreadsheet counts."""
+        return [self._place(i) for i in range(len(self._row))]
+
+    def _place(self, number: int) -> str:
+        return f"{self.name}, row {self._row[number] + 2} of the sheet"
+
+
+def _cell(value: Any) -> Any:
+    """Return the value of a cell: whole numbers without decimals, dates as text, None if empty."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+    return None if value == "" else value

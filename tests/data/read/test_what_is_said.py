@@ -1,0 +1,260 @@
+"""Options that say how a source is written: where, decimal, time_format; and spreadsheets."""
+
+import importlib
+from datetime import date, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+from bayesduel.data.read.dates import format_of_dates
+from tests.support.spreadsheet import write_xlsx
+
+TABLE = pd.DataFrame(
+    {
+        "left": ["a", "b", "c", "a", "b", "d e"],
+        "right": ["b", "c", "a", "c", "a", "a"],
+        "outcome": ["left", "right", "tie", "left", "left", "right"],
+        "n": [1, 2, 10, 20, 100, 3],
+        "status": ["ok", "ok", "spam", "ok", None, "o'k"],
+        "valid": [True, False, True, True, True, False],
+        "day": ["2024-01-05", "2024-02-01", "2023-12-31", "2024-03-01", "2024-01-01", "2022-01-01"],
+        "zip code": ["01234", "99999", "00001", "01234", "55555", "10000"],
+    }
+)
+
+
+@pytest.fixture(params=["csv", "jsonl", "parquet", "frame", "glob"])
+def source(request, tmp_path):
+    kind = request.param
+    if kind == "frame":
+        return TABLE
+    if kind == "glob":
+        TABLE[:2].to_csv(tmp_path / "1.csv", index=False)
+        TABLE[2:].to_csv(tmp_path / "2.csv", index=False)
+        return tmp_path / "*.csv"
+    path = tmp_path / f"table.{kind}"
+    if kind == "csv":
+        TABLE.to_csv(path, index=False)
+    elif kind == "jsonl":
+        TABLE.to_json(path, orient="records", lines=True)
+    else:
+        TABLE.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("where", "kept"),
+    [
+        ("status = 'ok'", [0, 1, 3]),
+        ("n > 9", [2, 3, 4]),
+        ("n > 2 AND n < 20", [2, 5]),
+        ("valid", [0, 2, 3, 4]),
+        ("NOT valid", [1, 5]),
+        ("valid = 'TRUE'", [0, 2, 3, 4]),
+        ("status IS NULL OR status = 'o''k'", [4, 5]),
+        ("day >= '2024-01-01'", [0, 1, 3, 4]),
+        ("day > DATE '2024-01-31' -- late\n", [1, 3]),
+        ("year(day) = 2024 AND month(day) = 1", [0, 4]),
+        ("\"zip code\" = '01234'", [0, 3]),
+        ("\"left\" IN ('a', 'b') AND \"n\" <> 1", [1, 3, 4]),
+        ("status LIKE 'o%'", [0, 1, 3, 5]),
+    ],
+)
+def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept):
+    log = bd.read_duels(source, where=where, keep=["n"])
+    frame = log.to_frame()
+    assert sorted(map(int, frame["n"])) == sorted(TABLE["n"][kept])
+    assert [line.rows for line in log.reading.left_out] == [len(TABLE) - len(kept)]
+
+
+@pytest.mark.parametrize(
+    ("where", "rule"),
+    [
+        ("n > 1; DROP TABLE records", "one condition"),
+        ("n > 1) OR (1 = 1); SELECT 1 WHERE (true", "one condition"),
+        ("n > 1) UNION SELECT (1", "one condition"),
+        ("n >", "one condition"),
+        ("", "one condition"),
+        ("nowhere = 1", "one condition.*nowhere.*the columns are 'left'"),
+        ("n = 'many'", "one condition"),
+        ("n > 1000", "should leave rows, got none"),
+    ],
+)
+def test_where_is_one_condition(source, where, rule):
+    with pytest.raises(ValueError, match=rule) as caught:
+        bd.read_duels(source, where=where)
+    assert "\n" not in str(caught.value)
+
+
+def test_where_goes_with_a_shape_and_bad_rows_keep_their_lines(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome,k\na,b,left,1\nb,a,left,2\na,b,up,3\na,b,up,1\n")
+    assert bd.read_duels(path, where="k = 2").n_duels == 1
+    with pytest.raises(ValueError, match=r"log.csv, line 4: column 'outcome'"):
+        bd.read_duels(path, where="k > 1")
+    table = pd.DataFrame({"q": [1, 2, 3, 4], "lang": ["de", "de", "en", "en"],
+                          "x": [1.5, 2, 3, 4], "y": [2.5, 3, 1, 2]})  # fmt: skip
+    assert bd.read_duels(table, shape="scores", where="lang = 'de'").n_duels == 2
+
+
+# -- decimals --------------------------------------------------------------------------------
+
+EURO = "date;player_a;player_b;score_a;score_b\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "margins", "decimal"),
+    [
+        ("x;a;b;84,3;81,6\nx;b;a;86,0;93,5\n", [2.7, -7.5], None),
+        ("x;a;b;84;81,6\nx;b;a;86,25;93\n", [2.4, -6.75], None),
+        ("x;a;b;-1,5;0,5\nx;b;a;,5;1\n", [-2.0, -0.5], None),
+        ("x;a;b;1,234;2,5\nx;b;a;1,000;1\n", [-1.266, 0.0], None),
+        ("x;a;b;1,234;2,345\nx;b;a;1,000;1,500\n", [-1.111, -0.5], ","),
+        ("x;a;b;84.3;81.6\nx;b;a;86.0;93.5\n", [2.7, -7.5], None),
+    ],
+)
+def test_decimal_commas(tmp_path, rows, margins, decimal):
+    path = tmp_path / "log.csv"
+    path.write_text(EURO + rows)
+    log = bd.read_duels(path, decimal=decimal, time=False)
+    np.testing.assert_allclose(log.to_frame()["margin"], margins)
+
+
+def test_commas_that_may_be_of_thousands_are_not_guessed(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(EURO + "x;a;b;1,234;2,345\nx;b;a;1,000;1,500\n")
+    with pytest.raises(ValueError):
+        bd.read_duels(path, time=False)
+    path.write_text(EURO + "x;a, b;c;1,5;2,5\n")
+    assert bd.read_duels(path, time=False).arms == ("a, b", "c")
+    with pytest.raises(ValueError, match="decimal should be"):
+        bd.read_duels(path, decimal=";")
+
+
+# -- dates -----------------------------------------------------------------------------------
+
+DAYS = [date(2024, 1, 5) + timedelta(days=29 * k) for k in range(12)]
+FORMS = ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%d.%m.%Y %H:%M",
+         "%d %b %Y", "%B %d, %Y", "%m/%d/%Y %H:%M:%S"]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["csv", "frame"])
+def test_dates_of_other_forms_are_read_where_they_leave_no_doubt(tmp_path, form, kind):
+    table = pd.DataFrame({"left": "a", "right": "b", "outcome": "left",
+                          "date": [day.strftime(form) for day in DAYS]})  # fmt: skip
+    path = tmp_path / "log.csv"
+    table.to_csv(path, index=False)
+    log = bd.read_duels(path if kind == "csv" else table)
+    assert log.votes.time.astype("datetime64[D]").tolist() == DAYS
+
+
+@pytest.mark.parametrize("given", [None, "date"])
+def test_days_and_months_that_cannot_be_told_apart_are_asked_for(tmp_path, given):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome,date\na,b,left,03/04/2024\nb,a,left,05/06/2024\n")
+    if given is None:
+        assert "date" not in bd.read_duels(path).read_summary.columns.values()
+    else:
+        with pytest.raises(ValueError, match=r"line 2: .*--time-format.*got '03/04/2024'"):
+            bd.read_duels(path, time=given)
+    for form, month in (("%d/%m/%Y", 4), ("%m/%d/%Y", 3)):
+        log = bd.read_duels(path, time_format=form)
+        assert log.votes.time.astype("datetime64[M]").tolist()[0].month == month
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["25/12/2024", "01/02/2024"], "%d/%m/%Y"),
+        (["12/25/2024", "01/02/2024"], "%m/%d/%Y"),
+        (["12/25/2024", "25/12/2024"], None),
+        (["01/02/2024"], None),
+        (["01.02.2024"], "%d.%m.%Y"),
+        (["01.02.2024", "01/02/2024"], None),
+        (["32/01/2024"], None),
+        (["13/08/24"], None),
+        (["soon"], None),
+        ([], None),
+    ],
+)
+def test_the_format_of_dates(texts, form):
+    assert format_of_dates(texts) == form
+
+
+# -- spreadsheets ----------------------------------------------------------------------------
+
+ROWS = [
+    ["model_a", "model_b", "winner", "score", "fair"],
+    ["GPT 4", "Клод", "model_a", 1, True],
+    ["Клод", "GPT 4", "tie", 2.5, False],
+    [7, "GPT 4", "model_b", None, True],
+]
+
+
+@pytest.mark.parametrize("sheets", [["Sheet 1"], ["votes", "notes"], ["empty", "votes"]])
+def test_a_sheet_of_a_spreadsheet(tmp_path, capsys, sheets):
+    pytest.importorskip("python_calamine")
+    content = {name: ROWS if k == 0 else [["a", "b"], ["x", "y"]] for k, name in enumerate(sheets)}
+    if sheets[0] == "empty":
+        content = {"empty": [], "votes": ROWS}
+    path = write_xlsx(tmp_path / "votes.xlsx", content)
+    log = bd.read_duels(path)
+    assert log.arms == ("7", "GPT 4", "Клод")
+    assert log.read_summary.files == (str(path),)
+    assert ("sheet 'votes' is read, not 'notes'" in capsys.readouterr().err) == ("notes" in sheets)
+    assert bd.read_duels(path, where="fair").n_duels == 2
+
+
+def test_a_bad_row_of_a_sheet_has_the_number_of_the_spreadsheet(tmp_path):
+    pytest.importorskip("python_calamine")
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": [*ROWS, [], ["a", "GPT 4", "up", 1, True]]})
+    with pytest.raises(ValueError, match=r"votes.xlsx, row 6 of the sheet: column 'winner'"):
+        bd.read_duels(path)
+    csv = tmp_path / "more.csv"
+    csv.write_text("model_a,model_b,winner\nb,c,model_a\n")
+    good = write_xlsx(tmp_path / "good.xlsx", {"s": ROWS})
+    assert bd.read_duels([csv, good]).n_duels == 4
+
+
+def test_what_is_no_spreadsheet_is_refused(tmp_path):
+    pytest.importorskip("python_calamine")
+    path = tmp_path / "votes.xlsx"
+    for content in (b"left,right\n", b"PK\x03\x04nothing"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"votes.xlsx: cannot be read as a spreadsheet"):
+            bd.read_duels(path)
+    write_xlsx(path, {"s": [["only", "names"]]})
+    with pytest.raises(ValueError, match="a sheet with a header line and rows, got none"):
+        bd.read_duels(path)
+    write_xlsx(path, {"s": [["a", "a"], ["x", "y"]]})
+    with pytest.raises(ValueError, match="distinct names, got 'a' twice"):
+        bd.read_duels(path)
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path, monkeypatch):
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": ROWS})
+    real = importlib.import_module
+
+    def without(name, *rest):
+        if name == "python_calamine":
+            raise ModuleNotFoundError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr("bayesduel.system.extras.import_module", without)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'bayesduel\[excel\]'"):
+        bd.read_duels(path)
+
+
+def test_true_and_false_are_numbers_in_files_as_in_frames(tmp_path):
+    words = ["TRUE", "False", "true", "FALSE"]
+    table = pd.DataFrame({"left": list("abab"), "right": list("baba"), "outcome": [1, 0, 1, 1],
+                          "neutral": words})  # fmt: skip
+    path = tmp_path / "log.csv"
+    table.to_csv(path, index=False)
+    frame = table.assign(neutral=[True, False, True, False])
+    for source in (path, table, frame):
+        log = bd.read_duels(source, covariates=["neutral"])
+        assert log.to_frame()["neutral"].tolist() == [1.0, 0.0, 1.0, 0.0]
