@@ -15,6 +15,7 @@ import bayesduel as bd
 from bayesduel import models
 from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
+from bayesduel.data.read import tools
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import registry
 
@@ -72,6 +73,16 @@ def test_a_problem(run):
     assert bd.regret(trace).sizes["problem"] == 2
     truths = trace["ladder"]["problem"]["P"].values
     assert truths.shape == (4, 8, 8) and (truths[0] != truths[1]).any()
+
+
+@pytest.mark.plain
+def test_a_format(monkeypatch, capsys):
+    monkeypatch.setattr(tools, "TOOLS", dict(tools.TOOLS))
+    scope = {}
+    ((_, _, text),) = section("Add a format")
+    exec(compile(text, "CONTRIBUTING.md, Add a format", "exec"), scope)
+    assert (scope["log"].n_duels, scope["log"].n_ties) == (2, 1)
+    assert "a log of Duet: model_a=lhs" in capsys.readouterr().err
 
 
 def test_a_model(run, tmp_path):

@@ -27,16 +27,17 @@ def format_of_dates(texts: Iterable[str]) -> str | None:
     if None in found:
         return next((f for f in IN_WORDS if not np.isnat(dates_in(list(texts), f)).any()), None)
     parts = [match.groupdict() for match in found if match is not None]
-    signs, gaps = {p["sign"] for p in parts}, {p["gap"] for p in parts}
-    lengths = {(len(p["first"]) == 4, len(p["third"]) == 4) for p in parts}
-    seconds = {p["seconds"] is not None for p in parts}
-    if max(map(len, (signs, gaps, lengths, seconds))) > 1:
+    alike = {
+        (p["sign"], p["gap"], p["seconds"] is None, len(p["first"]) == 4, len(p["third"]) == 4)
+        for p in parts
+    }
+    if len(alike) > 1:
         return None
-    (sign,), (gap,), (length,), (precise,) = signs, gaps, lengths, seconds
-    clock = "" if gap is None else f"{gap}%H:%M{':%S' if precise else ''}"
-    if length == (True, False):
+    ((sign, gap, rough, *length),) = alike
+    clock = "" if gap is None else f"{gap}%H:%M{'' if rough else ':%S'}"
+    if length == [True, False]:
         return f"%Y{sign}%m{sign}%d{clock}"
-    if length != (False, True):
+    if length != [False, True]:
         return None
     first, second = (max(int(p[place]) for p in parts) for place in ("first", "second"))
     if first > 31 or second > 31 or (first > 12 and second > 12):

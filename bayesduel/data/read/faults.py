@@ -54,8 +54,8 @@ FAULTS = (
     ("weight", "should be a whole number of identical duels (those of a survey: sampling_weight)"),
     (
         "time",
-        "should be an ISO date or time, or one in a time_format (--time-format); time=False or "
-        "--time none ignores it",
+        "should be an ISO date or time (--time-format says another form; time=False or --time none "
+        "ignores it)",
     ),
     ("time", "should be a number (time=False or --time none ignores it)"),
     ("sampling_weight", "should be a positive number"),

@@ -112,8 +112,8 @@ def check_counts(wins: np.ndarray) -> None:
     raise ValueError(
         "a matrix should hold counts of wins (times the arm of the row beat the arm of the "
         f"column), got proportions, such as {wins[above][0]:g} and {wins.T[above][0]:g}; multiply "
-        "each by the number of duels of its pair, or give a row for each pair: left, right, outcome "
-        "(the proportion) and weight (the number of duels)"
+        "each by the number of duels of its pair, or give a row for each pair: left, right, "
+        "outcome (the proportion) and weight (the number of duels)"
     )
 
 

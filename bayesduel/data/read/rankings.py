@@ -159,9 +159,9 @@ def read_rankings(
     frame, words = as_frame(path_or_frame)
     if shape is None and columns:
         shape = False
-    given = {role: name for role, name in beside.items() if isinstance(name, str)}
+    units = {role: name for role, name in beside.items() if isinstance(name, str)}
     opened = open_log(
-        frame, words=words, shape=shape, given=given, rankings=True, where=where,
+        frame, words=words, shape=shape, given=units, rankings=True, where=where,
     )  # fmt: skip
     with opened as source:
         if shape and source.kind != "rankings":

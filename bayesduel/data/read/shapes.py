@@ -182,7 +182,7 @@ class Table:
 # -- general shapes ----------------------------------------------------------------------------
 
 
-def duels(table: Table) -> Shape | str:
+def duels(table: Table | None = None) -> Shape:
     """Return the shape of a table whose rows are duels; it is not looked for, but the default."""
     return Shape("", (), "SELECT row_of_file FROM records", "", open=True)
 

@@ -179,14 +179,14 @@ def _parts_of(sources: Iterable[Any], asked: Asked, *, joined: bool = False) -> 
             found = None
         if found is None and not joined:
             return []
-        parts.append(Part(found or duels(source), source))
+        parts.append(Part(found or duels(), source))
     return parts
 
 
 def _edited(source: Any, asked: Asked) -> list[Part]:
     """Return a source as a part whose rows are duels, where some are left out or read anew."""
     edited = asked.where is not None or columns_with_commas(source, asked.decimal)
-    return [Part(duels(source), source)] if edited else []
+    return [Part(duels(), source)] if edited else []
 
 
 def _shaped(con: Any, parts: list[Part], name: str, asked: Asked, most: int | None = None) -> Any:

@@ -94,7 +94,7 @@ def test_where_goes_with_a_shape_and_bad_rows_keep_their_lines(tmp_path):
     assert bd.read_duels(path, where="k = 2").n_duels == 1
     with pytest.raises(ValueError, match=r"log.csv, line 4: column 'outcome'"):
         bd.read_duels(path, where="k > 1")
-    table = pd.DataFrame({"q": [1, 2, 3, 4], "lang": ["de", "de", "en", "en"],
+    table = pd.DataFrame({"question": [1, 2, 3, 4], "lang": ["de", "de", "en", "en"],
                           "x": [1.5, 2, 3, 4], "y": [2.5, 3, 1, 2]})  # fmt: skip
     assert bd.read_duels(table, shape="scores", where="lang = 'de'").n_duels == 2
 
