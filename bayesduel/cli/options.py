@@ -136,7 +136,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
         "[default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
-    "decimal": ([",", "."], "The sign before decimals.  [default: found]"),
+    "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
     "time-format": ("FORMAT", "How times are written, as %d/%m/%Y.  [default: found]"),
     "by": ("COLUMN", "Treat LOG as many logs, one per value."),
     "memory": (
