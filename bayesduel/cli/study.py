@@ -296,22 +296,21 @@ def report(study: Any, output: Path) -> tuple[Any, str]:
     return {"path": output}, f"{output} is written."
 
 
-@of_study("backup")
+@of_study("backup", lambda given: shared.check_folder(given["output"]))
 @click.option(
     "-o",
     "--output",
-    "copy",
     type=click.Path(path_type=Path),
     required=True,
     help="The copy, a new file.",
 )
-def backup(study: Any, copy: Path) -> tuple[Any, str]:
+def backup(study: Any, output: Path) -> tuple[Any, str]:
     """Write a copy of the file of STUDY, as it stands now, while the study goes on.
 
     All studies of the file are copied.
     """
-    study.backup(copy)
-    return {"path": copy}, f"{copy} is written."
+    study.backup(output)
+    return {"path": output}, f"{output} is written."
 
 
 command.add_command(serve.command)

@@ -240,7 +240,7 @@ def _swapped(asked: Question, rng: np.random.Generator) -> Question:
 
 
 def _one_of[T](found: Sequence[T], rng: np.random.Generator) -> T:
-    return found[rng.integers(len(found))]
+    return found[int(rng.integers(len(found)))]
 
 
 def judge_table(

@@ -38,6 +38,7 @@ COMMANDS = {
     "site": "site IN -o OUT",
     "study export": "study export IN OUT",
     "study report": "study report IN -o OUT",
+    "study backup": "study backup IN -o OUT",
     "study plan": "study plan IN --plot OUT",
 }
 WRITTEN = {"output", "plot", "plot_path", "path"}
