@@ -34,6 +34,9 @@ PAUSE = 0.01  # seconds until it is tried again to begin the use of the log, whi
 POOL: dict[str, Any] = {"pool_size": 5, "max_overflow": 0, "pool_timeout": BUSY}
 
 
+LOOKS = (
+    50  # for a log that is not there: between two calls, who opens the file has none for some ms
+)
 # Pages of the log (4 kB each) after which they are written into the file itself: about ten answers.
 # SQLite's own number, 1,000, leaves hundreds of answers in the log alone.
 CHECKPOINT = 40
@@ -342,6 +345,7 @@ def _write_ahead(connection: Any) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("SELECT count(*) FROM sqlite_master")  # makes the log
             return
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
@@ -376,9 +380,14 @@ def _lacks_log(file: Path) -> bool:
         with file.open("rb") as stream:
             return stream.read(20)[18:] == USES_LOG
     try:
+        for _ in range(LOOKS):
+            with closing(_alone(file)) as connection:
+                ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
+            if mode != "wal" or _log_of(file).exists():
+                return False
+            time.sleep(PAUSE)
         with closing(_alone(file)) as connection:
-            ((mode,),) = connection.execute("PRAGMA journal_mode").fetchall()
-            return mode == "wal" and _ends_log(connection)
+            return _ends_log(connection)
     except sqlite3.DatabaseError:  # no database, or in use: what opens it says so
         return False
 
