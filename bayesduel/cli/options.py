@@ -62,8 +62,8 @@ MODELS = (
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
-    "left": ("COLUMN", "Column of the left arm."),
-    "right": ("COLUMN", "Column of the right arm."),
+    "left": ("COLUMN", "Column of the left arm; A,B,... of the members of a side."),
+    "right": ("COLUMN", "Column of the right arm, likewise."),
     "outcome": (
         "COLUMN",
         "Column of the outcome.  (none: left won every duel, or the margin says who)",
@@ -138,6 +138,10 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
     "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
     "time-format": ("FORMAT", "How times are written, as %d/%m/%Y.  [default: found]"),
+    "teams": (
+        "TEXT",
+        "What stands between the members of a side, such as a comma; arms are then the members.",
+    ),
     "by": ("COLUMN", "Treat LOG as many logs, one per value."),
     "memory": (
         "SIZE",
@@ -378,6 +382,8 @@ def _column(name: str, value: Any) -> Any:
     if name in _OPTIONAL and value == "none":
         return False
     if name in ("covariates", "keep", "missing"):
+        return names_of(value)
+    if name in ("left", "right") and "," in value:
         return names_of(value)
     if name == "margin" and "," in value:
         return tuple(value.split(","))

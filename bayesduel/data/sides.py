@@ -59,9 +59,10 @@ def sides_of(duels: Duels) -> Sides:
     if won[0] == 0 and won[1] >= BY_CHANCE:
         return Sides(False, left, "one side won every decided duel: the winner is written there")
     grounded = found is not None and found[0] in GROUNDS
-    if not grounded and sum(won) and wilson(won[1], sum(won))[0] > BEYOND:
+    decided = won[0] + won[1]
+    if not grounded and decided and wilson(won[1], decided)[0] > BEYOND:
         side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
-        share = percent(won[1] / sum(won))
+        share = percent(won[1] / decided)
         why = f"the {side} side won {share} % of the decided duels, as where the winner is written"
         remark = f"{why} there: sides are not used (--order-effect takes it for an advantage)"
         return Sides(False, left, f"{why} there", remark)

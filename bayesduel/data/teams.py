@@ -14,7 +14,15 @@ import numpy as np
 from bayesduel.data.votes import Cells, distinct
 from bayesduel.system.arguments import labels_of, listed
 
-__all__ = ["SEPARATOR", "Teams", "apart_in", "has_teams", "one_numbering", "sides_as_tuples"]
+__all__ = [
+    "SEPARATOR",
+    "Teams",
+    "apart_in",
+    "has_teams",
+    "one_numbering",
+    "sides_as_tuples",
+    "split_sides",
+]
 
 SEPARATOR = " + "  # between the members in the label of a side
 # Of a matrix of small whole numbers, times its largest eigenvalue: smaller ones are rounding.
@@ -144,6 +152,14 @@ class Teams:
         # Scores may move in these directions unseen; of two that are compared all moves are equal.
         moves = unseen @ (unseen.T @ _unlike(n_arms))
         return np.unique(np.round(moves, DIGITS), return_inverse=True)[1].ravel()
+
+
+def split_sides(labels: Iterable[str], separator: str) -> list[tuple[str, ...]]:
+    """Return the members of sides written in one text, "d, e" with the separator ","; sorted."""
+    return [
+        tuple(sorted(part.strip() for part in label.split(separator) if part.strip()))
+        for label in labels
+    ]
 
 
 def _unlike(n: int) -> np.ndarray:

@@ -16,9 +16,10 @@ DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": No
             "covariates": (), "keep": (), "ties": "keep", "missing": (),
             "coding": None, "means": None, "grades": None, "lower_is_better": False,
             "tie": None, "shown_first": None, "shape": None, "where": None, "decimal": None,
-            "time_format": None}  # fmt: skip
+            "time_format": None, "teams": None}  # fmt: skip
 LISTS = ("covariates", "keep", "missing")
 OF_SOURCE = ("shape", "where", "decimal", "time_format")
+SIDES = ("left", "right")  # each a column, or a list of the columns of its members
 AS_GIVEN = ("ties", "lower_is_better")
 
 
@@ -37,6 +38,11 @@ def options_of(roles: Roles, reading: Meaning | None, given: Mapping[str, Any]) 
     found |= {name: list(given[name]) for name in LISTS if given[name]}
     found |= {name: given[name] for name in OF_SOURCE if given[name] is not None}
     found |= {role: column for role, column in roles.taken.items() if role in DEFAULTS}
+    for side in SIDES:
+        if members := [c for role, c in roles.members.items() if role.startswith(side)]:
+            found[side] = [found[side], *members]
+    if roles.teams is not None and not roles.members:
+        found["teams"] = roles.teams
     if roles.margin_right is not None:
         found["margin"] = [roles.margin, roles.margin_right]
     if reading is None:
@@ -77,6 +83,8 @@ def with_stored(given: Mapping[str, Any], like: Any) -> dict[str, Any]:
     stored = reading_of(like)
     margin = stored.get("margin")
     stored |= {"margin": tuple(margin)} if isinstance(margin, list) else {}
+    lists = {side: tuple(stored[side]) for side in SIDES if isinstance(stored.get(side), list)}
+    stored |= lists
     return {
         name: stored.get(name, value) if value == DEFAULTS[name] else value
         for name, value in given.items()

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from bayesduel.data.read.rows import numbers, time_kind, times
+from bayesduel.data.read.rows import MEMBERS, numbers, time_kind, times
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
@@ -144,6 +144,9 @@ class Roles:
     weight: str | None = None
     sampling_weight: str | None = None
     by: str | None = None
+    # further columns of the members of a side, by role: ``left_1``, ..., ``right_1``, ...
+    members: Mapping[str, str] = field(default_factory=dict)
+    teams: str | None = None  # what stands between the members of a side; None: a side is one arm
     tie: str | None = None  # whether the duel was a tie, whatever the outcome says
     shown_first: str | None = None  # the side or the arm that was shown first
     covariates: tuple[str, ...] = ()  # names of the covariates, in the order given
@@ -172,7 +175,7 @@ class Roles:
         )  # fmt: skip
         own = {n: getattr(self, n) for n in names if getattr(self, n) is not None}
         kept = {f"kept_{k}": name for k, name in enumerate(self.kept)}
-        return own | dict(self.covariate_columns) | kept
+        return own | dict(self.members) | dict(self.covariate_columns) | kept
 
     @property
     def words(self) -> dict[str, str]:
@@ -180,6 +183,9 @@ class Roles:
         named = self.taken
         if "margin_right" in named:
             named["margin"] = f"{named['margin']} - {named.pop('margin_right')}"
+        for role in self.members:
+            side = role.partition("_")[0]
+            named[side] = f"{named[side]}, {named.pop(role)}"
         for k, name in enumerate(self.covariates):
             own, right = named.pop(f"covariate_{k}"), named.pop(f"covariate_{k}_right", None)
             named[f"covariate {name}"] = own if right is None else f"{own} - {right}"
@@ -304,7 +310,15 @@ def assign(
     if isinstance(outcome, str) and (outcome != "outcome" or outcome in columns):
         finder.take("outcome", outcome)
 
-    side = _find_arms(finder, given["left"], given["right"], peek)
+    members: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for role in ("left", "right"):
+        columns_of_side = (given[role],) if isinstance(given[role], str) else given[role]
+        first[role] = columns_of_side[0]
+        members |= {f"{role}_{k}": name for k, name in enumerate(columns_of_side[1:], 1)}
+    side = _find_arms(finder, first["left"], first["right"], peek)
+    for role, column in members.items():
+        finder.take(role, column)
     extra = _find_covariates(finder, given["covariates"], side)
     wanted = outcome is not False and side[1] not in WON_SIDES
     if "outcome" not in finder.found and wanted:
@@ -334,7 +348,9 @@ def assign(
         )
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
     return Roles(
-        **{role: column for role, column in finder.found.items() if role not in extra},  # type: ignore[arg-type]
+        **{role: column for role, column in finder.found.items() if role not in extra | members},  # type: ignore[arg-type]
+        members=members,
+        teams=MEMBERS if members else given["teams"],
         covariates=tuple(given["covariates"]),
         covariate_columns=extra,
         kept=tuple(given["keep"]),

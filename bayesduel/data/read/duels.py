@@ -68,7 +68,10 @@ __all__ = ["log_in", "read_duels"]
 OnBad = Literal["error", "skip"]
 SIDES = ("left", "right")
 PEEKED = 10_000  # rows by which columns are told apart
-NO_COLUMNS = ("ties", "missing", "coding", "means", "grades", "lower_is_better", *OF_SOURCE)
+NO_COLUMNS = (
+    *("ties", "missing", "coding", "means", "grades", "lower_is_better", "teams"),
+    *OF_SOURCE,
+)
 NAMES = ("covariates", "keep")  # options that are lists of columns
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
@@ -97,8 +100,8 @@ if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB pas
 def read_duels(  # type: ignore[misc]
     path_or_frame: Any,
     *,
-    left: str = "left",
-    right: str = "right",
+    left: str | Sequence[str] = "left",
+    right: str | Sequence[str] = "right",
     outcome: str | bool = "outcome",
     margin: Given | tuple[str, str] = None,
     judge: Given = None,
@@ -123,6 +126,7 @@ def read_duels(  # type: ignore[misc]
     where: str | None = None,
     decimal: str | None = None,
     time_format: str | None = None,
+    teams: str | None = None,
     like: Any = None,
     memory: str | int | None = None,
     shard: str | None = None,
@@ -158,7 +162,8 @@ def read_duels(  # type: ignore[misc]
         scores (:mod:`bayesduel.data.read.tools`,
         :mod:`bayesduel.data.read.shapes`).
     left, right
-        Columns of the two arms.
+        Columns of the two arms; a list of columns where a side has several members (doubles,
+        teams, systems made of parts).
     outcome
         Column of the winner. False: left won every duel, or the margin gives the winner.
     margin
@@ -233,6 +238,9 @@ def read_duels(  # type: ignore[misc]
     time_format
         How times are written, as in :func:`time.strftime`: ``"%d/%m/%Y"``. None: ISO 8601, numbers,
         or another form where all times leave no doubt.
+    teams
+        What stands between the members of a side, such as ",": "d, e" and "e, d" are one side,
+        whose score is the sum of those of its members; the arms of the log are the members.
     like
         An earlier log, or a fit of it: columns and coding are those that it was read with, where
         they are not given here.
@@ -281,7 +289,7 @@ def read_duels(  # type: ignore[misc]
              "sampling_weight": sampling_weight, "means": means, "grades": grades,
              "lower_is_better": lower_is_better, "tie": tie,
              "shown_first": shown_first, "shape": shape, "where": where, "decimal": decimal,
-             "time_format": time_format}  # fmt: skip
+             "time_format": time_format, "teams": teams}  # fmt: skip
     options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
@@ -328,7 +336,9 @@ def _read_any(
     earlier: set[Any] = set()
     if like is not None:
         options = _checked_options(with_stored(options, like), by)
-        earlier = {options["left"], options["right"]}
+        earlier = {
+            c for s in SIDES for c in ([options[s]] if isinstance(options[s], str) else options[s])
+        }
     ties = options["ties"]
     votes = asked & {
         *("outcome", "margin", "covariates", "keep", "coding", "by", "sampling_weight"),
@@ -457,7 +467,9 @@ def _read(
             f"{first.where}: {first.what}"
         )
     _warn_of_outliers(source, roles, rows)
-    log = log_from_rows.label_rows(rows, examined, roles.covariates, roles.kept)
+    log = log_from_rows.label_rows(
+        rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
+    )
     record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
     for words in notice_of(record, roles, reading):
         _say(source, words)
@@ -601,7 +613,12 @@ def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
         means_of(given["means"])
     if given["grades"] is not None:
         _check_ends(given["grades"])
+    if given["teams"] is not None:
+        check_type(given["teams"], str, "teams", "the text between the members of a side")
+        if not given["teams"]:
+            raise ValueError("teams should be a text such as ',', got ''")
     lists = {name: _names_of(given[name], name) for name in NAMES}
+    lists |= {s: _names_of(given[s], s) for s in SIDES if not isinstance(given[s], str)}
     return given | lists | {"missing": texts_of(given["missing"], "missing")}
 
 
@@ -620,7 +637,9 @@ def _check_ends(ends: Any) -> None:
 
 
 def _check_column(name: str, value: Any) -> None:
-    if name == "margin" and isinstance(value, tuple):
+    if name in SIDES and isinstance(value, list | tuple):
+        allowed = bool(value)
+    elif name == "margin" and isinstance(value, tuple):
         allowed = len(value) == 2 and all(isinstance(v, str) for v in value)
     else:
         none = value is None and name not in ("left", "right", "outcome")

@@ -13,7 +13,8 @@ import numpy as np
 
 from bayesduel.data.read.columns import FLAG_WORDS, Roles
 from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
-from bayesduel.data.read.rows import NUMBER, Coded, Rows
+from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
+from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
 from bayesduel.text import count, shorten
 
@@ -62,13 +63,17 @@ FAULTS = (
     ("tie", "should be true or false (tie=False or --tie none ignores it)"),
     ("tie", "should agree with outcome {outcome} (tie=False or --tie none ignores it)"),
     ("shown_first", "should name the side or the arm that was shown first (--shown-first none)"),
+    ("right", "should have no member in common with left"),
+    ("left", "should name each member of a side once, as should the other side"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
 SAMPLING = 14
 FLAG = 15
 TIED = 16
 FIRST = 17
-COVARIATE = 18  # plus the index of the covariate
+BOTH_SIDES = 18
+TWICE = 19
+COVARIATE = 20  # plus the index of the covariate
 
 
 @dataclass
@@ -178,9 +183,40 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
 def prepared(rows: Rows, roles: Roles) -> Rows:
     """Return the rows with missing labels marked, and margins that are positive where left won."""
     rows = without_missing(rows, roles.missing)
+    if roles.teams is not None:
+        sides = {"left": _as_sides(rows.left, roles), "right": _as_sides(rows.right, roles)}
+        rows = replace(rows, **sides, outcome=_named_sides(rows.outcome, sides, roles))
     if roles.lower_is_better and rows.margin is not None:
         return replace(rows, margin=-rows.margin)
     return rows
+
+
+def _as_sides(column: Coded, roles: Roles) -> Coded:
+    """Return sides with their members in one order, so that "d, e" and "e, d" are one."""
+    sides = split_sides(column.values, roles.teams or "")
+    labels = [MEMBERS.join(side) for side in sides]
+    missing = [k for k, label in enumerate(labels) if not label]
+    code = np.where(np.isin(column.code, missing), -1, column.code).astype(np.int32)
+    return Coded(labels, code)
+
+
+def _named_sides(outcome: Coded | None, sides: Mapping[str, Coded], roles: Roles) -> Coded | None:
+    """Return outcomes with the name of a winning side written as that of the side."""
+    if outcome is None:
+        return None
+    known = {label for column in sides.values() for label in column.values}
+    named = _as_sides(outcome, roles).values
+    texts = [
+        side if side in known else text for side, text in zip(named, outcome.values, strict=True)
+    ]
+    return Coded(texts, outcome.code)
+
+
+def _members(column: Coded) -> tuple[np.ndarray, list[set[str]]]:
+    """Return whether each row has a member twice, and the members of each value."""
+    each = [label.split(MEMBERS) for label in column.values]
+    twice = np.array([*(len(set(one)) < len(one) for one in each), False])[column.code]
+    return twice, [set(one) for one in each]
 
 
 def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -> Examined:
@@ -198,6 +234,18 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     for column, first in ((rows.left, LEFT), (rows.right, RIGHT)):
         kind = _label_faults(column)
         blame(kind > 0, kind + first - 1)
+    if any(MEMBERS in label for label in (*rows.left.values, *rows.right.values)):
+        twice, lefts = _members(rows.left)
+        again, rights = _members(rows.right)
+        blame(twice | again, TWICE)
+        common = np.array(
+            [
+                i >= 0 and j >= 0 and lefts[i] != rights[j] and bool(lefts[i] & rights[j])
+                for i, j in zip(rows.left.code, rows.right.code, strict=True)
+            ],
+            dtype=bool,
+        )
+        blame(common, BOTH_SIDES)
     if rows.by is not None:
         blame(_label_faults(rows.by) > 0, BY)
     if reading is not None:

@@ -10,8 +10,9 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import says_both_bad
-from bayesduel.data.read.rows import Coded, Rows
+from bayesduel.data.read.rows import MEMBERS, Coded, Rows
 from bayesduel.data.subset import compact_all
+from bayesduel.data.teams import Teams, split_sides
 from bayesduel.data.votes import LARGEST, ReadSummary, TieRule, Votes, cells_of, duels_among
 
 __all__ = ["Labelled", "assemble", "assemble_choices", "label_rows", "parts_of"]
@@ -28,6 +29,7 @@ class Labelled:
     both_bad: np.ndarray  # whether the outcome is "both bad"
     part: np.ndarray | None  # index into `parts`
     parts: tuple[str, ...]  # labels of separate logs
+    teams: bool = False  # whether the labels of arms are those of sides, their members in one text
 
     def take(self, rows: np.ndarray) -> "Labelled":
         """Return the entries at `rows`."""
@@ -42,9 +44,16 @@ class Labelled:
 
 
 def label_rows(
-    rows: Rows, examined: Examined, covariates: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+    rows: Rows,
+    examined: Examined,
+    covariates: tuple[str, ...] = (),
+    kept: tuple[str, ...] = (),
+    *,
+    teams: bool = False,
 ) -> Labelled:
     """Return the valid rows, with labels stripped of surrounding white space.
+
+    teams: whether sides may have several members.
 
     Raises ValueError if the weights add up to more than 2^53.
     """
@@ -96,6 +105,7 @@ def label_rows(
         both_bad=bad_words[outcome[ok]],
         part=part,
         parts=parts,
+        teams=teams,
     )
     if examined.swapped is not None:
         found = replace(found, votes=_swapped(found.votes, examined.swapped[ok]))
@@ -149,8 +159,16 @@ def assemble(
         votes = replace(votes, share=None)
     votes = replace(votes, left=place[votes.left], right=place[votes.right])
     sized = votes.grade is not None or votes.margin is not None
+    arms = tuple(log.arms[k] for k in kept)
+    teams = None
+    sides = split_sides(arms, MEMBERS) if log.teams else []
+    if any(len(side) > 1 for side in sides):
+        arms = tuple(sorted({member for side in sides for member in side}))
+        place_of = {arm: k for k, arm in enumerate(arms)}
+        teams = Teams.of([[place_of[member] for member in side] for side in sides])
     return Duels(
-        arms=tuple(log.arms[k] for k in kept),
+        arms=arms,
+        teams=teams,
         cells=cells_of(votes, len(kept)),
         tie_rule=tie_rule,
         votes=votes if by_vote or sized or not votes.plain else None,
@@ -169,6 +187,8 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
     """
     votes = log.votes
     read_summary = _counted(log, read_summary)
+    if log.teams:
+        raise ValueError("both_bad should be None where sides have several members")
     if neither in log.arms:
         raise ValueError(f"both_bad should be the label of no arm, got {neither!r}")
     if not read_summary.n_both_bad:

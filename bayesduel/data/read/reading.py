@@ -9,8 +9,9 @@ import numpy as np
 from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import LEFT_OUT, NAMED, Meaning
-from bayesduel.data.read.rows import NUMBER, Coded, Rows
+from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
+from bayesduel.data.teams import split_sides
 from bayesduel.text import count, shorten, significant
 
 __all__ = ["notice_of", "understood"]
@@ -20,6 +21,7 @@ PEEKED = 10_000  # rows by which a column that is not used is described
 FEW = 20  # values up to which a column is taken for categories rather than for units
 LONGEST = 40  # characters of a value
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
+SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
 REPEATED = 1.5  # rows per value above which a column may be a unit that votes share
 
@@ -50,6 +52,8 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     if outcome is not None and meaning is not None and not given:
         if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
             said.append(f"{outcome.column}: {outcome.understood}")
+    if (left := reading.line("left")) is not None and left.understood.endswith("?"):
+        said.append(f"{left.column}: {left.understood}")
     said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
              for line in reading.left_out]  # fmt: skip
     shared = reading.shared
@@ -64,17 +68,37 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
 
 
 def _arms(roles: Roles, rows: Rows) -> Iterator[Line]:
-    sides = [_labels(column) for column in (rows.left, rows.right)]
-    known = [int(rows.n[column.code >= 0].sum()) for column in (rows.left, rows.right)]
-    words = count(len(sides[0]), "arm")
-    yield Line("left", roles.left, words, known[0])
-    if sides[0] == sides[1]:
-        again = f"{count(len(sides[1]), 'arm')}, the same"
-    else:
-        again = (
-            f"{count(len(sides[1]), 'arm')}, {len(sides[0] & sides[1]):,} of them also on the left"
-        )
-    yield Line("right", roles.right, again, known[1])
+    lefts = _labels(rows.left)
+    rights = _labels(rows.right)
+    named = roles.words
+    what = "arm" if roles.teams is None else "side"
+    joined = _joined(lefts | rights) if roles.teams is None else ""
+    parts = ""
+    if roles.teams is not None:
+        members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
+        parts = f" of {count(len(members), 'member')}"
+    elif joined:
+        parts = f", whose labels may be of several members: --teams '{joined}'?"
+    yield Line("left", named["left"], f"{count(len(lefts), what)}{parts}", _known(rows, rows.left))
+    again = f"{count(len(rights), what)}, the same"
+    if lefts != rights:
+        again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
+    yield Line("right", named["right"], again, _known(rows, rows.right))
+
+
+def _joined(labels: set[str]) -> str:
+    """Return what joins the members in every label, as of doubles ("d, e"), or ""."""
+    for separator in SEPARATORS:
+        if all(separator in label for label in labels):
+            members = {member for side in split_sides(labels, separator) for member in side}
+            if len(members) < len(labels):
+                return separator
+    return ""
+
+
+def _known(rows: Rows, column: Coded) -> int:
+    """Return the number of rows that name something in a column."""
+    return int(rows.n[column.code >= 0].sum())
 
 
 def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:

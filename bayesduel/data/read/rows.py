@@ -18,6 +18,7 @@ from bayesduel.data.votes import LARGEST_SIZE, as_whole, is_whole
 from bayesduel.system.arguments import text_of
 
 __all__ = [
+    "MEMBERS",
     "NUMBER",
     "TEXTS",
     "WHITE_SPACE",
@@ -31,6 +32,7 @@ __all__ = [
     "times",
 ]
 
+MEMBERS = "\t"  # between the members of a side that stand in columns of their own
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 WHITE_SPACE = (  # what str.strip removes
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
@@ -129,7 +131,7 @@ class Rows:
 
         for batch in batches:
             for role, encoder in encoders.items():
-                encoder.add(batch.column(role), columns[role])
+                encoder.add(_side(batch, role), columns[role])
             _keep_counts(batch, columns, keep)
             if "margin" in columns:
                 keep("margin", _difference(batch, columns, "margin"))
@@ -160,6 +162,20 @@ class Rows:
             joined.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
         own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | joined
         return cls(**own, kept=tuple(coded[role] for role in kept), time_kind=kind or "number")
+
+
+def _side(batch: pa.RecordBatch, role: str) -> pa.Array:
+    """Return a column of text; of a side with several columns its members in one text."""
+    further = [name for name in batch.schema.names if re.fullmatch(rf"{role}_[0-9]+", name)]
+    if not further:
+        return batch.column(role)
+    columns = [_text(batch.column(name)) for name in (role, *further)]
+    return pc.binary_join_element_wise(*columns, MEMBERS, null_handling="skip")
+
+
+def _text(column: pa.Array) -> pa.Array:
+    """Return a column of labels as text."""
+    return pa.array([text_of(value) for value in column.to_pylist()], pa.string())
 
 
 def coded(
