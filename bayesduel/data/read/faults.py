@@ -184,8 +184,10 @@ def prepared(rows: Rows, roles: Roles) -> Rows:
     """Return the rows with missing labels marked, and margins that are positive where left won."""
     rows = without_missing(rows, roles.missing)
     if roles.teams is not None:
-        sides = {"left": _as_sides(rows.left, roles), "right": _as_sides(rows.right, roles)}
-        rows = replace(rows, **sides, outcome=_named_sides(rows.outcome, sides, roles))
+        left = _as_sides(rows.left, roles)
+        right = _as_sides(rows.right, roles)
+        outcome = _named_sides(rows.outcome, {*left.values, *right.values}, roles)
+        rows = replace(rows, left=left, right=right, outcome=outcome)
     if roles.lower_is_better and rows.margin is not None:
         return replace(rows, margin=-rows.margin)
     return rows
@@ -200,16 +202,13 @@ def _as_sides(column: Coded, roles: Roles) -> Coded:
     return Coded(labels, code)
 
 
-def _named_sides(outcome: Coded | None, sides: Mapping[str, Coded], roles: Roles) -> Coded | None:
+def _named_sides(outcome: Coded | None, known: set[str], roles: Roles) -> Coded | None:
     """Return outcomes with the name of a winning side written as that of the side."""
     if outcome is None:
         return None
-    known = {label for column in sides.values() for label in column.values}
     named = _as_sides(outcome, roles).values
-    texts = [
-        side if side in known else text for side, text in zip(named, outcome.values, strict=True)
-    ]
-    return Coded(texts, outcome.code)
+    pairs = zip(named, outcome.values, strict=True)
+    return Coded([side if side in known else text for side, text in pairs], outcome.code)
 
 
 def _members(column: Coded) -> tuple[np.ndarray, list[set[str]]]:
