@@ -479,8 +479,7 @@ class LinearPredictor:
         inner = np.diag(-found.bend)
         if found.joint is not None:
             group, share = found.joint
-            of_group = np.eye(int(group[-1]) + 1)[:, group] * share
-            inner -= of_group.T @ of_group
+            inner -= np.where(group[:, None] == group, np.outer(share, share), 0.0)
         along = self.reach(root.T)
         if not self.own:
             return along, inner
