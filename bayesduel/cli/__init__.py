@@ -128,8 +128,8 @@ class Commands(click.Group):
             try:
                 result = super().main(argv, *rest, **extra)
             except (KeyboardInterrupt, click.Abort) as stop:
-                stop = stop.__cause__ or stop  # Click makes an Abort of Ctrl-C
-                status = _say(". ".join(("stopped", *map(str, stop.args))), STOPPED)
+                told = (stop.__cause__ or stop).args  # Click makes an Abort of Ctrl-C
+                status = _say(". ".join(("stopped", *map(str, told))), STOPPED)
                 if args is None:  # what Zarr's tasks say as they end with the process is no news
                     sys.stderr = io.StringIO()
             except click.UsageError as error:
