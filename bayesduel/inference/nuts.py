@@ -69,7 +69,7 @@ def sample_nuts(
     """Return `draws` draws by NUTS of each of `chains` chains, chain after chain.
 
     log_likelihood: whether to keep that of every cell.
-    notice: why NUTS was not expected, and what would be quicker; told where it may take long.
+    notice: why NUTS was not expected, and what would be quicker; logged where it may take long.
     """
     if progress is not None:
         progress(0.2)
