@@ -266,7 +266,8 @@ def csv_rows(
     names = reader.fieldnames or ()
     if not rows or not set(columns) <= set(names):
         got = join(names) or "none" if rows else "no row"
-        raise ValueError(f"{path} should have the columns {join(columns)}, and rows, got {got}")
+        wanted = f"the columns {join(columns)}, and rows" if columns else "rows"
+        raise ValueError(f"{path} should have {wanted}, got {got}")
     for line, row in rows:
         if None in row or None in (row[name] for name in (columns if short else names)):
             raise ValueError(f"{path}, line {line}, should have {len(names)} fields")

@@ -66,6 +66,7 @@ class RandomEffects(ByLevel, Term):
 
     name: ClassVar[str] = "random"
     takes_teams: ClassVar[bool] = True
+    deviates: ClassVar[bool] = True
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:

@@ -220,6 +220,10 @@ class Term(Part):
     ----------
     parameter
         Name of its coefficients in a fit.
+    deviates
+        Whether its coefficients are deviations of the arms' scores in levels that may be many, as
+        prompts. Cluster-robust draws of a deviation then have the degrees of freedom of the score
+        of its arm.
 
     Examples
     --------
@@ -228,6 +232,7 @@ class Term(Part):
     """
 
     parameter: ClassVar[str]
+    deviates: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ("name", "parameter")
 
     @abstractmethod

@@ -410,13 +410,18 @@ def anticipate_many(posterior, pairs):
 
 @compiled
 def draw_scores(posterior, n, rng):
-    """Return n draws of the scores, shape (n, K); of a refitted model n of its draws."""
+    """Return n draws of the scores, shape (n, K); of a refitted model n of its draws.
+
+    They come in a random order, so that any of them taken in a row are a sample.
+    """
     n_arms = posterior.centre.shape[1]
     kept = posterior.draws.shape[0]
     draws = np.empty((n, n_arms))
+    if n == kept:
+        return posterior.draws[rng.permutation(n)]
     if kept > 0:
         for d in range(n):
-            draws[d] = posterior.draws[d if n == kept else rng.integers(0, kept)]
+            draws[d] = posterior.draws[rng.integers(0, kept)]
         return draws
     weight = np.exp(posterior.log_weight - posterior.log_weight.max())
     weight /= weight.sum()
@@ -432,7 +437,7 @@ def draw_scores(posterior, n, rng):
                     normal[d, a] = rng.standard_normal()
             draws[first:last] = posterior.centre[g] + normal @ posterior.root[g].T
             first = last
-    return draws
+    return draws[rng.permutation(n)]
 
 
 @compiled

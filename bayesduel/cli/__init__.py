@@ -127,8 +127,9 @@ class Commands(click.Group):
             warnings.simplefilter("default", RuntimeWarning)
             try:
                 result = super().main(argv, *rest, **extra)
-            except (KeyboardInterrupt, click.Abort):
-                status = _say("stopped", STOPPED)
+            except (KeyboardInterrupt, click.Abort) as stop:
+                told = (stop.__cause__ or stop).args  # Click makes an Abort of Ctrl-C
+                status = _say(". ".join(("stopped", *map(str, told))), STOPPED)
                 if args is None:  # what Zarr's tasks say as they end with the process is no news
                     sys.stderr = io.StringIO()
             except click.UsageError as error:

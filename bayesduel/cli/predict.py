@@ -22,9 +22,15 @@ __all__ = ["command"]
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file of duels: columns left and right, and any of the conditions.",
+    help="CSV file of duels: columns left and right (or as the log calls them), and any of the "
+    "conditions.",
 )
-@click.option("--left-advantage", is_flag=True, help="LEFT has the advantage of its side.")
+@click.option(
+    "--left-advantage/--neutral",
+    default=None,
+    help="Whether LEFT has the advantage of its side.  [default: yes for --pairs whose columns are "
+    "the sides of the log itself, as home and away; else neutral]",
+)
 @click.option(
     "--given",
     metavar="NAME=VALUE",
@@ -41,7 +47,7 @@ def command(
     left: str | None,
     right: str | None,
     pairs: Path | None,
-    left_advantage: bool,
+    left_advantage: bool | None,
     given: tuple[str, ...],
     ci_prob: float,
     as_json: bool,
@@ -68,6 +74,8 @@ def command(
             raise click.UsageError(f"--given {name} should not be a column of the duels")
         if name in signature(predict).parameters:
             raise click.UsageError(f"--given {name} should be a condition, not an option")
+    if pairs is None:
+        left_advantage = bool(left_advantage)
     asked: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage, **conditions}
     found = predict(load(fit), duels, **asked)
     for name, value in conditions.items():
@@ -80,7 +88,8 @@ def command(
         click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
     else:
         shown = table.drop(columns=list(conditions))
-        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given))
+        sides = str(found.attrs.get("sides", ""))
+        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given, sides))
 
 
 def _read(path: Path) -> "pd.DataFrame":
@@ -89,7 +98,7 @@ def _read(path: Path) -> "pd.DataFrame":
 
     from bayesduel.text import csv_rows
 
-    rows = csv_rows(path, ("left", "right"))
+    rows = csv_rows(path, ())
     return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
 
 
@@ -103,7 +112,9 @@ def _conditions(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _blocks(table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...]) -> Any:
+def _blocks(
+    table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...], sides: str
+) -> Any:
     """Yield the predictions, as they are printed."""
     from bayesduel.reporting.section import Table, Text
     from bayesduel.text import number_with_interval, percent
@@ -128,4 +139,7 @@ def _blocks(table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...
         ),
     )
     words = f" given {', '.join(given)}" if given else ""
-    yield Text(f"win, loss: of left, by {model}{words}; what is not given is neutral.", "small")
+    yield Text(
+        f"win, loss: of left, by {model}{words}; what is not given is neutral. {sides}".strip(),
+        "small",
+    )

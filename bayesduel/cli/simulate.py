@@ -137,7 +137,12 @@ def command(
         played = {name: as_margin_problem(one) for name, one in problems.items()}
         chosen = policies_of(policies, "margins")
     single = len(played) == 1
-    trace = simulate(chosen, next(iter(played.values())) if single else played, horizon, **settings)
+    try:
+        trace = simulate(
+            chosen, next(iter(played.values())) if single else played, horizon, **settings
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(output)) from None
     results = []
     for name, one in played.items():
         part = trace if single else trace.children[name]
@@ -151,6 +156,13 @@ def command(
             plot_regret if k is None else plot_success, trace, plot, *([cost] if k is None else [])
         )
     _show(results, as_json)
+
+
+def _how_to_go_on(output: Path | None) -> str:
+    """Return what to do after Ctrl-C."""
+    if output is None:
+        return "Nothing was kept; with -o FOLDER.zarr a stopped simulation goes on"
+    return f"Give the same command again to go on: the finished runs are in {output}"
 
 
 def _show(results: list[dict[str, Any]], as_json: bool) -> None:

@@ -182,14 +182,17 @@ def _stretched(fit: xr.DataTree, draws: Arrays, clustering: str) -> dict[str, np
     to = _root(at["covariance_cluster"].to_numpy())
     away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
     degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
+    of_scores = at["score_degrees_cluster"].to_numpy()
     ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
     found = dict(draws)
     parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
     for name, middle, part, own in parts:
         if name == "score_free":
-            of_arm = centre(part) * _heavier(at["score_degrees_cluster"].to_numpy(), order)
+            of_arm = centre(part) * _heavier(of_scores, order)
             found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
         else:
+            # of a deviation, whose last axis is that of the arms, they are those of its arm
+            own = np.where(np.isnan(own), np.resize(of_scores, len(own)), own)
             found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
     arms = fit.duel.arms
     if "score_free" not in blocks:

@@ -55,6 +55,7 @@ SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/val
 TEAMS = "sides of the log have several arms"  # why the graph of pairs does not hold it
 MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
 NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
+QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer draws."
 DRAWS = 4000
 FEWEST = 256  # draws made by default, at least
 NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
@@ -141,7 +142,9 @@ def fit(
         each such clustering, ``clusters_auto`` the one that is used by default, and
         ``clusters_reason`` says why a model has no such errors.
     progress
-        Called with the share of the work done, from 0 to 1.
+        Called with the share of the work done, from 0 to 1. Default: where "auto" takes NUTS and
+        that may last more than 10 seconds, a warning is logged with how long it may take and what
+        is quicker, and a terminal shows a bar.
 
     Returns
     -------
@@ -371,6 +374,7 @@ def _sample(
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason, near_by = layout, "asked for", None
+    notice = ""  # of NUTS that nobody asked for
     rng = np.random.default_rng(seed)
     if model.why_not("laplace") and method != "nuts":
         if method == "laplace":
@@ -380,6 +384,7 @@ def _sample(
             )
         _check_nuts(model, len(cells))
         method, reason = "nuts", model.why_not("laplace")
+        notice = f"The quick method does not serve this model: {reason}. {QUICKER}"
     if method != "nuts":
         try:
             approximation = approximation_of(model, cells, near)
@@ -388,6 +393,7 @@ def _sample(
             if method == "laplace":
                 raise ValueError(f"the Laplace approximation does not exist: {error}") from error
             reason = f"Laplace failed: {error}"
+            notice = f"{reason}. {QUICKER}"
         else:
             certificate = drawn.certificate
             if certificate.khat == -np.inf:
@@ -399,7 +405,9 @@ def _sample(
                 short = _uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
             reason, near_by = f"Laplace's certificate does not hold: {certificate.shortfall}", drawn
+            notice = f"{reason}. Quicker: method='laplace', not certified, or fewer draws."
     try:
+        options["notice"] = notice
         drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
     except ValueError as error:
         if near_by is None:

@@ -465,6 +465,28 @@ class LinearPredictor:
         whole[:cut, cut:], whole[cut:, :cut] = border, border.T
         return whole
 
+    def factored(
+        self, x: np.ndarray, phi: Any, root: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return factors of ``root' F root``, where F is the information at `x`, (size, size).
+
+        They are `along` (size, m) and `inner` (m, m) with ``along @ inner @ along.T``, where m is
+        the number of cells and of the response's own numbers. None where m is no less than `size`.
+        """
+        if self.n_cells + len(self.own) >= self.size:
+            return None
+        found = self.derivatives(x, phi)
+        inner = np.diag(-found.bend)
+        if found.joint is not None:
+            group, share = found.joint
+            inner -= np.where(group[:, None] == group, np.outer(share, share), 0.0)
+        along = self.reach(root.T)
+        if not self.own:
+            return along, inner
+        border = -found.cross
+        inner = np.block([[inner, border], [border.T, -found.second]])
+        return np.hstack([along, root[self._cut :].T]), inner
+
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
         """Return the density over other cells, each with the design of one of these, `cells`.
 

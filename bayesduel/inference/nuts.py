@@ -1,6 +1,11 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
+import logging
+import os
+import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +17,7 @@ from bayesduel.inference.psis import Uncorrected
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import Progress
 from bayesduel.system.cache_folder import keep_generated_source
-from bayesduel.text import join
+from bayesduel.text import count, join
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,7 +30,11 @@ INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
 MIXED = 1.1  # R-hat below which chains agree, roughly
 DIVERGED = 0.1  # share of divergent draws that is a matter of the posterior, not of a few places
+STEPS = (7, 63)  # gradients a draw: trees of depth 3 to 6, in which most draws of our logs end
+TIMED = 20  # gradients by which the time is judged
+LONG = 10.0  # seconds that a fit may take in silence
 _COMPILED: dict[Any, Any] = {}
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -55,14 +64,18 @@ def sample_nuts(
     seed: int,
     log_likelihood: bool = False,
     progress: Progress = None,
+    notice: str = "",
 ) -> PosteriorDraws:
     """Return `draws` draws by NUTS of each of `chains` chains, chain after chain.
 
-    `log_likelihood` says whether to keep that of every cell.
+    log_likelihood: whether to keep that of every cell.
+    notice: why NUTS was not expected, and what would be quicker; logged where it may take long.
     """
     if progress is not None:
         progress(0.2)
-    tree = sample(model, cells, draws=draws, chains=chains, seed=seed)
+    tree = sample(
+        model, cells, draws=draws, chains=chains, seed=seed, progress=progress, notice=notice
+    )
     if progress is not None:
         progress(0.8)
     found = {
@@ -125,24 +138,91 @@ def _certificate(model: Any, posterior: Arrays, stats: Arrays, chains: int) -> C
     return ChainCertificate(effective, largest, float(stats["diverging"].mean()), repr(name))
 
 
-def sample(model: Any, cells: Any, *, draws: int, chains: int, seed: int) -> "xr.DataTree":
+def sample(
+    model: Any,
+    cells: Any,
+    *,
+    draws: int,
+    chains: int,
+    seed: int,
+    progress: Progress = None,
+    notice: str = "",
+) -> "xr.DataTree":
     """Return nutpie's tree of `draws` draws in each of `chains` chains.
 
     As many draws again, at least 600, are used to tune. The parameterisation of a learned scale
-    follows the data (:func:`well_informed`).
+    follows the data (:func:`well_informed`). `progress` and `notice` are as in `sample_nuts`.
     """
     import nutpie
 
+    tune = max(600, draws)
     with warnings.catch_warnings(action="ignore"):  # numba's notes on random ops it never runs
-        return nutpie.sample(
-            _compiled(model, cells),
-            draws=draws,
-            tune=max(600, draws),
-            chains=chains,
-            seed=seed,
-            progress_bar=False,
-            target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
-        )
+        compiled = _compiled(model, cells)
+        least, most = _seconds(compiled, tune + draws, chains) if notice else (0.0, 0.0)
+        if most > LONG:
+            logger.warning(
+                "NUTS samples %s, which may take %s to %s. %s",
+                model.name,
+                _duration(least),
+                _duration(most),
+                notice,
+            )
+        with _shown(progress, long=most > LONG) as report:
+            return nutpie.sample(
+                compiled,
+                draws=draws,
+                tune=tune,
+                chains=chains,
+                seed=seed,
+                progress_bar=False,
+                progress_callback=report,
+                target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
+            )
+
+
+def _seconds(compiled: Any, n: int, chains: int) -> tuple[float, float]:
+    """Return how long `n` draws of each chain may take, by the time of a few gradients."""
+    timed = compiled.benchmark_logp(np.zeros(compiled.n_dim), TIMED, 1)
+    one = float(np.median(timed.to_numpy()))
+    rounds = -(-chains // min(chains, os.cpu_count() or 1))  # chains that have to wait for another
+    return one * n * rounds * STEPS[0], one * n * rounds * STEPS[1]
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words, as a reader waits for it."""
+    if seconds < 90:
+        return count(max(round(seconds), 1), "second")
+    if seconds < 5400:
+        return count(round(seconds / 60), "minute")
+    return count(round(seconds / 3600), "hour")
+
+
+@contextmanager
+def _shown(progress: Progress, *, long: bool) -> Iterator[Callable[[Any], None] | None]:
+    """Yield what nutpie calls with the state of its chains, or None where nobody looks.
+
+    Without `progress` there is a bar in a terminal, on stderr, where it may take long.
+    """
+    if progress is None and not (long and sys.stderr.isatty()):
+        yield None
+        return
+
+    if progress is not None:
+        told = progress
+        yield lambda chains: told(0.2 + 0.6 * _share(chains))
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    with bars.Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("NUTS", total=1.0)
+        yield lambda chains: bar.update(task, completed=_share(chains))
+
+
+def _share(chains: Any) -> float:
+    """Return the share of the draws that nutpie's chains have made."""
+    total = sum(chain.total_draws for chain in chains)
+    return float(sum(chain.finished_draws for chain in chains) / max(total, 1))
 
 
 def _compiled(model: Any, cells: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Cumulative regret, with quartiles, uniform play and the asymptotic lower bound."""
+"""Cumulative regret, with quartiles, uniform play and the slope of the asymptotic lower bound."""
 
 from typing import TYPE_CHECKING
 
@@ -37,10 +37,11 @@ def plot_regret(
 
     Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where the
     mean is outside them, a few runs have large regret. The grey line is uniform play. Under
-    constant preferences and ``copeland`` regret the dotted line has the slope C* ln T
-    (``copeland_sum``: twice that), the smallest of any consistent policy; only its slope is
-    meaningful. For items with attributes the dotted lines are the growing parts of the bounds of
-    policies that have one.
+    constant preferences and ``copeland`` regret the dotted line is an asymptotic slope: in the long
+    run the regret of a consistent policy grows at least as C* ln T (``copeland_sum``: twice that).
+    It is no bound at a finite T: a curve may lie below it, and only its slope is meaningful. For
+    items with attributes the dotted lines are the growing parts of the bounds of policies that have
+    one.
 
     Parameters
     ----------
@@ -138,12 +139,13 @@ def _floor(
 
     factor = "" if times == 1 else f"{times} "
     if wanted is None and truths.size * truths.shape[-1] > SECONDS:
-        ax.plot([], [], ":", color=INK, label=f"slope {factor}C* ln T left out (floor=True)")
+        label = f"asymptotic slope {factor}C* ln T left out (floor=True)"
+        ax.plot([], [], ":", color=INK, label=label)
     elif wanted or wanted is None:
         slope = float(np.mean([least_slope(P) for P in truths]))
         if np.isfinite(slope):
             mean = "C*" if len(truths) == 1 else "mean C*"
-            label = f"slope {factor}C* ln T, {mean} = {slope:.4g}"
+            label = f"asymptotic slope {factor}C* ln T (no bound), {mean} = {slope:.4g}"
             line = times * slope * np.log(time)
             ax.plot(time, line, ":", color=INK, linewidth=1.2, label=label)
 

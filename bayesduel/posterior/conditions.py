@@ -193,9 +193,12 @@ def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
             str(v.astype("datetime64[s]")) if ends.dtype.kind == "M" else f"{v:g}"
             for v in (*ends, values[beyond][0])
         )
+        done = "extrapolates"
+        if name == "time":
+            done = "takes the scores of the nearest period of the log and does not carry them on"
         warnings.warn(
             f"{name} should be within the log that was fitted, {first} to {last}, got {got} "
-            f"({count(int(beyond.sum()), 'duel')}): the prediction extrapolates",
+            f"({count(int(beyond.sum()), 'duel')}): the prediction {done}",
             ExtrapolationWarning,
             stacklevel=5,
         )

@@ -40,7 +40,7 @@ def predict(
     ci_prob: float = 0.95,
     *,
     covariance: str = "auto",
-    left_advantage: bool = False,
+    left_advantage: bool | None = None,
     **conditions: Any,
 ) -> xr.Dataset:
     """Return the probabilities that `left` wins, ties and loses against `right`.
@@ -62,7 +62,9 @@ def predict(
         Of the draws: see `bayesduel.winners`.
     left_advantage
         Whether `left` has the advantage of its side, in a model that learned one
-        (:class:`bayesduel.models.OrderEffect`): a home game.
+        (:class:`bayesduel.models.OrderEffect`): a home game. Default: yes for a frame whose sides
+        are the columns of the log itself (home and away), else no. The attribute ``sides`` says
+        which.
     conditions
         What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
         ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
@@ -91,7 +93,8 @@ def predict(
     Warns
     -----
     ExtrapolationWarning
-        If a time or a covariate is beyond those of the log.
+        If a time or a covariate is beyond those of the log. A time beyond it has the scores of
+        the nearest period.
 
     Examples
     --------
@@ -109,11 +112,16 @@ def predict(
     """
     check_fit(fit)
     check_ci_prob(ci_prob)
-    check_flag(left_advantage, "left_advantage")
+    if left_advantage is not None:
+        check_flag(left_advantage, "left_advantage")
+    columns: tuple[str, ...] = ()
     if right is None:
-        left, right, conditions = _of_frame(fit, left, conditions)
+        left, right, conditions, columns = _of_frame(fit, left, conditions)
     draws, labels, used = draws_of(fit, covariance)
-    if left_advantage and not draws.model.terms.reads_order:
+    reads_order = draws.model.terms.reads_order
+    sides_known = left_advantage is None and reads_order and columns == _sides_of_log(fit)
+    left_advantage = sides_known if left_advantage is None else left_advantage
+    if left_advantage and not reads_order:
         raise ValueError(
             "left_advantage should be False for a fit that learned no advantage of the left side "
             f"(OrderEffect), got a fit of {draws.model.name}"
@@ -176,6 +184,7 @@ def predict(
             "ci_prob": ci_prob,
             "model": str(fit.attrs["model"]),
             "conditions": ", ".join(sorted(conditions)),
+            **({"sides": _sides_told(columns, left_advantage)} if reads_order else {}),
             **dependence_of(fit, used, covariance).attrs,
         },
     )
@@ -184,8 +193,8 @@ def predict(
 
 def _of_frame(
     fit: xr.DataTree, frame: Any, conditions: dict[str, Any]
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Return left, right and conditions of a frame of duels."""
+) -> tuple[Any, Any, dict[str, Any], tuple[str, ...]]:
+    """Return left, right, conditions and the names of the two sides' columns of a frame."""
     import narwhals as nw
 
     try:
@@ -197,9 +206,12 @@ def _of_frame(
         ) from None
     read = reading_of(fit)
 
+    def named(role: str) -> Any:
+        return role if role in given.columns else read.get(role)
+
     def column(role: str) -> list[Any] | None:
-        named = role if role in given.columns else read.get(role)
-        return given[named].to_list() if named in given.columns else None
+        name = named(role)
+        return given[name].to_list() if name in given.columns else None
 
     sides = {name: column(name) for name in ("left", "right")}
     for name, labels in sides.items():
@@ -208,7 +220,22 @@ def _of_frame(
     readers = {name for part in fit.duel.model.terms for name in part.reads}
     found = {name: column(name) for name in sorted(readers)}
     found = {name: values for name, values in found.items() if values is not None}
-    return sides["left"], sides["right"], found | conditions
+    return sides["left"], sides["right"], found | conditions, (named("left"), named("right"))
+
+
+def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:
+    """Return the names of the columns of the log that held its sides."""
+    read = reading_of(fit)
+    return tuple(str(read.get(role, role)) for role in ("left", "right"))
+
+
+def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
+    """Return in words whether the left side has its advantage in a prediction, and why."""
+    if not advantage:
+        return "No side has an advantage: the duels are on neutral ground."
+    if not columns:
+        return "The left side has the advantage that the model learned."
+    return f"The side in column {columns[0]!r} has the advantage that the model learned."
 
 
 def _next_margin(draws: Draws, given: dict[str, np.ndarray], ci_prob: float) -> np.ndarray | None:

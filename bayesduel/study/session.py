@@ -155,7 +155,6 @@ class Session:
                 kept = self._own.draws
                 return kept[rng.integers(len(kept), size=n)]
         scores = self._scores(n, rng)
-        scores = scores[rng.permutation(n)]  # draws come node by node
         return self._win(scores[:, :, None] - scores[:, None, :])
 
     def _scores(self, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -159,7 +159,7 @@ class SourcePosterior:
         self._solve()
 
     def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Return draws of the target's scores, shape (n, K), node by node."""
+        """Return draws of the target's scores, shape (n, K), in a random order."""
         n_arms = self.wins.shape[1]
         mine = slice(self.target * n_arms, (self.target + 1) * n_arms)
         edges = np.floor(n * np.cumsum(self._weight) + rng.random()).astype(int).clip(0, n)
@@ -170,7 +170,7 @@ class SourcePosterior:
                 normal = rng.standard_normal((last - first, self._x.shape[1]))
                 found[first:last] = self._centre[g, mine] + normal @ self._root[g, mine].T
                 first = last
-        return found
+        return found[rng.permutation(n)]
 
     def win(self, difference: np.ndarray) -> np.ndarray:
         """Return probabilities of winning by differences of scores, elementwise."""

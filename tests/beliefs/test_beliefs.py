@@ -14,7 +14,10 @@ from bayesduel.beliefs import (
     Bernstein,
     Beta,
     ConfidenceSequence,
+    Followed,
     Hoeffding,
+    Laplace,
+    Logistic,
     bounds,
     pick,
     record,
@@ -26,14 +29,21 @@ from bayesduel.beliefs import (
 from bayesduel.beliefs.bernstein import bernstein_upper
 from bayesduel.beliefs.beta import beta_upper, log_above
 from bayesduel.beliefs.confidence_sequence import betting_upper, stitched_upper
+from bayesduel.beliefs.followed import updated
 from bayesduel.beliefs.hoeffding import hoeffding_upper
+from bayesduel.beliefs.item_belief import ItemSet
 from bayesduel.beliefs.kl import (
     divergence_from_half,
     kl_upper,
     largest_within,
     negative_entropy,
 )
+from bayesduel.beliefs.logistic_laplace import draw_preference
+from bayesduel.beliefs.model_posterior import informed
+from bayesduel.beliefs.score_posterior import draw_scores, follow
+from bayesduel.models import BradleyTerry, Sources
 from bayesduel.policies import DTS
+from bayesduel.study.sources import SourcePosterior
 from benchmarks import coverage
 from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
 
@@ -339,3 +349,75 @@ def test_pick_is_uniform_over_the_true_entries():
     assert rng.bit_generator.state == state  # No draw where there is no choice.
     with pytest.raises(ValueError, match="mask should have at least one True entry"):
         pick(np.zeros(3, bool), rng)
+
+
+# -- draws ---------------------------------------------------------------------------------
+
+MET = 4 * (1 - np.eye(3))
+
+
+def scores_followed(link):
+    """Return a function of rng that returns draws of scores whose scale is unknown."""
+    posterior = Followed(link).scores(3)
+    follow(posterior, MET)
+    return lambda rng: draw_scores(posterior, 100, rng)
+
+
+def scores_of_a_slow_chain(n_draws):
+    """Return a function of rng that returns draws of a model whose own draws are in order."""
+    spec = Laplace(BradleyTerry(), draws=n_draws)
+    belief = believed(spec, MET)
+    spread = np.sort(np.random.default_rng(2).random(n_draws))
+    draws = np.full((n_draws, 3, 3), 0.5)
+    draws[:, 0, 1:] += spread[:, None] / 2.1
+    draws[:, 1:, 0] -= spread[:, None] / 2.1
+    belief = informed(belief, draws)
+    posterior = spec.scores(3)
+    updated(posterior, belief)
+    return lambda rng: draw_scores(posterior, 100, rng)
+
+
+def matrices_of(spec):
+    """Return a function of rng that returns draws of the matrix of a belief, as they come."""
+    belief = spec.refreshed(believed(spec, MET), 0)
+    return lambda rng: np.array([sample(belief, rng)[0] for _ in range(100)])
+
+
+def scores_by_source():
+    """Return a function of rng that returns draws of the scores of people, beside a machine."""
+    term = Sources("source", target="people")
+    posterior = SourcePosterior(BradleyTerry(term), {"people": 1.0, "machine": 0.1}, 3)
+    posterior.wins[:] = MET
+    posterior.follow()
+    return lambda rng: posterior.draws(100, rng)
+
+
+def attributes_weighed():
+    """Return a function of rng that returns draws of the weights of attributes."""
+    belief = Logistic().init(ItemSet(np.asfortranarray(np.eye(3)), np.ones(1), False))
+    return lambda rng: np.array([draw_preference(belief, rng) for _ in range(100)])
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        pytest.param(lambda: scores_followed("logit"), id="Followed"),
+        pytest.param(lambda: scores_followed("probit"), id="Followed(probit)"),
+        pytest.param(lambda: scores_of_a_slow_chain(100), id="as many draws as are kept"),
+        pytest.param(lambda: scores_of_a_slow_chain(300), id="fewer draws than are kept"),
+        pytest.param(lambda: matrices_of(Beta()), id="Beta"),
+        pytest.param(lambda: matrices_of(Laplace(BradleyTerry(), draws=100)), id="Laplace"),
+        pytest.param(scores_by_source, id="Sources"),
+        pytest.param(attributes_weighed, id="Logistic"),
+    ],
+)
+def test_any_draws_in_a_row_are_a_sample(drawn):
+    """The spread of a draw depends neither on its place nor on the draw before it."""
+    draw, rng = drawn(), np.random.default_rng(7)
+    spread = np.array([np.std(draw(rng), axis=1) for _ in range(40)])  # calls, draws
+    places = np.split(spread, 10, axis=1)  # ten in a row each
+    assert stats.kruskal(*(place.ravel() for place in places)).pvalue > 1e-6
+    before, after = spread[:, :-1].ravel(), spread[:, 1:].ravel()
+    assert stats.spearmanr(before, after).pvalue > 1e-6
+    firsts = np.unique(np.round(spread[:, 0], 12))
+    assert len(firsts) > 20  # another draw first in every call: of 100, 33 in 40 are expected

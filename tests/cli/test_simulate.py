@@ -49,6 +49,23 @@ def test_simulate_tells_draws_and_keeps(tmp_path):
     np.testing.assert_allclose([row["mean"] for row in rows], mean)
 
 
+def test_ctrl_c_says_in_a_line_how_to_go_on(tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayesduel.simulation.simulate", stop)
+    args = ["simulate", "--problem", "mslr-5", "--policies", "DTS", "--horizon", "10"]
+    told = CliRunner().invoke(main, args)
+    assert told.exit_code == 130
+    lines = [line for line in told.stderr.splitlines() if line]
+    assert lines == [
+        "bayesduel: stopped. Nothing was kept; with -o FOLDER.zarr a stopped simulation goes on"
+    ]
+    out = tmp_path / "trace.zarr"
+    told = CliRunner().invoke(main, [*args, "-o", str(out)])
+    assert f"same command again to go on: the finished runs are in {out}" in told.stderr
+
+
 @pytest.mark.slow
 def test_a_policy_takes_another_belief_by_name(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")

@@ -222,7 +222,13 @@ def test_predict_is_that_of_python(fit, tmp_path):
     answer = run("predict", fit, "--pairs", tmp_path / "pairs.csv", "--csv")
     assert answer.exit_code == 0, answer.stderr
     second = answer.stdout.splitlines()[2].split(",")
-    assert float(second[3]) == pytest.approx(float(bd.predict(bd.load(fit), "b", "c")["win"]))
+    at_home, neutral = (
+        float(bd.predict(bd.load(fit), "b", "c", left_advantage=yes)["win"])
+        for yes in (True, False)
+    )
+    assert float(second[3]) == pytest.approx(at_home) and at_home != neutral
+    answer = run("predict", fit, "--pairs", tmp_path / "pairs.csv", "--csv", "--neutral")
+    assert float(answer.stdout.splitlines()[2].split(",")[3]) == pytest.approx(neutral)
     shown = run("predict", fit, "a", "b", *given)
     assert " ".join(shown.stdout.split()).startswith("left right win [95 %] loss [95 %] a b ")
     assert "given judge=j1, length=0.5;" in " ".join(shown.stdout.split())

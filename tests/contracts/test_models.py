@@ -191,7 +191,9 @@ def near_the_prior(model, cells, n, seed):
     return {k: v for k, v in found.items() if not k.endswith(inner)}, terms
 
 
-def without_nuts(model, cells, *, draws, chains, seed, log_likelihood=False, progress=None):
+def without_nuts(
+    model, cells, *, draws, chains, seed, log_likelihood=False, progress=None, notice=""
+):
     n = draws * chains
     row = np.arange(n) % POINTS
     points, terms = near_the_prior(model, cells, POINTS, seed)

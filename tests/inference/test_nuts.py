@@ -1,12 +1,18 @@
 """NUTS: which parameterisation a log asks for, and what its draws are worth without scores."""
 
+import io
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
+from bayesduel.inference import nuts
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.inference.nuts import _certificate, _check_moved, well_informed
+from bayesduel.models import BladeChest, BradleyTerry
 
 
 @pytest.mark.parametrize(
@@ -75,3 +81,66 @@ def test_where_nuts_fails_draws_of_the_approximation_are_kept_and_doubted(monkey
     assert "NUTS failed: no finite numbers" in fit.attrs["method_reason"]
     with pytest.raises(ValueError, match="no finite numbers"):
         bd.fit(duels, "thurstone", "nuts", draws=200)
+
+
+class Compiled:
+    """A compiled model of which each gradient takes 10 ms."""
+
+    n_dim = 3
+
+    def benchmark_logp(self, point, num_evals, cores):
+        return pd.DataFrame(np.full((1, num_evals), 0.01))
+
+
+def test_a_fit_that_comes_to_nuts_says_how_long_it_may_take_and_shows_progress(monkeypatch, caplog):
+    """4 chains of 2 x 1,000 draws on 2 cores: 2 rounds of 2,000 draws of 7 to 63 gradients."""
+    chains = [SimpleNamespace(finished_draws=n, total_draws=2000) for n in (2000, 1000, 0, 0)]
+    asked = {}
+
+    def told(model, *, progress_callback, **options):
+        asked.update(options)
+        if progress_callback is not None:
+            progress_callback(chains)
+
+    monkeypatch.setattr("nutpie.sample", told)
+    monkeypatch.setattr(nuts, "_compiled", lambda model, cells: Compiled())
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    model, shares = BradleyTerry(), []
+    given = {"draws": 1000, "chains": 4, "seed": 0}
+    nuts.sample(model, None, notice="Quicker: fewer draws.", progress=shares.append, **given)
+    assert caplog.messages == [
+        "NUTS samples bradley-terry, which may take 5 minutes to 42 minutes. Quicker: fewer draws."
+    ]
+    assert shares == [pytest.approx(0.2 + 0.6 * 3 / 8)] and asked["tune"] == 1000
+    nuts.sample(model, None, progress=shares.append, **given)  # asked for
+    monkeypatch.setattr(nuts, "LONG", 1e6)  # or over soon
+    nuts.sample(model, None, notice="Quicker: fewer draws.", **given)
+    assert len(caplog.messages) == 1
+    monkeypatch.setattr(nuts, "LONG", 10.0)
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    nuts.sample(model, None, notice="Quicker: fewer draws.", **given)
+    assert "NUTS" in screen.getvalue() and "38%" in screen.getvalue()
+
+
+def test_the_notice_of_a_fit_names_why_and_what_is_quicker(monkeypatch):
+    heard = []
+
+    def stop(*_, notice, **__):
+        heard.append(notice)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", stop)
+    monkeypatch.setattr("bayesduel.inference.psis.TRUSTED", -1.0)
+    duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
+    with pytest.warns(UncertifiedWarning):
+        bd.fit(duels, "thurstone", draws=200)
+    with pytest.raises(ValueError, match="enough"):
+        bd.fit(duels, BradleyTerry() + BladeChest(), draws=200)
+    with pytest.raises(ValueError, match="enough"):
+        bd.fit(duels, "thurstone", "nuts", draws=200)
+    assert "certificate does not hold" in heard[0] and "method='laplace'" in heard[0]
+    assert heard[1].startswith("The quick method does not serve this model: ")
+    assert "Quicker: a model of fewer terms" in heard[1] and heard[2] == ""

@@ -4,14 +4,25 @@ import json
 
 import numpy as np
 import pytest
+from scipy.linalg import sqrtm
 from scipy.stats import t as student
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
+from bayesduel.data.rankings import Rankings
+from bayesduel.inference.accessor import _stretched
 from bayesduel.inference.clusters import clusterings, needed
+from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.fit import fit
-from bayesduel.inference.sandwich import _moments
-from bayesduel.models import BradleyTerry
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.sandwich import _moments, _rows, cluster_covariance
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    OrderEffect,
+    PlackettLuce,
+    RandomEffects,
+)
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.posterior.draws import preference_draws
 
@@ -290,17 +301,121 @@ def test_moments_of_the_parts_are_those_of_their_covariance(n_clusters):
     """Omega from the linear map of independent gradients g_c to parts u_c' (g_c - A_c sum g)."""
     rng = np.random.default_rng(0)
     size = 3
-    several = rng.normal(size=(n_clusters, size, 2))
+    several = rng.normal(size=(2, n_clusters, size))
     information, working = (
         np.array([a @ a.T for a in rng.normal(size=(n_clusters, size, size))]) for _ in range(2)
     )
     prior = np.diag([1.0, 2.0, 3.0])
     covariance = np.concatenate([working, prior[None]])
-    moments = _moments(several, information, working, working.sum(axis=0) + prior)
-    for u, found in zip(np.moveaxis(several, -1, 0), moments, strict=True):
+    own = np.einsum("mci,cij,mcj->mc", several, working, several)
+    x = np.einsum("cij,mcj->mci", information, several)
+    y = np.einsum("cij,mcj->mci", working, several)
+    moments = _moments(own, x, y, working.sum(axis=0) + prior)
+    for u, found in zip(several, moments, strict=True):
         parts = np.zeros((n_clusters, n_clusters + 1, size))  # the last gradient is the prior's
         for c in range(n_clusters):
             parts[c] -= u[c] @ information[c]
             parts[c, c] += u[c]
         omega = np.einsum("cki,kij,dkj->cd", parts, covariance, parts)
         np.testing.assert_allclose(found, (omega.trace(), (omega**2).sum()))
+
+
+def from_whole_matrices(mode, phi, rows, functionals):
+    """Return covariance and degrees as ``cluster_covariance`` does, each matrix written out."""
+    root = np.linalg.cholesky(mode.covariance())
+    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
+    prior, one = root.T @ mode.prior @ root, np.eye(len(root))
+    information = []
+    for c in range(rows.n_clusters):
+        part = rows.density.over({}, np.flatnonzero(rows.cluster == c))
+        information.append(root.T @ part.information(mode.x, phi) @ root)
+    adjust = [np.linalg.inv(sqrtm(one - F).real) for F in information]
+    h = np.array([A @ g for A, g in zip(adjust, gradient, strict=True)])
+    spread = np.linalg.solve(root, np.diag(rows.density.typical))
+    tasted = [F @ spread @ spread.T @ F for F in information]
+    # expected squares of g_c - F_c sum_d g_d, in which the variance of clusters is linear
+    plain = sum(np.trace(F - F @ F) for F in information)
+    more = sum(
+        np.trace(T) - 2 * np.trace(T @ F) + np.trace(sum(tasted) @ F @ F)
+        for T, F in zip(tasted, information, strict=True)
+    )
+    variance = max(0.0, ((gradient**2).sum() - plain) / more)
+    working = [F + variance * T for F, T in zip(information, tasted, strict=True)]
+    total = one + variance * sum(tasted)
+    degrees = []
+    for w in functionals @ root:
+        u = [A @ w for A in adjust]
+        x = np.array([F @ v for F, v in zip(information, u, strict=True)])
+        y = np.array([W @ v for W, v in zip(working, u, strict=True)])
+        omega = np.diag([v @ b for v, b in zip(u, y, strict=True)]) - y @ x.T - x @ y.T
+        omega += x @ total @ x.T
+        degrees.append((omega.trace() + w @ prior @ w) ** 2 / (omega**2).sum())
+    return root @ (h.T @ h + prior) @ root.T, np.maximum(degrees, 1.0)
+
+
+@pytest.mark.parametrize("response", [BradleyTerry, Davidson])
+@pytest.mark.parametrize("n_judges", [4, 60], ids=["judges of many votes", "judges of few votes"])
+def test_clusters_of_low_rank_give_the_errors_of_whole_matrices(response, n_judges):
+    """Scores, order effect and deviations by prompt, to rounding."""
+    rng = np.random.default_rng(2)
+    n = 240
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    names = np.array(ARMS)
+    log = Duels.from_votes(
+        names[left],
+        names[right],
+        rng.choice([1.0, 0.0] if response is BradleyTerry else [1.0, 0.5, 0.0], n),
+        judge=rng.integers(0, n_judges, n),
+        keep={"prompt": rng.integers(0, 8, n).astype(str)},
+    )
+    model = (response() + RandomEffects("prompt") + OrderEffect()).settled(log)
+    density = linear_predictor(model, model.cells(log))
+    phi = np.full(sum(n or 1 for n in density.hypers.values()), -0.5)
+    mode = find_mode(density, phi)
+    rows = _rows(density, log, model, clusterings(log)["judge"])
+    functionals = np.eye(density.size)
+    found = cluster_covariance(mode, phi, rows, functionals)
+    covariance, degrees = from_whole_matrices(mode, phi, rows, functionals)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.degrees, degrees, rtol=1e-9)
+
+
+def test_draws_of_a_deviation_have_the_degrees_of_the_score_of_its_arm():
+    log = judged(8, 0.5, 3)
+    votes = log.votes
+    prompt = np.arange(len(votes)) % 5
+    log = Duels.from_votes(
+        np.array(ARMS)[votes.left],
+        np.array(ARMS)[votes.right],
+        (votes.outcome > 0).astype(float),
+        judge=votes.judge,
+        keep={"prompt": prompt.astype(str)},
+    )
+    one = fit(log, BradleyTerry() + RandomEffects("prompt"), draws=400, seed=1)
+    at = one["clusters"].dataset.sel(clustering="judge")
+    ends = np.cumsum(one["clusters"].attrs["lengths"])
+    assert np.isnan(at["degrees_cluster"].values[: ends[1]]).all()
+    same = _stretched(one, one.duel.posterior("model"), "judge")
+    one["clusters"]["degrees_cluster"].values[0, ends[0] : ends[1]] = np.tile(
+        at["score_degrees_cluster"].values, 5
+    )
+    told = _stretched(one, one.duel.posterior("model"), "judge")
+    np.testing.assert_array_equal(told["prompt_deviation"], same["prompt_deviation"])
+    assert np.isfinite(same["prompt_deviation"]).all()
+
+
+def test_the_information_of_rankings_is_factored_with_what_their_places_share():
+    """Of two rankings of four arms each among 20."""
+    rng = np.random.default_rng(6)
+    log = Rankings.from_orders([list("abcd"), list("efga"), *([list("abcdefghijklmnopqrst")] * 2)])
+    model = PlackettLuce().settled(log)
+    density = linear_predictor(model, model.cells(log, each=True))
+    root, phi = rng.normal(size=(density.size, density.size)), np.zeros(1)
+    x = rng.normal(size=density.size)
+    of_ranking = density.derivatives(x, phi).joint[0]
+    part = density.over({}, np.flatnonzero(of_ranking <= 1))
+    along, inner = part.factored(x, phi, root)
+    assert along.shape[1] < density.size
+    whole = root.T @ part.information(x, phi) @ root
+    np.testing.assert_allclose(along @ inner @ along.T, whole, atol=1e-9)

@@ -116,6 +116,34 @@ def test_the_advantage_of_the_left_side_is_added_under_every_response(base, adva
         np.testing.assert_allclose(found["margin"] - found["margin_lower"], half)
 
 
+HOME = {"home": ["ash", "beech", "cedar"] * 8, "away": ["beech", "cedar", "ash"] * 8}
+
+
+@pytest.mark.parametrize("names", [("home", "away"), ("left", "right")])
+def test_a_frame_with_the_columns_of_the_log_has_the_advantage_of_the_side(names):
+    games = pd.DataFrame(dict(zip(names, HOME.values(), strict=True)))
+    games["outcome"] = [*["left"] * 18, *["right"] * 6]
+    log = bd.read_duels(games, left=names[0], right=names[1])
+    fit = bd.fit(log, BradleyTerry() + OrderEffect(), draws=100)
+    asked = games[:2]
+    at_home, neutral = (
+        predict(fit, *(asked[name].tolist() for name in names), left_advantage=yes)
+        for yes in (True, False)
+    )
+    assert (at_home["win"] > neutral["win"] + 0.05).all()
+    told = predict(fit, asked)
+    np.testing.assert_array_equal(told["win"], at_home["win"])
+    assert told.attrs["sides"].startswith(f"The side in column '{names[0]}' has the advantage")
+    refused = predict(fit, asked, left_advantage=False)
+    np.testing.assert_array_equal(refused["win"], neutral["win"])
+    assert refused.attrs["sides"].endswith("on neutral ground.")
+    labels = predict(fit, "ash", "beech")
+    assert float(labels["win"]) == float(neutral["win"][0]) and "neutral" in labels.attrs["sides"]
+    if names == ("home", "away"):  # a frame of other columns than those of the log
+        other = predict(fit, asked.rename(columns={"home": "left", "away": "right"}))
+        np.testing.assert_array_equal(other["win"], neutral["win"])
+
+
 def test_an_advantage_that_was_not_learned_is_refused():
     fit = tree("bradley-terry", score=np.zeros((5, 3)))
     with pytest.raises(ValueError, match="learned no advantage of the left side"):
@@ -172,8 +200,8 @@ def conditional(request):
         ({"lists": 2}, None),
         ({"lists": 2, "length": 0.5}, None),
         ({"lists": float("nan")}, None),
-        ({"time": {"dates": "2023-12-31", "numbers": "-1"}}, "time should be within .*: the pred"),
-        ({"time": {"dates": "2024-03-01", "numbers": 119}}, "time should be within .*: the pred"),
+        ({"time": {"dates": "2023-12-31", "numbers": "-1"}}, "time should be .* nearest period"),
+        ({"time": {"dates": "2024-03-01", "numbers": 119}}, "time .* does not carry them on"),
         ({"time": {"dates": np.datetime64("2024-02-29"), "numbers": 118}}, None),
         ({"time": {"dates": "2024", "numbers": "0"}}, None),
         ({"time": None}, None),

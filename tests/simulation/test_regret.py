@@ -93,7 +93,12 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
     assert FORMULAS["copeland"] in ax.get_ylabel()
     assert ax.get_xscale() == "log"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["DTS", "Uniform", "uniform, expected", "slope C* ln T, C* = 66.27"]
+    assert labels == [
+        "DTS",
+        "Uniform",
+        "uniform, expected",
+        "asymptotic slope C* ln T (no bound), C* = 66.27",
+    ]
     bands = len(ax.collections)
     assert bands == 4  # standard error and quartiles of each policy
     mean = bd.regret(trace).sel(policy="DTS").mean("replication")
@@ -101,7 +106,7 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
     assert "dark" in ax.get_title(loc="left")
     twice = bd.plot_regret(trace, "copeland_sum")
     label = twice.get_legend().get_texts()[-1].get_text()
-    assert label == "slope 2 C* ln T, C* = 66.27"
+    assert label == "asymptotic slope 2 C* ln T (no bound), C* = 66.27"
     np.testing.assert_allclose(
         twice.get_lines()[-1].get_ydata(), 2 * ax.get_lines()[-1].get_ydata()
     )
@@ -126,7 +131,7 @@ def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
     )
     large = bd.simulate(bd.Uniform(), bd.problems.named("linear", n_arms=130), 50, detail="arms")
     last = bd.plot_regret(large).get_legend().get_texts()[-1].get_text()
-    assert last == "slope C* ln T left out (floor=True)"
+    assert last == "asymptotic slope C* ln T left out (floor=True)"
     matplotlib.pyplot.close("all")
 
 
