@@ -222,8 +222,8 @@ class Term(Part):
         Name of its coefficients in a fit.
     deviates
         Whether its coefficients are deviations of the arms' scores in levels that may be many, as
-        prompts. Cluster-robust draws of a deviation then have the degrees of freedom of the score
-        of its arm.
+        prompts. The level with the most information then stands for all levels where degrees of
+        freedom of cluster-robust errors are computed.
 
     Examples
     --------

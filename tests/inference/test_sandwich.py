@@ -10,7 +10,6 @@ from scipy.stats import t as student
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
-from bayesduel.inference.accessor import _stretched
 from bayesduel.inference.clusters import clusterings, needed
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.fit import fit
@@ -381,10 +380,11 @@ def test_clusters_of_low_rank_give_the_errors_of_whole_matrices(response, n_judg
     np.testing.assert_allclose(found.degrees, degrees, rtol=1e-9)
 
 
-def test_draws_of_a_deviation_have_the_degrees_of_the_score_of_its_arm():
+def test_one_level_stands_for_the_deviations_of_all():
+    """That of the most votes; its degrees are those of its own functionals, and the fewest."""
     log = judged(8, 0.5, 3)
     votes = log.votes
-    prompt = np.arange(len(votes)) % 5
+    prompt = np.minimum(np.arange(len(votes)) % 7, 4)  # the last one has three times as many
     log = Duels.from_votes(
         np.array(ARMS)[votes.left],
         np.array(ARMS)[votes.right],
@@ -392,17 +392,22 @@ def test_draws_of_a_deviation_have_the_degrees_of_the_score_of_its_arm():
         judge=votes.judge,
         keep={"prompt": prompt.astype(str)},
     )
-    one = fit(log, BradleyTerry() + RandomEffects("prompt"), draws=400, seed=1)
+    model = (BradleyTerry() + RandomEffects("prompt") + OrderEffect()).settled(log)
+    one = fit(log, model, draws=400, seed=1)
     at = one["clusters"].dataset.sel(clustering="judge")
     ends = np.cumsum(one["clusters"].attrs["lengths"])
-    assert np.isnan(at["degrees_cluster"].values[: ends[1]]).all()
-    same = _stretched(one, one.duel.posterior("model"), "judge")
-    one["clusters"]["degrees_cluster"].values[0, ends[0] : ends[1]] = np.tile(
-        at["score_degrees_cluster"].values, 5
-    )
-    told = _stretched(one, one.duel.posterior("model"), "judge")
-    np.testing.assert_array_equal(told["prompt_deviation"], same["prompt_deviation"])
-    assert np.isfinite(same["prompt_deviation"]).all()
+    degrees = at["degrees_cluster"].values
+    of_deviations = degrees[ends[0] : ends[1]].reshape(5, 4)
+    np.testing.assert_array_equal(of_deviations, np.tile(of_deviations[-1], (5, 1)))
+    density = linear_predictor(model, model.cells(log))
+    phi = [np.log(np.median(one["posterior"][name])) for name in density.hypers]
+    mode = find_mode(density, np.array(phi))
+    rows = _rows(density, log, model, clusterings(log)["judge"])
+    every = cluster_covariance(mode, np.array(phi), rows, np.eye(density.size)).degrees
+    np.testing.assert_allclose(of_deviations[-1], every[ends[1] - 4 : ends[1]], rtol=1e-6)
+    assert every[ends[1] - 4 : ends[1]].mean() <= every[ends[0] : ends[1]].mean()
+    np.testing.assert_allclose(degrees[ends[1] :], every[ends[1] :], rtol=1e-6)
+    assert np.isfinite(one.duel.posterior("judge")["prompt_deviation"]).all()
 
 
 def test_the_information_of_rankings_is_factored_with_what_their_places_share():
