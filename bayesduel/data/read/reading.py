@@ -154,7 +154,7 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         yield Line("shown first", roles.shown_first, "left is what was shown first; swapped", n)
     for role, column in (("judge", rows.judge), ("group", rows.group)):
         if column is not None:
-            yield _unit(role, str(getattr(roles, role)), column, rows.n)
+            yield _unit(role, named[role], column, rows.n)
     if rows.time is not None and roles.time is not None:
         known = rows.time[~np.isnat(rows.time)] if rows.time.dtype.kind == "M" else rows.time
         known = known if known.dtype.kind == "M" else known[np.isfinite(known)]
