@@ -142,9 +142,9 @@ def fit(
         each such clustering, ``clusters_auto`` the one that is used by default, and
         ``clusters_reason`` says why a model has no such errors.
     progress
-        Called with the share of the work done, from 0 to 1. Default: where "auto" takes NUTS and
-        that may last more than 10 seconds, a warning is logged with how long it may take and what
-        is quicker, and a terminal shows a bar.
+        Called with the share of the work done, from 0 to 1. Default: where "auto" takes NUTS, a
+        terminal shows a bar. A warning is logged with how long it may take and what is quicker,
+        if that is more than 10 seconds.
 
     Returns
     -------

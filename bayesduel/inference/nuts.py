@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,10 @@ INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
 MIXED = 1.1  # R-hat below which chains agree, roughly
 DIVERGED = 0.1  # share of divergent draws that is a matter of the posterior, not of a few places
-STEPS = (7, 63)  # gradients a draw: trees of depth 3 to 6, in which most draws of our logs end
-TIMED = 20  # gradients by which the time is judged
+# Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability, icehockey
+# with cycles), and twice doubled that is 63.
+STEPS = (7, 63)
+FIRST = 1000  # milliseconds of a chain by which its time is judged
 LONG = 10.0  # seconds that a fit may take in silence
 _COMPILED: dict[Any, Any] = {}
 logger = logging.getLogger(__name__)
@@ -155,37 +157,33 @@ def sample(
     """
     import nutpie
 
-    tune = max(600, draws)
-    with warnings.catch_warnings(action="ignore"):  # numba's notes on random ops it never runs
-        compiled = _compiled(model, cells)
-        least, most = _seconds(compiled, tune + draws, chains) if notice else (0.0, 0.0)
-        if most > LONG:
-            logger.warning(
-                "NUTS samples %s, which may take %s to %s. %s",
-                model.name,
-                _duration(least),
-                _duration(most),
-                notice,
-            )
-        with _shown(progress, long=most > LONG) as report:
-            return nutpie.sample(
-                compiled,
-                draws=draws,
-                tune=tune,
-                chains=chains,
-                seed=seed,
-                progress_bar=False,
-                progress_callback=report,
-                target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
-            )
+    with (
+        warnings.catch_warnings(action="ignore"),  # numba's notes on random ops it never runs
+        _shown(model, progress, notice) as report,
+    ):
+        return nutpie.sample(
+            _compiled(model, cells),
+            draws=draws,
+            tune=max(600, draws),
+            chains=chains,
+            seed=seed,
+            progress_bar=False,
+            progress_callback=report,
+            target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
+        )
 
 
-def _seconds(compiled: Any, n: int, chains: int) -> tuple[float, float]:
-    """Return how long `n` draws of each chain may take, by the time of a few gradients."""
-    timed = compiled.benchmark_logp(np.zeros(compiled.n_dim), TIMED, 1)
-    one = float(np.median(timed.to_numpy()))
-    rounds = -(-chains // min(chains, os.cpu_count() or 1))  # chains that have to wait for another
-    return one * n * rounds * STEPS[0], one * n * rounds * STEPS[1]
+def _seconds(chains: Any) -> tuple[float, float] | None:
+    """Return how long nutpie's chains may take in all, by their first second, or None before."""
+    begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= FIRST]
+    if not begun:
+        return None
+    gradient = max(chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun)
+    rounds = -(
+        -len(chains) // min(len(chains), os.cpu_count() or 1)
+    )  # where chains wait for others
+    each = gradient * chains[0].total_draws * rounds
+    return each * STEPS[0], each * STEPS[1]
 
 
 def _duration(seconds: float) -> str:
@@ -198,25 +196,47 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _shown(progress: Progress, *, long: bool) -> Iterator[Callable[[Any], None] | None]:
+def _shown(model: Any, progress: Progress, notice: str) -> Iterator[Callable[[Any], None] | None]:
     """Yield what nutpie calls with the state of its chains, or None where nobody looks.
 
-    Without `progress` there is a bar in a terminal, on stderr, where it may take long.
+    With a `notice` it logs how long the fit may take, once, if that is long. Without `progress` it
+    then shows a bar in a terminal, on stderr.
     """
-    if progress is None and not (long and sys.stderr.isatty()):
-        yield None
-        return
+    show: Progress = None if progress is None else _part_of(progress)
+    with ExitStack() as stack:
+        if show is None and notice and sys.stderr.isatty():
+            show = stack.enter_context(_bar())
+        silent = bool(notice)
 
-    if progress is not None:
-        told = progress
-        yield lambda chains: told(0.2 + 0.6 * _share(chains))
-        return
+        def report(chains: Any) -> None:
+            nonlocal silent
+            expected = _seconds(chains) if silent else None
+            if expected is not None:
+                silent = False
+                if expected[1] > LONG:
+                    least, most = map(_duration, expected)
+                    words = "NUTS samples %s, which may take %s to %s. %s"
+                    logger.warning(words, model.name, least, most, notice)
+            if show is not None:
+                show(_share(chains))
+
+        yield report if notice or show is not None else None
+
+
+def _part_of(progress: Callable[[float], None]) -> Callable[[float], None]:
+    """Return a function of the share of the draws that reports the share of the fit."""
+    return lambda done: progress(0.2 + 0.6 * done)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], None]]:
+    """Show the share of the draws on stderr; yield a function to call with it."""
     from rich import progress as bars
     from rich.console import Console
 
-    with bars.Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("NUTS", total=1.0)
-        yield lambda chains: bar.update(task, completed=_share(chains))
+    with bars.Progress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("NUTS", total=1.0)
+        yield lambda done: shown.update(task, completed=done)
 
 
 def _share(chains: Any) -> float:

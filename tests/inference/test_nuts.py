@@ -4,7 +4,6 @@ import io
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesduel as bd
@@ -83,27 +82,25 @@ def test_where_nuts_fails_draws_of_the_approximation_are_kept_and_doubted(monkey
         bd.fit(duels, "thurstone", "nuts", draws=200)
 
 
-class Compiled:
-    """A compiled model of which each gradient takes 10 ms."""
-
-    n_dim = 3
-
-    def benchmark_logp(self, point, num_evals, cores):
-        return pd.DataFrame(np.full((1, num_evals), 0.01))
+def chain(draws, seconds, steps):
+    """The state of a chain of 2,000 draws, as nutpie reports it."""
+    return SimpleNamespace(
+        finished_draws=draws, total_draws=2000, runtime_ms=1000 * seconds, total_num_steps=steps
+    )
 
 
 def test_a_fit_that_comes_to_nuts_says_how_long_it_may_take_and_shows_progress(monkeypatch, caplog):
-    """4 chains of 2 x 1,000 draws on 2 cores: 2 rounds of 2,000 draws of 7 to 63 gradients."""
-    chains = [SimpleNamespace(finished_draws=n, total_draws=2000) for n in (2000, 1000, 0, 0)]
-    asked = {}
+    """4 chains of 2,000 draws on 2 cores, 10 ms a gradient: 4,000 draws of 7 to 63 gradients."""
+    early = [chain(10, 0.5, 90), chain(0, 0, 0), chain(0, 0, 0), chain(0, 0, 0)]
+    later = [chain(2000, 2, 200), chain(1000, 1.5, 150), chain(0, 0, 0), chain(0, 0, 0)]
 
-    def told(model, *, progress_callback, **options):
-        asked.update(options)
+    def sampled(compiled, *, progress_callback, **options):
         if progress_callback is not None:
-            progress_callback(chains)
+            for state in (early, later, later):
+                progress_callback(state)
 
-    monkeypatch.setattr("nutpie.sample", told)
-    monkeypatch.setattr(nuts, "_compiled", lambda model, cells: Compiled())
+    monkeypatch.setattr("nutpie.sample", sampled)
+    monkeypatch.setattr(nuts, "_compiled", lambda model, cells: None)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     model, shares = BradleyTerry(), []
     given = {"draws": 1000, "chains": 4, "seed": 0}
@@ -111,18 +108,29 @@ def test_a_fit_that_comes_to_nuts_says_how_long_it_may_take_and_shows_progress(m
     assert caplog.messages == [
         "NUTS samples bradley-terry, which may take 5 minutes to 42 minutes. Quicker: fewer draws."
     ]
-    assert shares == [pytest.approx(0.2 + 0.6 * 3 / 8)] and asked["tune"] == 1000
+    assert shares == pytest.approx([0.2 + 0.6 * 10 / 8000, *[0.2 + 0.6 * 3 / 8] * 2])
     nuts.sample(model, None, progress=shares.append, **given)  # asked for
+    assert len(shares) == 6
     monkeypatch.setattr(nuts, "LONG", 1e6)  # or over soon
     nuts.sample(model, None, notice="Quicker: fewer draws.", **given)
     assert len(caplog.messages) == 1
-    monkeypatch.setattr(nuts, "LONG", 10.0)
     screen = io.StringIO()
     screen.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     nuts.sample(model, None, notice="Quicker: fewer draws.", **given)
     assert "NUTS" in screen.getvalue() and "38%" in screen.getvalue()
+
+
+@pytest.mark.slow
+def test_nutpie_reports_the_state_of_its_chains():
+    """What the callback reads is there, and the shares of a true fit grow to 0.8."""
+    shares = []
+    duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
+    fit = bd.fit(duels, BradleyTerry() + BladeChest(), draws=4000, progress=shares.append)
+    assert fit.attrs["method"] == "nuts"
+    sampling = [share for share in shares if 0.2 < share < 0.8]
+    assert sampling and sampling == sorted(sampling)
 
 
 def test_the_notice_of_a_fit_names_why_and_what_is_quicker(monkeypatch):
