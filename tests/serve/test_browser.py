@@ -147,7 +147,9 @@ def test_keys_answer_on_any_keyboard_and_after_a_click_on_a_player(
 ):
     name = {"audio": "s.wav", "video": "f.mp4"}[player]
     (tmp_path / name).write_bytes(b"RIFF")
-    found = serving(arms=("a", "b"), rows=[("a", "", name), ("b", "", name)])
+    items = [f"item {k}" for k in range(20)]  # a judge sees the pair on each once
+    rows = [(arm, item, name) for arm in "ab" for item in items]
+    found = serving(arms=("a", "b"), items=items, rows=rows)
     page = opened(found.pages.invited("ann", "judge", 1)[1])
     page.click("#begin")
     page.wait_for_selector("#pair:not([hidden])")

@@ -32,7 +32,8 @@ def outcomes(logs):
 
 def crash(url, folder, kills, seed, n=4):
     """Keep n processes busy, kill one at random times, and check what is stored."""
-    bd.Study(url, arms=list("abcde"), policy=bd.Uniform(), stop=None).close()
+    items = [f"item {k}" for k in range(400)]  # 4,000 questions of each judge
+    bd.Study(url, arms=list("abcde"), items=items, policy=bd.Uniform(), stop=None).close()
     rng = np.random.default_rng(seed)
     logs = [folder / f"{k}.txt" for k in range(n)]
 
