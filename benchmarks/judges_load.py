@@ -13,6 +13,7 @@ little on what else the machine does. ``--postgresql`` starts a server of its ow
 
 import asyncio
 import contextlib
+import csv
 import json
 import os
 import resource
@@ -34,12 +35,17 @@ from bayesduel.serve.access import Access
 from benchmarks.postgresql import postgresql
 
 ARMS = tuple("abcdefgh")
+ITEMS = tuple(f"item {k}" for k in range(300))  # 28 pairs on each: more than a judge answers
 ANSWERS = {"1": "left", "2": "right", "=": "tie"}
 
 
 def server(path, port):
     """Start the pages of a study; return the process once it answers."""
-    words = ["study", "serve", str(path), "--show-labels", "--port", str(port)]
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", delete=False) as file:
+        rows = csv.writer(file)
+        rows.writerow(("arm", "item", "content"))
+        rows.writerows((arm, item, arm) for arm in ARMS for item in ITEMS)
+    words = ["study", "serve", str(path), "--content", file.name, "--port", str(port)]
     process = subprocess.Popen(
         [sys.executable, "-m", "bayesduel", *words], stdout=subprocess.DEVNULL
     )
@@ -129,7 +135,7 @@ def main():
             path = stack.enter_context(postgresql())
         else:
             path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "load.study"
-        study = bd.Study(path, arms=ARMS, stop=bd.Budget(10**6))
+        study = bd.Study(path, arms=ARMS, items=ITEMS, stop=bd.Budget(10**6))
         access = Access(study.store)
         tokens = [access.invite(f"judge {n}", "judge", 1)[1] for n in range(options.clients)]
         seen = asyncio.run(load(path, tokens, options.seconds, options.think, options.kill))
