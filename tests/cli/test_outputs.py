@@ -19,6 +19,7 @@ from bayesduel.reporting.export import export
 
 LOG = "left,right,outcome,judge\n" + "a,b,left,x\nb,c,left,x\nc,a,right,y\na,b,right,y\n" * 20
 COMMANDS = {
+    "read": "read IN -o OUT",
     "fit": "fit IN -o OUT",
     "fit, several": "fit OTHER IN -o OUT",
     "fit, a glob": "fit *.csv -o OUT",

@@ -19,7 +19,7 @@ from bayesduel.system.atomic_write import held
 LOG = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
 GIVEN = {
     "model": "davidson", "method": "laplace", "draws": "200", "seed": "1", "ties": "half",
-    "on_bad": "skip", "order_effect": None,
+    "on_bad": "skip", "order_effect": None, "lower_is_better": None,
 }  # fmt: skip
 COMMANDS = {"winners": [], "top-k": ["--k", "1"]}
 
@@ -80,7 +80,7 @@ OTHERS = {
     "no JSON": {"model_settings": "{"},
 }
 WORDS = {
-    "settings of a term": "settings of the term scores should be scale, got 'prior'",
+    "settings of a term": "settings of the term scores should be scale and side, got 'prior'",
     "a term without its own": "settings of the term covariates should be of, scale, deviations and "
     "by, without 'of'",
 }
