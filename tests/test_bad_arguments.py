@@ -36,7 +36,7 @@ MASKED = np.ma.masked
             "wins should contain whole numbers >= 0, got nan",
         ),
         (lambda: bd.Duels.from_votes(MASKED, ["b"], [1]), "left should be a list, got an array"),
-        (lambda: bd.Duels.from_votes(["a", MASKED], "bc", [1, 1]), "left should be a list of"),
+        (lambda: bd.Duels.from_votes(["a", MASKED], "bc", [1, 1]), "left should be a list"),
         (lambda: bd.Duels.from_votes("ab", "ba", [1, MASKED]), "outcome should be .* got nan at"),
         (lambda: bd.simulate(bd.Uniform(), "cyclic-4", MASKED), "horizon should be a whole number"),
         (lambda: bd.Study("x" * 300, arms=["a", "b"]), "path should be the path of a file"),

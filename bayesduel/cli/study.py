@@ -320,9 +320,10 @@ def _expected(
     study: Any, probability: float, policy: str, *, automatic: bool
 ) -> dict[str, int] | None:
     """Return about how many duels each stop rule takes; None where that was not measured."""
+    from bayesduel.models import named
     from bayesduel.study.planning import usual_duels
 
-    usual = automatic and probability == 0.95 and study.model.name == "bradley-terry"
+    usual = automatic and probability == 0.95 and study.model == named("bradley-terry")
     if study.stop is None or not usual or study.sources:
         return None
     rope = study.stop.rope

@@ -23,6 +23,7 @@ def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
     goes from "my file looks like this" to the command.
     """
     from bayesduel.system.atomic_write import write_text
+    from bayesduel.text import csv_text
 
     if output is not None:
         if options.get("by"):
@@ -31,7 +32,9 @@ def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
     logs = shared.read_log(log, options)
     found = {label: one.reading for label, one in logs.items()}
     if output is not None:
-        write_text(output, logs[None].to_frame().to_csv(index=False))
+        frame = logs[None].to_frame()
+        rows = frame.itertuples(index=False, name=None)
+        write_text(output, csv_text(frame.columns, rows, raw=True))
         remark(f"wrote {output}")
     if as_json:
         tell(found, as_json, lambda one: [])

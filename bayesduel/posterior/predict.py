@@ -119,7 +119,9 @@ def predict(
         left, right, conditions, columns = _of_frame(fit, left, conditions)
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
-    sides_known = left_advantage is None and reads_order and columns == _sides_of_log(fit)
+    # of an advantage that differs by a level, only where the level is said
+    by = {name for part in draws.model.terms if part.reads_order for name in part.reads}
+    sides_known = reads_order and by <= conditions.keys() and columns == _sides_of_log(fit)
     left_advantage = sides_known if left_advantage is None else left_advantage
     if left_advantage and not reads_order:
         raise ValueError(

@@ -382,7 +382,7 @@ class AllOf(AnyOf):
     >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.PosteriorThreshold(0.6) & bd.Budget(2))
     >>> study.tell(study.ask(), "left")
     >>> study.status().reason
-    'the answer is right with posterior probability 0.762 (rule: 0.6); 1 duel (rule: 2)'
+    'the answer is right with posterior probability 0.796 (rule: 0.6); 1 duel (rule: 2)'
     """
 
     name: ClassVar[str] = "all"

@@ -23,6 +23,10 @@ COMPILED = "compiled: policies call it inside compiled code"
 RESULT = "a result, which the package makes"
 PATTERN = "a pattern for classes of one's own"
 LEFT_OUT = {
+    "Study.backup": "of a study with a file: tests/study/test_copies.py",
+    "Duels.with_votes": "takes the votes of a log",
+    "Rankings.with_votes": "takes the votes of a log",
+    "Rankings.split": "of rankings with a kept column: tests/data/test_rankings.py",
     "Study.together": "a context without arguments",
     "Study.compiled_meanwhile": "a context without arguments",
     "NoQuestion": "an error", "StudyError": "an error", "StudyStopped": "an error",
@@ -375,6 +379,10 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Comparison.to_html": lambda w: {},
     "Comparison.to_json": lambda w: {},
     "Duels.as_plain": lambda w: {},
+    "Duels.as_sides": lambda w: {},
+    "Duels.check_single": lambda w: {"what": "a policy"},
+    "Duels.opponents": lambda w: {},
+    "Duels.results_by_arm": lambda w: {},
     "Duels.counted": lambda w: {"shard": "s"},
     "Duels.join": lambda w: {"other": w.log},
     "Duels.from_categories": lambda w: {"logs": {"x": w.log}},

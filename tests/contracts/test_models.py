@@ -386,7 +386,7 @@ def ask_under_conditions(tree, model, log):
     found = bd.predict(tree, frame, left_advantage=ordered, covariance="model")
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values.mean(axis=0), atol=1e-10)
-    neutral = bd.predict(tree, frame[["left", "right"]], covariance="model")
+    neutral = bd.predict(tree, frame[["left", "right"]], left_advantage=False, covariance="model")
     for name in [*said_of(model), *(["left_advantage"] if ordered else [])]:
         asked = {name: frame[name].tolist()} if name in frame else {name: True}
         if TERMS["sides"] in list(model.terms) and name in ("half", "left_advantage"):

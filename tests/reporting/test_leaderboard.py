@@ -95,8 +95,9 @@ def test_columns_that_were_not_read_are_named(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("left,right,outcome,colour,size\na,b,left,red,1\nb,a,right,blue,2\n")
     log = read_duels(path)
-    words = log_section(log, bd.health(log)).body[-1]
-    assert words == Text("Columns not read: colour, size.", "small")
+    reading = log_section(log, bd.health(log)).body[-1]
+    (table,) = reading.body
+    assert [row[1] for row in table.rows if row[0] == "not used"] == ["colour", "size"]
 
 
 def test_a_model_of_time_has_a_leaderboard_of_each_earlier_period():

@@ -613,6 +613,10 @@ def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
         means_of(given["means"])
     if given["grades"] is not None:
         _check_ends(given["grades"])
+    if given["shape"] is not False:
+        check_type(given["shape"], str | None, "shape", "the name of a shape, None or False")
+    for name in OF_SOURCE[1:]:
+        check_type(given[name], str | None, name, "a text or None")
     if given["teams"] is not None:
         check_type(given["teams"], str, "teams", "the text between the members of a side")
         if not given["teams"]:
