@@ -107,8 +107,10 @@ def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         if roles.margin is None:
             yield Line("outcome", "", "left won every duel", None)
         return
-    words = _meaning_in_words(meaning, roles, _counts(rows.outcome, rows.n))
-    yield Line("outcome", roles.outcome, words, int(rows.n[examined.fault == 0].sum()))
+    used = (examined.fault == 0) & ~examined.left_out
+    column = Coded(rows.outcome.values, np.where(examined.left_out, -1, rows.outcome.code))
+    words = _meaning_in_words(meaning, roles, _counts(column, rows.n))
+    yield Line("outcome", roles.outcome, words, int(rows.n[used].sum()))
 
 
 def _meaning_in_words(meaning: Meaning, roles: Roles, counted: Mapping[str, int]) -> str:

@@ -64,6 +64,7 @@ def test_what_means_nothing_is_left_out_and_said(kind, tmp_path, capsys):
     assert (log.n_duels, log.read_summary.n_left_out, log.read_summary.n_rows) == (3, 2, 5)
     (line,) = log.reading.left_out
     assert (line.column, line.rows) == ("verdict", 2)
+    assert log.reading.line("outcome").rows == 3
     assert 'left out: "error", as asked (2 rows)' in capsys.readouterr().err
 
 
