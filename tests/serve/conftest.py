@@ -154,6 +154,12 @@ def opened(browser, serving):
 
 
 @pytest.fixture
+def still_clock(monkeypatch):
+    """Let no time pass for the limits: a slow machine fills no bucket again."""
+    monkeypatch.setattr("bayesduel.serve.limits.time", SimpleNamespace(monotonic=lambda: 0.0))
+
+
+@pytest.fixture
 def expired(monkeypatch):
     """Return a function that lets days pass for the invitations."""
 

@@ -102,6 +102,7 @@ def refusals(made):
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("still_clock")
 @pytest.mark.parametrize(
     "what",
     ["another page", "no page", "no duels", "long body", "another host", "another site", "flood"],
