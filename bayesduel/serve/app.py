@@ -149,9 +149,10 @@ class Site:
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(self.watch.run())
+        watching = asyncio.create_task(self.watch.run())
         yield
-        task.cancel()
+        self.watch.end()
+        await watching  # a thread that reads the study would outlive a task that is cancelled
 
     def _served(self, operation: Operation) -> Endpoint:
         async def endpoint(request: Request) -> Response:

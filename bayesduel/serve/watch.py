@@ -31,6 +31,7 @@ class Watch:
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
         self._now = asyncio.Event()
+        self._ended = False
         self._changed = asyncio.Condition()
         self._found: dict[str, Any] = {}
         self._streams = 0
@@ -39,9 +40,14 @@ class Watch:
         """Look soon, because something was told."""
         self._now.set()
 
+    def end(self) -> None:
+        """End the watch as soon as what it computes is there."""
+        self._ended = True
+        self._now.set()
+
     async def run(self) -> None:
-        """Watch until cancelled."""
-        while True:
+        """Watch until it is ended."""
+        while not self._ended:
             try:
                 await self._look()
             except Exception:  # a database that is away for a while ends no watch
@@ -50,6 +56,8 @@ class Watch:
                 await asyncio.wait_for(self._now.wait(), EVERY)
             except TimeoutError:
                 continue
+            if self._ended:
+                return
             await asyncio.sleep(0.3)  # several answers at once are one change
             self._now.clear()
 

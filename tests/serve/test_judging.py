@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -299,6 +300,26 @@ def test_the_stream_tells_changes_and_the_webhook_the_stop(site):
     server.server_close()
     assert [t["standings"]["stopped"] for t in taken] == [True, True]  # once more, then never
     assert made.pages.store.setting("posted") is True
+
+
+def test_a_server_that_stops_waits_for_what_it_computes(site, monkeypatch):
+    made = site()
+    begun = threading.Event()
+    ended = threading.Event()
+
+    def slow(**_):
+        begun.set()
+        time.sleep(0.3)
+        ended.set()
+
+    monkeypatch.setattr(made.study, "status", slow)
+
+    async def served():
+        async with made.site.app.router.lifespan_context(made.site.app):
+            await asyncio.to_thread(begun.wait)
+        return ended.is_set()
+
+    assert asyncio.run(served())  # so that the study can be closed
 
 
 def test_openapi_describes_every_operation(site):
