@@ -120,7 +120,7 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")
-        with warnings.catch_warnings(), _terminable():
+        with warnings.catch_warnings(), _terminable() as ignored:
             warnings.showwarning = _show_warning
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
@@ -128,8 +128,7 @@ class Commands(click.Group):
             try:
                 result = super().main(argv, *rest, **extra)
             except (KeyboardInterrupt, click.Abort) as stop:
-                told = (stop.__cause__ or stop).args  # Click makes an Abort of Ctrl-C
-                status = _say(". ".join(("stopped", *map(str, told))), STOPPED)
+                status = _say_stopped(stop.__cause__ or stop)  # Click makes an Abort of Ctrl-C
                 if args is None:  # what Zarr's tasks say as they end with the process is no news
                     sys.stderr = io.StringIO()
             except click.UsageError as error:
@@ -143,7 +142,8 @@ class Commands(click.Group):
             except Exception as error:
                 if debug:
                     raise
-                status = _say(*_explain(error))
+                # Numba ends in an error of its own where a stop reached its callback.
+                status = _say_stopped(error) if ignored else _say(*_explain(error))
             else:
                 status = result if isinstance(result, int) else 0
         ended.append(status)
@@ -164,18 +164,20 @@ def main(debug: bool) -> None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _terminable() -> Iterator[list[BaseException | None]]:
     """Let SIGTERM stop a command as Ctrl-C does, so that it leaves nothing behind.
 
     A stop that comes while a library's callback runs (Numba's, as it compiles) is ignored by
-    Python; it is given again a moment later.
+    Python; it is given again a moment later, and is in the list that is given.
     """
+    stops: list[BaseException | None] = []
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
+        yield stops  # only the main thread may say what a signal does
         return
 
     def again(ignored: "sys.UnraisableHookArgs") -> None:
         if issubclass(ignored.exc_type, KeyboardInterrupt):
+            stops.append(ignored.exc_value)
             threading.Timer(0.1, _thread.interrupt_main, [signal.SIGTERM]).start()
         else:
             shown(ignored)
@@ -183,10 +185,15 @@ def _terminable() -> Iterator[None]:
     before, shown = signal.signal(signal.SIGTERM, signal.default_int_handler), sys.unraisablehook
     sys.unraisablehook = again
     try:
-        yield
+        yield stops
     finally:
         sys.unraisablehook = shown
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _say_stopped(stop: BaseException) -> int:
+    """Say that the command was stopped, and the notes of what stopped it: how to go on."""
+    return _say(". ".join(["stopped", *getattr(stop, "__notes__", [])]), STOPPED)
 
 
 def _leave(ended: list[int]) -> None:

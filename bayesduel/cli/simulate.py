@@ -141,8 +141,9 @@ def command(
         trace = simulate(
             chosen, next(iter(played.values())) if single else played, horizon, **settings
         )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(output)) from None
+    except (KeyboardInterrupt, RuntimeError) as stop:  # Numba makes an error of a stop
+        stop.add_note(_how_to_go_on(output))
+        raise
     results = []
     for name, one in played.items():
         part = trace if single else trace.children[name]

@@ -1,8 +1,10 @@
 """``bayesduel simulate``, ``problems`` and ``policies``."""
 
+import ctypes
 import json
 import re
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -49,11 +51,20 @@ def test_simulate_tells_draws_and_keeps(tmp_path):
     np.testing.assert_allclose([row["mean"] for row in rows], mean)
 
 
-def test_ctrl_c_says_in_a_line_how_to_go_on(tmp_path, monkeypatch):
-    def stop(*_, **__):
-        raise KeyboardInterrupt
+def stop(*_, **__):
+    raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesduel.simulation.simulate", stop)
+
+def stop_in_a_callback(*_, **__):
+    """Fail as Numba does where Python ignored a stop in its callback."""
+    ctypes.CFUNCTYPE(None)(stop)()
+    raise RuntimeError("no compiled object yet")
+
+
+@pytest.mark.parametrize("what", [stop, stop_in_a_callback])
+def test_ctrl_c_says_in_a_line_how_to_go_on(tmp_path, monkeypatch, what):
+    monkeypatch.setattr("bayesduel.simulation.simulate", what)
+    monkeypatch.setattr("bayesduel.cli.threading.Timer", Mock())  # of the stop given again
     args = ["simulate", "--problem", "mslr-5", "--policies", "DTS", "--horizon", "10"]
     told = CliRunner().invoke(main, args)
     assert told.exit_code == 130
