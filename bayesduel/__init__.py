@@ -44,6 +44,8 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "data.read.rankings": "read_rankings",
         "inference.default_model": "DefaultModel",
         "inference.fit": "fit",
+        "inference.prior": "priors",
+        "models.prior": "Prior",
         "plots": """
             plot_calibration plot_categories plot_coefficients plot_comparison
             plot_cycles plot_cyclicity plot_judges plot_margins plot_pair_residuals

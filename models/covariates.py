@@ -13,6 +13,7 @@ import numpy as np
 from bayesduel.data.items import Items
 from bayesduel.models.cells import seats
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
@@ -113,7 +114,7 @@ class ItemCovariates(ArmTerm):
     """
 
     items: Items = None  # type: ignore[assignment]
-    scale: float = 1.0
+    scale: float | Prior = 1.0
     sparsity: float | None = None
 
     name: ClassVar[str] = "items"
@@ -195,7 +196,7 @@ class ItemEffects(ArmTerm):
     'bradley-terry'
     """
 
-    prior: float = 1.0
+    prior: float | Prior = 1.0
 
     name: ClassVar[str] = "item-effects"
     parameter: ClassVar[str] = "effect"
@@ -261,7 +262,7 @@ class DuelCovariates(ByLevel, Term):
     """
 
     of: tuple[str, ...]
-    scale: float = 1.0
+    scale: float | Prior = 1.0
     deviations: tuple[float, ...] | None = None
     by: str | None = None
 

@@ -13,7 +13,7 @@ SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coeffi
 PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
 
 
-def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
+def check_sparsity(sparsity: float | None, scale: Any, n: int) -> None:
     """Raise unless `sparsity` is None or a number of attributes in (0, n).
 
     Raises TypeError or ValueError if it is not, or if `scale`, then that of the slab, is infinite.
@@ -29,11 +29,11 @@ def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
             f"sparsity should be a number of attributes in (0, {n}), those thought to count, "
             f"got {shown_value(sparsity)}"
         )
-    if np.isinf(scale):
-        raise ValueError("scale should be finite with a sparsity, got inf")
+    if not isinstance(scale, int | float) or np.isinf(scale):
+        raise ValueError(f"scale should be a finite number with a sparsity, got {scale}")
 
 
-def horseshoe(scale: float, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 1.0) -> Any:
+def horseshoe(scale: Any, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 1.0) -> Any:
     """Add ``coefficient`` (attribute) to the model in context and return it.
 
     `scale` is the standard deviation of a coefficient that is large, in `unit`s of the response;
@@ -61,7 +61,7 @@ def horseshoe(scale: float, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 
 
 
 def log_horseshoe(
-    parameters: Named, scale: float, sparsity: float, n_outcomes: Any, unit: Any
+    parameters: Named, scale: Any, sparsity: float, n_outcomes: Any, unit: Any
 ) -> dict[str, np.ndarray]:
     """Return the log densities of ``shrinkage`` and ``slab``, (draws,), up to constants."""
     n, half = np.shape(parameters["coefficient"])[-1], SLAB_FREEDOM / 2

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Modifier, centre
@@ -62,7 +63,7 @@ class JudgeReliability(ByLevel, Modifier):
     'bradley-terry + reliability'
     """
 
-    prior: float = 0.5
+    prior: float | Prior = 0.5
 
     name: ClassVar[str] = "reliability"
     takes_teams: ClassVar[bool] = True

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.covariates import attributes_apart
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
@@ -49,7 +50,7 @@ class JudgeTastes(ByLevel, Term):
     'bradley-terry + tastes'
     """
 
-    prior: float = 0.5
+    prior: float | Prior = 0.5
 
     name: ClassVar[str] = "tastes"
     takes_teams: ClassVar[bool] = True

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesduel.data.teams import Teams
 from bayesduel.models.cells import ModelCells, Seen, seat_columns, seen_in
+from bayesduel.models.prior import Entries, Prior, Said, each_of, entries_of, normals
 from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
@@ -114,12 +115,59 @@ class Model(ByValue, metaclass=_Named):
         return self
 
     @property
+    def said(self) -> dict[str, Said]:
+        """Priors that were said, by the name of a variable of a fit."""
+        return {n: one for part in self.terms for n, one in part.priors.items()}
+
+    def with_priors(self, priors: Any) -> Self:
+        """Return the same with these priors, by the name of a variable of a fit.
+
+        Raises TypeError or ValueError where it has no such variable, or they are no priors of it.
+        """
+        raise TypeError(f"priors should be of a model with scores, got {self.name}")
+
+    def entries(self, log: Any) -> dict[str, Entries]:
+        """Return the priors that were said of coefficients, for each entry of their last axis.
+
+        By the name of the parameter; None where nothing was said. Raises ValueError where an entry
+        is not known.
+        """
+        found = {}
+        for part in self.terms:
+            if not isinstance(part, Term) or part.parameter not in self.said:
+                continue
+            axis = part.dims.get(part.parameter, ())[-1:]
+            labels: Any = [""]
+            if axis:
+                labels = log.arms if axis == ("arm",) else self.terms.coords(log)[axis[0]]
+            found[part.parameter] = entries_of(
+                self.said[part.parameter], [str(x) for x in labels], part.parameter
+            )
+        return found
+
+    @property
     def scales(self) -> dict[str, Scale]:
         """Its learned positive numbers: of the terms in their order, then of the response."""
         typical = self.response.score_scale
+        said: Any = self.said
         found = {n: s for part in self.terms for n, s in part.scales.items()}
         found = {n: replace(s, size=typical) if s.size is None else s for n, s in found.items()}
-        return found | self.response.scales(flat=self.terms.flat)
+        found |= self.response.scales(flat=self.terms.flat)
+        if isinstance(said.get("score"), Prior):  # of every arm
+            found.pop("scale", None)
+        return {n: replace(s, prior=said[n]) if n in said else s for n, s in found.items()}
+
+    @property
+    def own(self) -> dict[str, tuple[float, float]]:
+        """Mean and deviation of the normal priors of the response's own numbers, by name."""
+        said: Any = self.said
+        found = dict(self.response.own)
+        if self.terms.flat:
+            return {n: (mean, np.inf) for n, (mean, _) in found.items()}
+        for name in found.keys() & said.keys():
+            mean, deviation = normals((said[name],))
+            found[name] = float(mean[0]), float(deviation[0])
+        return found
 
     @property
     def dims(self) -> Dims:
@@ -146,10 +194,23 @@ class Model(ByValue, metaclass=_Named):
                 return self.terms.why_nuts or coupled
             by_arm = any(s.dim for s in self.response.scales(flat=self.terms.flat).values())
             many = "its response learns a scale for each arm" if by_arm else ""
-            return self.terms.why_nuts or many
+            return self.terms.why_nuts or many or self._why_not_normal
         if self.response.score_link != "logit":
             return f"the response of {self.name} is not a logistic one of who wins"
+        of_scale = "scale" in self.scales and self.scales["scale"].prior == "half-normal"
+        others = [name for name in self.said if name != "scale" or not of_scale]
+        if others:
+            return f"it does not take the prior of {others[0]}"
         return self.terms.why_not_sparse
+
+    @property
+    def _why_not_normal(self) -> str:
+        """Why its coefficients are not normal given its scales, or ""."""
+        for name, said in self.said.items():
+            for one in () if name in self.scales else each_of(said):
+                if one.distribution != "Normal":
+                    return f"the prior of {name} is {one.distribution}, which is not normal"
+        return ""
 
     @property
     def ranks_by_score(self) -> bool:
@@ -167,7 +228,7 @@ class Model(ByValue, metaclass=_Named):
 
         The posterior of such a model can be updated duel by duel.
         """
-        alone = tuple(self.terms) == (Scores(),)
+        alone = tuple(self.terms) == (Scores(),) and not self.said
         return self.response.score_link if alone else None
 
     # -- the log ---------------------------------------------------------------------------
@@ -290,12 +351,24 @@ class Model(ByValue, metaclass=_Named):
         import pymc as pm
 
         unit, flat = self.response.unit(given), self.terms.flat
+        said: Any = self.said
+        entries = self.entries(cells.log)
         parameters = {n: scale.add(n, unit) for n, scale in self.scales.items()}
         for n, (mean, deviation) in self.response.own.items():
-            parameters[n] = pm.Flat(n) if flat else pm.Normal(n, mean, deviation)
+            if n in said:
+                parameters[n] = said[n].add(n)
+            else:
+                parameters[n] = pm.Flat(n) if flat else pm.Normal(n, mean, deviation)
+
+        def added(part: Part) -> dict[str, Any]:
+            own = entries.get(getattr(part, "parameter", ""))
+            if own is None:
+                return part.add(given, unit, parameters, centred=centred)
+            return _with_prior(part, own, given, unit, parameters, centred=centred)
+
         utility: Any = 0.0
         for arm in self.terms.arms:
-            parameters |= arm.add(given, unit, parameters, centred=centred)
+            parameters |= added(arm)
             utility = utility + arm.utility(parameters, given.get("table"))
         if "score" not in parameters:
             score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
@@ -304,7 +377,7 @@ class Model(ByValue, metaclass=_Named):
         for part in self.terms:
             if part in self.terms.arms:
                 continue
-            parameters |= part.add(given, unit, parameters, centred=centred)
+            parameters |= added(part)
             if isinstance(part, Term):
                 touches = _registered(part, part.design(cells.data))
                 if touches:
@@ -462,6 +535,42 @@ class Model(ByValue, metaclass=_Named):
             mean = 2 * conditions["n_left"] / conditions["n"] - 1
             eta = eta + np.asarray(known["order"])[:, None] * mean
         return np.asarray(eta)
+
+
+def _with_prior(
+    part: Any, said: Any, given: Named, unit: Any, scales: Named, *, centred: bool
+) -> dict[str, Any]:
+    """Add the coefficients of a term with the priors that were said of their entries.
+
+    given, unit, scales, centred: as for ``Part.add``.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    name, dims = part.parameter, part.dims.get(part.parameter, ())
+    if not dims:
+        return {name: said[0].add(name)}
+    default: Any = 1.0
+    if None in said:
+        default = part.deviation(scales, given, unit) * pt.ones(len(said))
+    if all(one is None or one.distribution == "Normal" for one in said):
+        mean, known = normals(said)
+        deviation = pt.switch(np.isnan(known), default, np.nan_to_num(known))
+        if centred:
+            free = pm.Normal(f"{name}_free", mean, deviation, dims=dims)
+        else:
+            free = mean + deviation * pm.Normal(f"{name}_standard", 0.0, 1.0, dims=dims)
+    else:
+        each = [
+            pm.Normal(f"{name}_{k}_free", 0.0, default[k], dims=dims[:-1])
+            if one is None
+            else one.add(f"{name}_{k}_free", dims[:-1])
+            for k, one in enumerate(said)
+        ]
+        free = pt.stack(each, axis=-1)
+    if part.over_arms:
+        free = free - free.mean(axis=-1, keepdims=True)
+    return {name: pm.Deterministic(name, free, dims=dims)}
 
 
 def _registered(part: Part, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bayesduel.models.prior import Prior
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
@@ -59,7 +60,7 @@ class OrderEffect(ByLevel, Term):
     'bradley-terry + order:source'
     """
 
-    prior: float = 1.0
+    prior: float | Prior = 1.0
     by: str | None = None
 
     name: ClassVar[str] = "order"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.cells import seats
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
@@ -62,7 +63,7 @@ class RandomEffects(ByLevel, Term):
     """
 
     by: str
-    prior: float = 0.5
+    prior: float | Prior = 0.5
 
     name: ClassVar[str] = "random"
     takes_teams: ClassVar[bool] = True

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesduel.models.prior import LOGS, Prior
+
 __all__ = ["Scale"]
 
 
@@ -16,9 +18,10 @@ class Scale:
     ----------
     prior
         "half-normal" (scale `size`), "log-normal" (median `size`, `spread` of the logarithm), or
-        "flat" in the logarithm.
+        "flat" in the logarithm; or a :class:`Prior` of positive numbers, in the unit of the scores.
     size, spread
-        As `prior` says. None: the size that the response finds typical of scores.
+        As `prior` says. None: the size that the response finds typical of scores. A
+        :class:`Prior` in place of the size is the whole prior, as where a term's setting is one.
     tail
         Of a log-normal one: share of a second, broader part of the same median, and its spread.
     dim
@@ -32,15 +35,46 @@ class Scale:
     Scale(prior='half-normal', size=2.0, spread=1.0, tail=None, dim=None, in_units=True)
     """
 
-    prior: Literal["half-normal", "log-normal", "flat"]
-    size: float | None = 1.0
+    prior: Literal["half-normal", "log-normal", "flat"] | Prior
+    size: float | Prior | None = 1.0
     spread: float = 1.0
     tail: tuple[float, float] | None = None
     dim: str | None = None
     in_units: bool = True
 
+    def __post_init__(self) -> None:
+        said = self.size if isinstance(self.size, Prior) else self.prior
+        if not isinstance(said, Prior):
+            return
+        if not said.positive:
+            raise ValueError(f"prior of a scale should be of positive numbers alone, got {said}")
+        known = said.parameters
+        own: dict[str, Any] = {"prior": said, "size": 1.0, "tail": None, "in_units": False}
+        if said.distribution == "HalfNormal":
+            own |= {"prior": "half-normal", "size": known["sigma"]}
+        elif said.distribution == "LogNormal":
+            own |= {"prior": "log-normal", "size": float(np.exp(known["mu"]))}
+            own["spread"] = known["sigma"]
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    def text(self, unit: float) -> str:
+        """Return the prior in PyMC's words."""
+        if isinstance(self.prior, Prior):
+            return str(self.prior)
+        if self.prior == "flat":
+            return "flat in its logarithm"
+        size = self._size(unit)
+        if self.prior == "half-normal":
+            return f"HalfNormal(sigma={size:.4g})"
+        parts = [(share, f"LogNormal(mu={np.log(size):.4g}, sigma={spread:g})")
+                 for share, spread in self._parts]  # fmt: skip
+        return " + ".join(words if share == 1 else f"{share:g} {words}" for share, words in parts)
+
     def log_density(self, log_value: np.ndarray, unit: float) -> np.ndarray:
         """Return the log density of its logarithm, shape of `log_value`."""
+        if isinstance(self.prior, Prior):
+            return self.prior.log_density(np.exp(log_value)) + log_value
         size = self._size(unit)
         if self.prior == "flat":
             return np.zeros_like(log_value)
@@ -55,6 +89,11 @@ class Scale:
 
     def of_logarithm(self, unit: float) -> tuple[float, float]:
         """Return mean and standard deviation of its logarithm."""
+        if isinstance(self.prior, Prior):
+            mass = np.exp(self.log_density(LOGS, unit))
+            mass /= mass.sum()
+            mean = float(mass @ LOGS)
+            return mean, float(mass @ (LOGS - mean) ** 2) ** 0.5
         middle = float(np.log(self._size(unit)))
         if self.prior == "half-normal":  # half the logarithm of a chi-squared number
             return middle - 0.5 * (np.euler_gamma + np.log(2)), np.pi / 8**0.5
@@ -65,6 +104,8 @@ class Scale:
         import pymc as pm
         import pytensor.tensor as pt
 
+        if isinstance(self.prior, Prior):
+            return self.prior.add(name, self.dim)
         if self.prior == "flat":
             value = pm.HalfFlat(name, dims=self.dim)
             pm.Potential(f"{name}_flat", -pt.log(value))
@@ -88,5 +129,5 @@ class Scale:
         return [(1.0 - self.tail[0], self.spread), self.tail]
 
     def _size(self, unit: Any) -> Any:
-        assert self.size is not None
+        assert isinstance(self.size, int | float)
         return self.size * unit if self.in_units else self.size

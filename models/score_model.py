@@ -1,13 +1,16 @@
 """Score models: a response of one name, and a list of terms."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 from bayesduel.models.model import NAMED, Model
+from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.response import Response
 from bayesduel.models.scores import Scores
-from bayesduel.models.term import Part, Terms
+from bayesduel.models.term import Part, Term, Terms
 from bayesduel.system.arguments import shown_value
+from bayesduel.text import join
 
 __all__ = ["ScoreModel"]
 
@@ -27,6 +30,9 @@ class ScoreModel(Model):
         depends on: ``Scores() + OrderEffect() + Covariates(["length_difference"])``.
     scale
         Short for ``Scores(scale=...)``.
+    priors
+        Priors by the name of a variable of a fit, as :func:`bayesduel.fit` takes them; they come
+        before those of the terms.
 
     Attributes
     ----------
@@ -47,7 +53,8 @@ class ScoreModel(Model):
     """
 
     predictor: Any = DEFAULT
-    scale: float | None = field(default=None, kw_only=True)
+    scale: float | Prior | None = field(default=None, kw_only=True)
+    priors: Mapping[str, Said] = field(default_factory=dict, kw_only=True, repr=False)
 
     label: ClassVar[str]
     assumption: ClassVar[str]
@@ -83,6 +90,38 @@ class ScoreModel(Model):
             )
         object.__setattr__(self, "predictor", given)
         object.__setattr__(self, "scale", own)
+        object.__setattr__(self, "priors", priors_of(self.priors))
+        self._check_priors()
+
+    @property
+    def said(self) -> dict[str, Said]:
+        return super().said | dict(self.priors)
+
+    def with_priors(self, priors: Any) -> Self:
+        return replace(self, priors={**self.priors, **priors_of(priors)})
+
+    def _check_priors(self) -> None:
+        """Raise ValueError unless what priors were said of are its variables, of that kind."""
+        said, scales = self.said, self.scales
+        if said and self.terms.flat:
+            flat = next(part.key for part in self.terms if part.flat)
+            raise ValueError(f"priors should not stand beside a flat one, got that of {flat}")
+        given = {p.parameter: p for p in self.terms if isinstance(p, Term) and not p.why_nuts}
+        learned = {n: part for n, part in given.items() if part.scales and n != "score"}
+        numbers = [*self.response.own, *(n for n in given if n not in learned)]
+        for name, one in said.items():
+            if name in learned:
+                raise ValueError(
+                    f"priors should be of what has one of its own, got {name!r}: it is normal "
+                    f"given {join(learned[name].scales)}, which may have a prior"
+                )
+            if name not in scales and name not in numbers:
+                raise ValueError(
+                    f"priors should be of variables of {self.name}, "
+                    f"{join([*scales, *numbers], quote=True)}, got {name!r}"
+                )
+            if not isinstance(one, Prior) and (name in self.response.own or name in scales):
+                raise ValueError(f"prior of {name} should be one, got some by label")
 
     def __add__(self, other: Any) -> Self:
         return replace(self, predictor=self.terms + other)
@@ -110,7 +149,7 @@ class ScoreModel(Model):
     @property
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them; items are kept apart."""
-        left_out = ("predictor", "scale")
+        left_out = ("predictor", "scale", *(() if self.priors else ("priors",)))
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {"terms": [{"term": p.name, **p.settings} for p in self.terms], **own}
 

@@ -9,6 +9,7 @@ normal free numbers of the same standard deviation.
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, centre
@@ -25,13 +26,17 @@ class Scores(ArmTerm):
     ----------
     scale
         Prior standard deviation of a score, in the unit of the response. None learns it, with a
-        half-normal prior whose scale the response knows; a number fixes it; ``numpy.inf`` is a
-        flat prior.
+        half-normal prior whose scale the response knows, and a :class:`bayesduel.Prior` with that
+        prior; a number fixes it; ``numpy.inf`` is a flat prior.
     side
         What a side of several arms is worth (doubles, teams, systems made of parts): the "sum" of
         its members' scores, or the "mean". Under "sum", where sizes differ, a member whose score
         is 0, that of the average arm, adds nothing to a side: see :class:`TeamSize`. Of sides of
         one arm both are its score.
+    prior
+        Priors by arm, ``{"gpt-5": Prior("Normal", mu=0.4, sigma=0.3)}``, of their scores before
+        these are centred: what such priors say of differences between arms holds as it is. Other
+        arms have ``Normal(0, scale)``. Or one prior, of all arms.
 
     Raises
     ------
@@ -44,8 +49,9 @@ class Scores(ArmTerm):
     True
     """
 
-    scale: float | None = None
+    scale: float | Prior | None = None
     side: Literal["sum", "mean"] = "sum"
+    prior: Any = None
 
     name: ClassVar[str] = "scores"
     parameter: ClassVar[str] = "score"
@@ -55,15 +61,28 @@ class Scores(ArmTerm):
 
     def __post_init__(self) -> None:
         check_one_of(self.side, "side", ("sum", "mean"))
+        if self.prior is not None:
+            object.__setattr__(self, "prior", priors_of({"score": self.prior})["score"])
         super().__post_init__()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them, without a prior where there is none."""
+        found = super().settings
+        return found if self.prior is not None else {n: found[n] for n in found if n != "prior"}
+
+    @property
+    def priors(self) -> dict[str, Said]:
+        return {} if self.prior is None else {"score": self.prior}
 
     @property
     def scales(self) -> dict[str, Scale]:
         """The learned scale; its size is that which the response finds typical."""
-        return {"scale": Scale("half-normal", None)} if self.scale is None else {}
+        known = isinstance(self.scale, int | float)
+        return {} if known else {"scale": Scale("half-normal", self.scale)}
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        return scales["scale"] if self.scale is None else float(self.scale)
+        return float(self.scale) if isinstance(self.scale, int | float) else scales["scale"]
 
     @property
     def arms_have_own(self) -> bool:
@@ -81,7 +100,7 @@ class Scores(ArmTerm):
         deviation = self.deviation(scales, given, unit)
         if self.flat:
             free = pm.Flat("score_free", dims="free")
-        elif centred or self.scale is not None:
+        elif centred or not self.scales:
             free = pm.Normal("score_free", 0.0, deviation, dims="free")
         else:
             free = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="free")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bayesduel.models.prior import Prior
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.settings import Settings
 from bayesduel.text import join
@@ -67,7 +68,7 @@ class ByValue(Settings):
 
 
 def settings_to_json(settings: dict[str, Any]) -> str:
-    """Return settings as JSON text; arrays keep their kind.
+    """Return settings as JSON text; arrays and priors keep their kind.
 
     Raises TypeError if a setting is neither a number, a text, None, an array nor made of these.
     """
@@ -77,9 +78,11 @@ def settings_to_json(settings: dict[str, Any]) -> str:
             return {"array": value.tolist(), "dtype": str(value.dtype)}
         if isinstance(value, np.generic):
             return value.item()
+        if isinstance(value, Prior):
+            return {"distribution": value.distribution, "parameters": value.parameters}
         raise TypeError(
-            "settings of a model should be numbers, texts, None, NumPy arrays, or lists and "
-            f"dictionaries of these, got {shown_value(value)}"
+            "settings of a model should be numbers, texts, None, priors, NumPy arrays, or lists "
+            f"and dictionaries of these, got {shown_value(value)}"
         )
 
     return json.dumps(settings, default=held)
@@ -91,6 +94,8 @@ def settings_from_json(text: str) -> dict[str, Any]:
     def made(value: dict[str, Any]) -> Any:
         if value.keys() == {"array", "dtype"}:
             return np.array(value["array"], dtype=np.dtype(str(value["dtype"])))
+        if value.keys() == {"distribution", "parameters"}:
+            return Prior(value["distribution"], **value["parameters"])
         return value
 
     found: dict[str, Any] = json.loads(text, object_hook=made)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
@@ -78,7 +79,7 @@ class Sources(ByLevel, ArmTerm):
 
     by: str
     target: Any = None
-    scale: float | None = None
+    scale: float | Prior | None = None
     levels: tuple[str, ...] | None = None
 
     name: ClassVar[str] = "sources"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import seats
+from bayesduel.models.prior import Prior
 from bayesduel.models.settings import Named
 from bayesduel.models.term import Term, Touch
 
@@ -39,7 +40,7 @@ class TeamSize(Term):
     'bradley-terry + team-size'
     """
 
-    prior: float = 1.0
+    prior: float | Prior = 1.0
 
     name: ClassVar[str] = "team-size"
     parameter: ClassVar[str] = "size"

@@ -17,6 +17,7 @@ import numpy as np
 
 from bayesduel.data.items import Items
 from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
@@ -112,6 +113,11 @@ class Part(ByValue, ABC):
     @property
     def scales(self) -> dict[str, Scale]:
         """Its learned positive numbers, by name."""
+        return {}
+
+    @property
+    def priors(self) -> dict[str, Said]:
+        """Priors of its coefficients that stand among its settings, by name."""
         return {}
 
     @property
@@ -254,6 +260,12 @@ class Term(Part):
     def typical(self) -> Any:
         """The relative size of typical coefficients: a number or the last axis."""
         return 1.0
+
+    @property
+    def priors(self) -> dict[str, Said]:
+        settings = (getattr(self, name, None) for name in ("prior", "scale"))
+        said = [one for one in settings if isinstance(one, Prior)]
+        return {self.parameter: said[0]} if said and not self.scales else {}
 
     @property
     def over_arms(self) -> bool:

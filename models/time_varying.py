@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesduel.models.cells import seats
+from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch
@@ -75,7 +76,7 @@ class TimeVarying(Term):
 
     process: Literal["walk", "smooth"] = "walk"
     periods: int = 20
-    prior: float = 0.5
+    prior: float | Prior = 0.5
     edges: tuple[float, ...] | None = None
 
     name: ClassVar[str] = "time"

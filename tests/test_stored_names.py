@@ -230,6 +230,12 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/plots/style.py", DRAWN, "import_module(module)"),
         ("bayesduel/system/extras.py", "load_extra", "import_module(module)"),
     ),
+    "a distribution of PyMC, of a table of those that are": (
+        ("models/prior.py", "_kind_of", "vars(pm)"),
+    ),
+    "the settings of a term that hold its prior": (
+        ("models/term.py", "Term.priors", "getattr(self, name, None)"),
+    ),
     "the fields of a class of the package, listed by the class": (
         ("bayesduel/text.py", "Result.to_dict", "getattr(self, field.name)"),
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(a, field)"),

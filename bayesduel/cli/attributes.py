@@ -49,6 +49,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 )
 @shared.sampling_options
 @shared.term_option("tastes, ")
+@shared.prior_option
 @shared.ci_prob_option
 @click.pass_obj
 def command(argv: list[str], /, log: str, **options: Any) -> None:
@@ -78,7 +79,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
         model = model + OrderEffect(prior=float("inf") if model.terms.flat else 1.0)
     if options["judge_effect"]:
         model = model + JudgeTastes()
-    model = shared.with_terms(model, options | {"order_effect": False}, "attributes")
+    model = shared.with_terms(model, options | {"order_effect": None}, "attributes")
     duels = shared.read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(

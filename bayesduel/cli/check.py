@@ -43,6 +43,7 @@ __all__ = ["command"]
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @shared.seed_option
 @shared.term_option()
+@shared.prior_option
 @shared.reading_options
 @click.pass_obj
 def command(
@@ -70,8 +71,8 @@ def command(
     shared.check_folder(output)
     options["order_effect"] = None if order_effect else False
     compared = None if models is None else _models(models)
-    if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
-        asked = {"term": options["term"]}
+    asked = {name: options[name] for name in ("term", "prior") if options[name]}
+    if asked:  # with --models: each with the terms, else Bradley-Terry without and with
         bare = _models("bradley-terry") if compared is None else []
         whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole

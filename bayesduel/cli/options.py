@@ -45,6 +45,7 @@ __all__ = [
     "noun_option",
     "output_option",
     "page_option",
+    "prior_option",
     "raw_option",
     "read_log",
     "reading_options",
@@ -149,6 +150,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
         "[default: no limit]",
     ),
 }
+PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _READING = [name.replace("-", "_") for name in READING]
@@ -157,7 +159,13 @@ OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad", "shape", "where"}
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first", "shape")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
-OF_LOGS = (*_READING, *_FITTING, "order_effect", "term")  # options that a saved fit cannot honour
+OF_LOGS = (
+    *_READING,
+    *_FITTING,
+    "order_effect",
+    "term",
+    "prior",
+)  # options that a saved fit cannot honour
 
 BETWEEN = click.FloatRange(0, 1, min_open=True, max_open=True)
 log_argument = click.argument(
@@ -228,6 +236,44 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
     )
 
 
+def _priors(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, Any]:
+    """Return the priors that ``--prior`` says: by variable, or by variable and label.
+
+    Raises click.UsageError where a text is no such prior.
+    """
+    from bayesduel.models.prior import Prior
+
+    found: dict[str, Any] = {}
+    for word in words:
+        parts = PRIOR.fullmatch(word)
+        if parts is None:
+            raise click.UsageError(
+                "--prior should be NAME=DISTRIBUTION, such as 'order=Normal(0.1, 0.05)' or "
+                f"'score[ARM]=Normal(0.4, 0.3)', got {word!r}"
+            )
+        name, label, text = parts.groups()
+        try:
+            prior = Prior.parsed(text)
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(f"--prior {word}: {error}") from error
+        of_label = label is not None
+        if isinstance(found.get(name), dict) != of_label and name in found:
+            raise click.UsageError(f"--prior should say one of {name}, or some by label, got both")
+        found[name] = {**found.get(name, {}), label: prior} if of_label else prior
+    return found
+
+
+prior_option = click.option(
+    "--prior",
+    metavar="NAME=PRIOR",
+    multiple=True,
+    callback=_priors,
+    help="Prior of a variable of the fit, again for each: 'scale=HalfNormal(0.5)', "
+    "'order=Normal(0.1, 0.05)', or of one arm, 'score[ARM]=Normal(0.4, 0.3)'; distributions and "
+    "their parameters are PyMC's.",
+)
+
+
 def _known_term(word: str) -> str:
     """Return the word of a term; one of a file of the user's is registered under its name."""
     if not (found := FILE_NAME.fullmatch(word)):
@@ -289,6 +335,7 @@ fitting_options = _group(  # what to fit and how
     ),
     sampling_options,
     term_option(),
+    prior_option,
 )
 judging_options = _group(  # what a verdict should stand on
     click.option(
@@ -431,13 +478,14 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
     from bayesduel.models import named
 
     plain = "bradley-terry" if name == AUTO else name
-    with_terms(named(plain), options, f"--model {name}")
+    # Of which variables priors are is known with the log: by the rule it has an order effect.
+    with_terms(named(plain), {**options, "prior": {}}, f"--model {name}")
     words = tuple(word for option, word in _terms_asked(options) if option != "--order-effect")
-    return DefaultModel(name, words, options.get("order_effect"))
+    return DefaultModel(name, words, options.get("order_effect"), options.get("prior") or {})
 
 
 def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
-    """Return a model with the terms that are asked for.
+    """Return a model with the terms and the priors that are asked for.
 
     Raises click.UsageError if the model, which the command line has as `called`, cannot have them.
     """
@@ -450,6 +498,11 @@ def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
             lacking = _term_of(option, word).needs_items and model.terms.items is None
             why = "it needs the attributes of items (bayesduel attributes)" if lacking else error
             raise click.UsageError(f"{option} cannot be used with {called}: {why}") from error
+    if priors := options.get("prior"):
+        try:
+            model = model.with_priors(priors)
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(f"--prior cannot be used with {called}: {error}") from error
     return model
 
 

@@ -52,6 +52,7 @@ def command() -> None:
 )
 @click.option("--model", default="bradley-terry", help="Name of a model.")
 @shared.term_option(own=False)
+@shared.prior_option
 @click.option("--policy", default="auto", help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
@@ -107,6 +108,7 @@ def new(
     items_file: str | None,
     model: str,
     term: tuple[str, ...],
+    prior: dict[str, Any],
     policy: str,
     probability: float,
     confirm: bool | None,
@@ -141,7 +143,7 @@ def new(
         items=None if items_file is None else _lines(items_file),
         judging=_judging(gold, judging),
         sources=sources,
-        model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
+        model=with_terms(named(model), {"term": term, "prior": prior}, f"--model {model}"),
         policy=_policy(policy),
         stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),

@@ -66,7 +66,7 @@ def datatree(
         "sample_stats": dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
         **_observed(model, cells, arms),
     }
-    priors = log_priors(model, drawn.posterior, cells.data)
+    priors = log_priors(model, drawn.posterior, cells)
     if priors:
         laid_out = {name: laid(values) for name, values in priors.items()}
         groups["log_prior"] = dataset(laid_out, coords=sampling)

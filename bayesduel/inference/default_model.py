@@ -10,7 +10,8 @@
 - What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from bayesduel.models import (
     named,
 )
 from bayesduel.models.model import Model
+from bayesduel.models.prior import Said, priors_of
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
 from bayesduel.text import percent
 
@@ -59,6 +61,8 @@ class DefaultModel:
         Words of further terms (:func:`bayesduel.models.term_named`).
     order_effect
         Whether an advantage of the left side is in the model. Default: by the rule.
+    priors
+        Priors by the name of a variable, as :func:`bayesduel.fit` takes them.
 
     Raises
     ------
@@ -77,18 +81,24 @@ class DefaultModel:
     response: str = AUTO
     terms: tuple[str, ...] = ()
     order_effect: bool | None = None
+    priors: Mapping[str, Said] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         check_one_of(self.response, "response", (AUTO, *MODELS))
         if self.order_effect is not None:
             check_flag(self.order_effect, "order_effect")
         object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
+        object.__setattr__(self, "priors", priors_of(self.priors))
         plain = named("bradley-terry" if self.response == AUTO else self.response)
         own = (OrderEffect.name,) if self.order_effect else ()
         reduce(add_term, (*self.terms, *own), plain)
 
     def choose(self, duels: Duels | Rankings) -> Choice:
         """Return the model for a log."""
+        model, reasons = self._by_rule(duels)
+        return Choice(model.with_priors(self.priors) if self.priors else model, reasons)
+
+    def _by_rule(self, duels: Duels | Rankings) -> Choice:
         if isinstance(duels, Rankings):
             own = (OrderEffect.name,) if self.order_effect else ()
             plain = named("plackett-luce" if self.response == AUTO else self.response)
@@ -130,8 +140,16 @@ def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
     return model, f"{summed} and of what each member more is worth, which is in the model."
 
 
-def choose_model(wanted: Any, log: Any) -> Choice:
-    """Return the model of a log: that of a recipe or of "auto", else the model that is named."""
+def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
+    """Return the model of a log: that of a recipe or of "auto", else the model that is named.
+
+    priors: by the name of a variable, in place of its own.
+    """
+    model, reasons = _chosen(wanted, log)
+    return Choice(model if priors is None else model.with_priors(priors), reasons)
+
+
+def _chosen(wanted: Any, log: Any) -> Choice:
     if isinstance(wanted, str) and wanted == AUTO:
         wanted = DefaultModel()
     if not isinstance(wanted, DefaultModel):

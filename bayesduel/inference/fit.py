@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, get_args
@@ -91,6 +92,7 @@ def fit(
     model: Any = AUTO,
     method: Method = "auto",
     *,
+    priors: Mapping[str, Any] | None = None,
     draws: int | None = None,
     chains: int = 4,
     seed: int = 0,
@@ -126,6 +128,12 @@ def fit(
         effective draws as half of the draws, and proposals that reach both tails of every
         parameter. That of the variational approximation: mean, spread and scale as those of the
         Gibbs chain.
+    priors
+        Priors of your own, by the name of a variable of the fit: a :class:`bayesduel.Prior`, or its
+        text ("Normal(0.1, 0.05)"), or some by label: ``{"scale": Prior("HalfNormal", sigma=0.5),
+        "score": {"gpt-5": Prior("Normal", mu=0.4, sigma=0.3)}}``. :func:`bayesduel.priors` shows
+        all names and priors. Of positive numbers (scales) any prior serves every method. Of other
+        numbers "laplace" takes normal priors; a fit with others is by NUTS.
     draws
         Posterior draws in all, divided evenly among `chains`. Default: 4,000; fewer of very many
         arms by the sparse methods (500 of 100,000).
@@ -193,6 +201,7 @@ def fit(
         duels,
         model,
         method,
+        priors=priors,
         draws=draws,
         chains=chains,
         seed=seed,
@@ -257,6 +266,7 @@ def sampled(
     model: Any,
     method: Method,
     *,
+    priors: Mapping[str, Any] | None = None,
     draws: int | None = None,
     chains: int = 4,
     seed: int = 0,
@@ -268,7 +278,7 @@ def sampled(
 
     Newton's method starts at parameters `near`, by name.
     """
-    asked, reasons = choose_model(model, duels)
+    asked, reasons = choose_model(model, duels, priors)
     if log_likelihood is not None:
         check_flag(log_likelihood, "log_likelihood")
     _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)

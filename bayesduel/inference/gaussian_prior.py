@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Piece", "Prior"]
+__all__ = ["LOG_2PI", "Piece", "Prior", "log_projected"]
+
+LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Piece(NamedTuple):
@@ -70,3 +72,16 @@ class Prior:
                 normal = turned.ravel()
             found[piece.here] = np.sqrt(piece.tight) * normal
         return found
+
+
+def log_projected(away: np.ndarray, tight: np.ndarray) -> np.ndarray:
+    """Return the log density of K centred scores, (n,), that were independent before.
+
+    away: from their centred means, (n, K). tight: precisions before they were centred, (n, K).
+    """
+    total = tight.sum(axis=1)
+    n_arms = away.shape[1]
+    log_det = np.log(tight).sum(axis=1) - np.log(total) + np.log(n_arms)
+    pulled = (away * tight).sum(axis=1)
+    square = (away**2 * tight).sum(axis=1) - pulled**2 / total
+    return 0.5 * (log_det - square - (n_arms - 1) * LOG_2PI)

@@ -20,13 +20,17 @@ from bayesduel.inference.design import (
     Columns,
     Design,
     PairDifferences,
+    centre,
     pair_differences,
+    reduce,
     side_differences,
+    uncentre,
 )
-from bayesduel.inference.gaussian_prior import Piece, Prior
+from bayesduel.inference.gaussian_prior import LOG_2PI, Piece, Prior, log_projected
 from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, log_normalisers
+from bayesduel.models.prior import normals
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
@@ -39,7 +43,6 @@ BLOCK = 100_000  # of these in the compiled sum, which should stay in the proces
 REACHED = 64  # axes whose predictors are held at once
 MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
 DENSE = 64  # columns beside the scores that are kept as a dense matrix
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Parts(NamedTuple):
@@ -56,6 +59,21 @@ class Block(NamedTuple):
 
     term: Term
     lengths: tuple[int, ...]  # of their axes; () for a number
+    # mean and deviation of the priors that were said of entries of the last axis (of scores: of
+    # each arm, before they are centred), NaN where nothing was said; None where of none
+    said: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def projected(self) -> bool:
+        """Whether they are the free numbers of scores whose priors differ between arms."""
+        return self.said is not None and isinstance(self.term, Scores)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Their prior mean, (size,)."""
+        if self.said is None:
+            return np.zeros(self.size)
+        return uncentre(self.said[0]) if self.projected else np.resize(self.said[0], self.size)
 
     @property
     def size(self) -> int:
@@ -168,10 +186,17 @@ class LinearPredictor:
         scales = self._columns(phi[None])
         mean, pieces, half = np.zeros(self.size), [], 0.0
         for here, block in self._proper:
+            mean[here] = block.mean
+            if block.projected:
+                tight = self._tightness(block, scales)[0]
+                half += float(log_projected(np.zeros((1, len(tight))), tight[None])[0])
+                apart = reduce(np.diag(tight) - np.outer(tight, tight) / tight.sum())
+                pieces.append(Piece(here, np.ones(block.size), apart))
+                continue
             tight = np.broadcast_to(self._tightness(block, scales)[0], (block.size,))
             half += 0.5 * float(np.log(tight).sum()) - 0.5 * block.size * LOG_2PI
             covariance = self._covariance(block, scales)
-            inverse = None
+            inverse: np.ndarray | None = None
             if covariance is not None:
                 inverse = np.linalg.inv(covariance)
                 rest = block.size // len(inverse)
@@ -203,7 +228,10 @@ class LinearPredictor:
         total = self.log_hyper(phi)
         scales = self._columns(phi)
         for here, block in self._proper:
-            values, tight = x[:, here], self._tightness(block, scales)
+            values, tight = x[:, here] - block.mean, self._tightness(block, scales)
+            if block.projected:
+                total += log_projected(centre(values), tight)
+                continue
             total += 0.5 * np.log(tight).sum(axis=1) * (1 if tight.shape[1] > 1 else block.size)
             total -= 0.5 * block.size * LOG_2PI
             if self._covariance(block, scales) is not None:
@@ -230,10 +258,19 @@ class LinearPredictor:
     def _tightness(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the prior precision of coefficients but for their covariance.
 
-        Shape (n, size), or (n, 1) of a block whose coefficients have the same.
+        Shape (n, size), or (n, 1) of a block whose coefficients have the same; of scores whose
+        priors differ between arms that of each arm, (n, arms).
         """
-        deviation = np.asarray(block.term.deviation(scales, self.data, self.unit), dtype=float)
-        deviation = deviation if deviation.ndim == 2 else np.atleast_1d(deviation)[None]
+        known = np.full(1, np.nan) if block.said is None else block.said[1]
+        deviation = known
+        if np.isnan(known).any():
+            own = np.asarray(block.term.deviation(scales, self.data, self.unit), dtype=float)
+            deviation = own if own.ndim == 2 else np.atleast_1d(own)[None]
+            if block.said is not None:
+                deviation = np.where(np.isnan(known), deviation, known)
+        deviation = np.atleast_2d(deviation)
+        if block.projected:
+            return deviation**-2.0
         if 1 < deviation.shape[1] < block.size:
             deviation = np.tile(deviation, (1, block.size // deviation.shape[1]))
         return deviation**-2.0
@@ -508,12 +545,12 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     model = model.settled(cells.log)
     lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}
     lengths |= {name: len(values) for name, values in model.terms.coords(cells.log).items()}
+    said = {name: normals(entries) for name, entries in model.entries(cells.log).items()}
     blocks = {
-        part.free: Block(part, tuple(lengths[d] for d in part.free_dims)) for part in model.terms
+        part.free: Block(part, tuple(lengths[d] for d in part.free_dims), said.get(part.parameter))
+        for part in model.terms
     }
-    own = dict(model.response.own)
-    if model.terms.flat:
-        own = {name: (mean, np.inf) for name, (mean, _) in own.items()}
+    own = dict(model.own)
     data = dict(cells.data)
     unit = float(model.response.unit(data))
     columns = {}
@@ -526,8 +563,11 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
             if block.term.over_arms and "first_0" in data:
                 columns[name] = balanced(columns[name], lengths["arm"])
         else:  # it enters the response itself, as the order of cells of both orders does
-            deviation = np.inf if block.term.flat else block.term.deviation({}, data, unit)
-            own[block.term.parameter] = (0.0, float(deviation))
+            if block.said is not None:
+                own[block.term.parameter] = float(block.said[0][0]), float(block.said[1][0])
+            else:
+                deviation = np.inf if block.term.flat else block.term.deviation({}, data, unit)
+                own[block.term.parameter] = (0.0, float(deviation))
             del blocks[name]
     hypers = {n: None if s.dim is None else lengths[s.dim] for n, s in model.scales.items()}
     scored = "score_free" in blocks

@@ -2,14 +2,104 @@
 
 import logging
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayesduel.data.read.duels import log_in
+from bayesduel.inference.default_model import AUTO, choose_model
+from bayesduel.inference.gaussian_prior import log_projected
 from bayesduel.inference.nuts import INNER
-from bayesduel.models.settings import Arrays
+from bayesduel.models.prior import Entries, normals
+from bayesduel.models.settings import Arrays, Named
+from bayesduel.models.term import Term
 
-__all__ = ["check_proper", "log_priors", "prior_draws"]
+__all__ = ["check_proper", "log_priors", "prior_draws", "priors"]
+
+
+def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Return the prior of each variable of the fit of a model to a log.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    model
+        A model, its name, or "auto", as for :func:`bayesduel.fit`.
+    priors
+        Priors of your own, likewise.
+
+    Returns
+    -------
+    One row a variable, or an entry with a prior of its own (``score[gpt-5]``), by the name that
+    `priors` of :func:`bayesduel.fit` takes. ``prior`` is in PyMC's words, in the unit of the
+    variable, and ``said`` whether it is yours. A deviation that is a name, as in ``Normal(mu=0,
+    sigma=scale)``, is that variable: such a row shows what the coefficients are given it, and takes
+    no prior of its own unless they are scores. Scores are centred afterwards.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> duels = bd.datasets.load("baseball1987")
+    >>> bd.priors(duels, priors={"order": bd.Prior("Normal", mu=0.1, sigma=0.05)})
+                                     prior   said
+    score       Normal(mu=0, sigma=scale)  False
+    scale             HalfNormal(sigma=2)  False
+    order    Normal(mu=0.1, sigma=0.05)   True
+    """
+    log: Any = log_in(duels)
+    model = choose_model(model, log, priors).model.settled(log)
+    cells = model.cells(log)
+    unit = float(model.response.unit(cells.data))
+    said, entries = model.said, model.entries(cells.log)
+    rows: dict[str, tuple[str, bool]] = {}
+    for part in model.terms:
+        if isinstance(part, Term):
+            rows |= _of_term(part, entries.get(part.parameter), model, cells, unit)
+        rows |= {name: ("", name in said) for name in part.scales if name in model.scales}
+    for name, scale in model.scales.items():
+        rows[name] = scale.text(unit), name in said
+    for name, (mean, deviation) in model.response.own.items():
+        own = said.get(name, f"Normal(mu={mean:g}, sigma={deviation:g})")
+        rows[name] = "flat" if model.terms.flat else str(own), name in said
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["prior", "said"])
+
+
+def _of_term(
+    part: Term, said: Entries | None, model: Any, cells: Any, unit: float
+) -> dict[str, tuple[str, bool]]:
+    """Return the prior in words, and whether it was said, of the coefficients of a term.
+
+    By name, or by entry where entries differ.
+    """
+    name = part.parameter
+    if part.flat:
+        return {name: ("flat", False)}
+    learned = [n for n in part.scales if n in model.scales]
+    sizes = np.ones(0)
+    if not learned and (said is None or None in said):
+        sizes = np.atleast_1d(np.asarray(part.deviation({}, cells.data, unit), dtype=float))
+    axis = part.dims.get(name, ())[-1:]
+    labels: Any = [""]
+    if axis:
+        labels = cells.log.arms if axis == ("arm",) else model.terms.coords(cells.log)[axis[0]]
+    usual = f"Normal(mu=0, sigma={', '.join(learned)})"
+    words = []
+    for k in range(len(labels)):
+        own = None if said is None else said[k]
+        known = usual if learned else f"Normal(mu=0, sigma={np.resize(sizes, len(labels))[k]:.4g})"
+        words.append((str(own or known), own is not None))
+    if len(set(words)) == 1:
+        return {name: words[0]}
+    found = {name: (usual, False)} if learned else {}
+    named = zip(labels, words, strict=True)
+    return found | {f"{name}[{label}]": one for label, one in named if one not in found.values()}
 
 
 def check_proper(model: Any) -> None:
@@ -55,13 +145,13 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     return complete
 
 
-def log_priors(model: Any, posterior: Arrays, data: Arrays) -> dict[str, np.ndarray]:
+def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarray]:
     """Return the log density of the priors that somebody chose, (draws,) by parameter.
 
     These are the priors of learned scales, of the response's own numbers, and of coefficients whose
     deviation is fixed, up to constants; flat ones are left out. The normal distribution of
     coefficients given a learned scale is a part of the model, not a choice about it. Of a settled
-    model, its parameters by name, draws first, and what it knows of each cell.
+    model, its parameters by name, draws first, and its cells.
 
     References
     ----------
@@ -69,7 +159,9 @@ def log_priors(model: Any, posterior: Arrays, data: Arrays) -> dict[str, np.ndar
     sensitivity with power-scaling", Statistics and Computing 2024, section 2.4 (of hierarchical
     models the top level alone is scaled).
     """
+    data = cells.data
     known, unit = model.parameters(posterior), model.response.unit(data)
+    entries = model.entries(cells.log)
     if "degrees" in known:
         known["degrees_over_1"] = known["degrees"] - 1.0
     found: dict[str, np.ndarray] = {}
@@ -80,7 +172,40 @@ def log_priors(model: Any, posterior: Arrays, data: Arrays) -> dict[str, np.ndar
             found[name] = density.reshape(len(density), -1).sum(axis=1)
     if not model.terms.flat:
         for name, (mean, deviation) in model.response.own.items():
-            found[name] = -0.5 * ((np.asarray(known[name]) - mean) / deviation) ** 2
+            value = np.asarray(known[name])
+            if name in model.said:
+                found[name] = model.said[name].log_density(value)
+            else:
+                found[name] = -0.5 * ((value - mean) / deviation) ** 2
     for part in model.terms:
-        found |= part.log_prior(known, data, unit)
+        own = entries.get(getattr(part, "parameter", ""))
+        if own is None:
+            found |= part.log_prior(known, data, unit)
+        else:
+            found[part.parameter] = _log_said(part, own, known, data, unit)
     return found
+
+
+def _log_said(part: Any, said: Entries, known: Named, data: Arrays, unit: Any) -> np.ndarray:
+    """Return the log density of coefficients, (draws,), with the priors that were said of entries.
+
+    Of scores that of the centred ones, where all priors are normal; else that of what was said.
+    """
+    values = np.asarray(part.coefficients(known))
+    deviation: Any = np.nan
+    if None in said:
+        scales = {n: np.asarray(v)[:, None] for n, v in known.items() if np.ndim(v) == 1}
+        deviation = part.deviation(scales, data, unit)
+    mean, own = normals(
+        tuple(one if one and one.distribution == "Normal" else None for one in said)
+    )
+    if part.over_arms and all(one is None or one.distribution == "Normal" for one in said):
+        tight = np.where(np.isnan(own), deviation, own) ** -2.0
+        away = values - (mean - mean.mean())
+        return log_projected(away, np.broadcast_to(tight, away.shape))
+    rows = values.reshape(len(values), -1, len(said))
+    total = np.zeros(len(rows))
+    for k, one in enumerate(said):
+        if one is not None:
+            total += one.log_density(rows[:, :, k]).sum(axis=1)
+    return total

@@ -154,7 +154,10 @@ class _Shares:
 
 def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
     graph = ComparisonGraph.of(cells, fixed_effects(model, cells))
-    return SparseGaussian.of(graph, model.terms.arms[0].scale, model.response.score_scale, rng)
+    learned = model.scales.get("scale")
+    if learned is None:
+        return SparseGaussian.of(graph, model.terms.arms[0].scale, np.nan, rng)
+    return SparseGaussian.of(graph, None, learned.size, rng)
 
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.fit import SPARSE
+from bayesduel.models.settings import settings_from_json
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
 from bayesduel.text import count
@@ -150,7 +151,7 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     rows = [("model", fit.duel.model.title)]
     if "items" in fit:
         rows.append(("predictor", "attributes (one coefficient per attribute)"))
-    settings = ", ".join(_settings(json.loads(attrs["model_settings"])))
+    settings = ", ".join(_settings(settings_from_json(attrs["model_settings"])))
     if settings:
         rows.append(("settings", settings))
     for name, values in posterior.data_vars.items():
@@ -174,6 +175,9 @@ def _settings(settings: dict[str, Any]) -> Iterator[str]:
                 term = given["term"]
                 own = _settings({n: v for n, v in given.items() if n != "term"})
                 yield from own if term == "scores" else (f"{term} {words}" for words in own)
+        elif isinstance(value, dict):  # priors by name or label
+            for of, one in value.items():
+                yield from _settings({f"{name} of {of}": one})
         else:
             yield f"{name} = {_setting(name, value)}"
 

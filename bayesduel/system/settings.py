@@ -11,6 +11,7 @@ from bayesduel.system.arguments import check_flag, check_range, real, shown_valu
 
 __all__ = ["Settings", "completed"]
 
+PLAIN = {int, float, bool, type(None)}  # what a field of numbers and flags may be
 LARGEST = 2**63 - 1  # compiled code keeps whole numbers in 64 bits
 
 
@@ -38,14 +39,21 @@ class Settings:
 def check_settings(settings: Any) -> None:
     """Raise TypeError or ValueError unless fields are of their types and numbers in their `ranges`.
 
-    Fields of other types than numbers, flags and words (``Literal``) are left to the class itself.
+    Fields of other types than numbers, flags and words (``Literal``) are left to the class itself,
+    and so is an object of a class that the type of a field names beside these.
     """
+    others = set()
     for field in fields(settings):
         name, value = field.name, getattr(settings, field.name)
         got, words = shown_value(value), get_args(field.type)
         kinds: set[Any] = set(words) or {field.type}
+        classes = tuple(k for k in kinds - PLAIN if isinstance(k, type))
+        if kinds & PLAIN and isinstance(value, classes):
+            others.add(name)
+            continue
+        kinds -= set(classes) if kinds & PLAIN else set()
         huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-        plain, none = kinds <= {int, float, bool, type(None)}, type(None) in kinds
+        plain, none = kinds <= PLAIN, type(None) in kinds
         if (words or plain) and getattr(value, "ndim", False):
             raise TypeError(f"{name} should be one value, got {got}")
         if words and all(isinstance(word, str | int) for word in words):
@@ -65,7 +73,7 @@ def check_settings(settings: Any) -> None:
             raise ValueError(f"{name} should be at most {LARGEST:,}, got {got}")
     for name, rule in ranges_of(type(settings)).items():
         value = getattr(settings, name, None)
-        if value is not None:
+        if value is not None and name not in others:
             check_range(value, name, rule)
 
 

@@ -228,6 +228,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "check_groups": lambda w: {"fit": w.fit, "duels": w.log, "by": "pair", "draws": 20},
     "prior_predictive": lambda w: {"model": "bradley-terry", "design": w.log, "draws": 20},
     "plot_prior_predictive": lambda w: {"tree": bd.prior_predictive("bradley-terry", w.log, 20)},
+    "priors": lambda w: {"duels": w.log},
+    "Prior": lambda w: {"distribution": "Normal", "mu": 0.0, "sigma": 1.0},
     "sensitivity": _fit,
     "check_margins": lambda w: {"fit": w.margin_fit, "draws": 20},
     "next_pairs": _fit,

@@ -293,7 +293,7 @@ def test_log_priors_are_those_of_the_pymc_model(log, model):
         log = bd.Pulls(arms=model.terms.items.labels, n=n, successes=n // 2)
     model = model.settled(log)
     draws, cells = prior_draws(model, log, 20, 1), model.cells(log)
-    built, found = model.build(cells), log_priors(model, draws, cells.data)
+    built, found = model.build(cells), log_priors(model, draws, cells)
     assert set(model.scales) | set(model.response.own) <= set(found)
     for name, values in found.items():
         at = draws["degrees"] - 1 if name == "degrees_over_1" else draws[name]

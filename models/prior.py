@@ -1,0 +1,278 @@
+"""Priors by name: a distribution of PyMC and its parameters, as a user says them."""
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+
+from bayesduel.system.arguments import check_text, real, shown_value
+from bayesduel.text import join
+
+__all__ = ["LOGS", "Entries", "Prior", "Said", "each_of", "entries_of", "normals", "priors_of"]
+
+# Distributions whose parameters and densities are known here: to import PyMC takes seconds.
+KNOWN = {"Normal": ("mu", "sigma"), "HalfNormal": ("sigma",), "LogNormal": ("mu", "sigma")}
+CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
+LOG_2PI = float(np.log(2 * np.pi))
+# Logarithms of scales at which a prior is looked at: they differ by 13 orders of magnitude, and
+# 0.01 apart no density that a log could tell from a point falls between two.
+LOGS = np.linspace(-15.0, 15.0, 3001)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Prior:
+    """A prior distribution: the name of a univariate distribution of PyMC, and its parameters.
+
+    It is of a variable of a fit as that is, in the unit of the scores: of margins in points.
+
+    Parameters
+    ----------
+    distribution
+        Name of a continuous distribution of PyMC of one number: "Normal", "HalfNormal",
+        "StudentT", "Gamma", ...
+    parameters
+        Its parameters, by PyMC's names for them.
+
+    Attributes
+    ----------
+    distribution
+        The name.
+    parameters
+        The parameters by name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If PyMC has no such distribution, or that distribution no such parameters.
+
+    References
+    ----------
+    The record is that of Bambi (``bambi.Prior("Normal", mu=0, sigma=1)``) and of PyMC-Extras.
+
+    Examples
+    --------
+    >>> bd.Prior("Normal", mu=0.1, sigma=0.05)
+    Prior("Normal", mu=0.1, sigma=0.05)
+    """
+
+    distribution: str
+    given: tuple[tuple[str, float], ...]
+
+    def __init__(self, distribution: str, **parameters: float) -> None:
+        check_text(distribution, "distribution")
+        for name, value in parameters.items():
+            real(value, f"{name} of {distribution}")
+        given = tuple((name, float(parameters[name])) for name in sorted(parameters))
+        object.__setattr__(self, "distribution", distribution)
+        object.__setattr__(self, "given", given)
+        _check(self)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters by name."""
+        return dict(self.given)
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Return the prior of a text such as "Normal(0.1, 0.05)" or "HalfNormal(sigma=0.5)".
+
+        Parameters
+        ----------
+        text
+            The name of a distribution, and its parameters in PyMC's order or by name.
+
+        Raises
+        ------
+        ValueError
+            If it is no such text.
+
+        Examples
+        --------
+        >>> bd.Prior.parsed("Normal(0.1, 0.05)")
+        Prior("Normal", mu=0.1, sigma=0.05)
+        """
+        check_text(text, "text of a prior")
+        found = CALL.fullmatch(text)
+        rule = f"prior should be a call such as Normal(0.1, 0.05), got {shown_value(text)}"
+        if found is None:
+            raise ValueError(rule)
+        name = found[1]
+        try:
+            call: Any = ast.parse(f"f({found[2]})", mode="eval").body
+            given = [float(ast.literal_eval(value)) for value in call.args]
+            named = {word.arg: float(ast.literal_eval(word.value)) for word in call.keywords}
+        except (SyntaxError, TypeError, ValueError):
+            raise ValueError(rule) from None
+        names = KNOWN[name] if name in KNOWN else _parameters_of(name)
+        if len(given) > len(names):
+            raise ValueError(f"{name} should have the parameters {join(names)}, got {text.strip()}")
+        return cls(name, **dict(zip(names, given, strict=False)), **named)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of values, of their shape; -inf where there is none."""
+        known = self.parameters
+        if self.distribution == "Normal":
+            standard = (values - known["mu"]) / known["sigma"]
+            return np.asarray(-0.5 * standard**2 - np.log(known["sigma"]) - 0.5 * LOG_2PI)
+        flat = np.ravel(np.asarray(values, dtype=float))
+        return np.asarray(_log_density_of(self)(flat)).reshape(np.shape(values))
+
+    def add(self, name: str, dims: Any = None) -> Any:
+        """Add a variable with this prior to the PyMC model in context."""
+        return _kind_of(self.distribution)(name, **self.parameters, dims=dims)
+
+    @property
+    def positive(self) -> bool:
+        """Whether it is of positive numbers."""
+        if self.distribution in KNOWN:
+            return self.distribution != "Normal"
+        return bool(np.isneginf(self.log_density(-np.exp(LOGS))).all())
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{name}={value:g}" for name, value in self.given)
+        return f"{self.distribution}({inner})"
+
+    def __repr__(self) -> str:
+        inner = "".join(f", {name}={value!r}" for name, value in self.given)
+        return f'Prior("{self.distribution}"{inner})'
+
+
+Said = Prior | Mapping[str, Prior]  # of a variable, or of some of its entries by label
+Entries = tuple[Prior | None, ...]  # of each entry; None where nothing was said
+
+
+def each_of(said: Said) -> tuple[Prior, ...]:
+    """Return the priors that were said of a variable, one or several by label."""
+    return (said,) if isinstance(said, Prior) else tuple(said.values())
+
+
+def entries_of(said: Said, labels: Sequence[str], name: str) -> Entries:
+    """Return the prior of each entry of a variable; raise ValueError if a label is none of these.
+
+    labels: of the entries. name: of the variable.
+    """
+    if isinstance(said, Prior):
+        return (said,) * len(labels)
+    unknown = [label for label in said if label not in labels]
+    if unknown:
+        near = get_close_matches(unknown[0], labels, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"priors of {name} should be of {join(labels, 8, quote=True)}, got {unknown[0]!r}{hint}"
+        )
+    return tuple(said.get(label) for label in labels)
+
+
+def normals(said: Entries) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and deviations of normal priors, (n,); 0 and NaN where nothing was said."""
+    none = {"mu": 0.0, "sigma": np.nan}
+    known = [none if one is None else one.parameters for one in said]
+    return np.array([k["mu"] for k in known]), np.array([k["sigma"] for k in known])
+
+
+def priors_of(given: Any) -> dict[str, Said]:
+    """Return priors by the name of a variable; texts such as "Normal(0, 1)" are read.
+
+    given: by name, a prior, or priors by label.
+    Raises TypeError or ValueError if they are something else.
+    """
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            'priors should be by the name of a variable, such as {"order": Prior("Normal", mu=0, '
+            f"sigma=1)}}, got {shown_value(given)}"
+        )
+    found: dict[str, Said] = {}
+    for name, one in given.items():
+        check_text(name, "name of a prior")
+        if isinstance(one, Mapping):
+            found[name] = {str(label): _prior_of(p, f"{name}[{label}]") for label, p in one.items()}
+        else:
+            found[name] = _prior_of(one, name)
+    return found
+
+
+def _prior_of(given: Any, name: str) -> Prior:
+    if isinstance(given, str):
+        return Prior.parsed(given)
+    if not isinstance(given, Prior):
+        raise TypeError(
+            f'prior of {name} should be one, such as Prior("Normal", mu=0, sigma=1), '
+            f"got {shown_value(given)}"
+        )
+    return given
+
+
+def _check(prior: Prior) -> None:
+    """Raise ValueError unless PyMC has the distribution, with these parameters."""
+    name, given = prior.distribution, prior.parameters
+    if name not in KNOWN:
+        _check_by_pymc(prior)
+        return
+    if given.keys() != set(KNOWN[name]):
+        raise ValueError(f"{name} should have the parameters {join(KNOWN[name])}, got {prior}")
+    wrong = [n for n, value in given.items() if not np.isfinite(value)]
+    if wrong or given["sigma"] <= 0:
+        raise ValueError(f"{name} should have finite parameters and sigma > 0, got {prior}")
+
+
+def _check_by_pymc(prior: Prior) -> None:
+    names = _parameters_of(prior.distribution)
+    wrong = [name for name in prior.parameters if name not in names]
+    if wrong:
+        raise ValueError(
+            f"{prior.distribution} should have parameters among {join(names)}, "
+            f"got {join(wrong, quote=True)}"
+        )
+    try:
+        density = prior.log_density(np.concatenate([-np.exp(LOGS[::-1]), np.exp(LOGS)]))
+    except Exception as error:  # PyMC raises what it likes of a parameter out of its range
+        raise ValueError(f"prior should have parameters that PyMC takes, {error}") from error
+    if not np.isfinite(density).any():
+        raise ValueError(f"prior should have a density somewhere, got {prior}")
+
+
+def _parameters_of(name: str) -> tuple[str, ...]:
+    """Return the names of the parameters of a distribution of PyMC, in its order."""
+    own = inspect.signature(_kind_of(name).dist).parameters.values()
+    return tuple(of.name for of in own if of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY))
+
+
+def _kind_of(name: str) -> Any:
+    """Return the distribution of PyMC of a name; raise ValueError if it is none of one number."""
+    import pymc as pm
+
+    kinds: dict[str, Any] = {
+        n: kind
+        for n, kind in vars(pm).items()
+        if isinstance(kind, type) and issubclass(kind, pm.Continuous)
+    }
+    kind = kinds.get(name)
+    several = getattr(getattr(kind, "rv_op", None), "ndim_supp", 0) > 0  # of vectors, as Dirichlet
+    if kind is None or several:
+        near = get_close_matches(name, [n for n in kinds if n != name], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            "distribution should be one of PyMC of a real number, such as 'Normal', "
+            f"got {name!r}{hint}"
+        )
+    return kind
+
+
+@cache
+def _log_density_of(prior: Prior) -> Any:
+    """Return a function of values (n,) to their log density, by PyMC."""
+    import pymc as pm
+    import pytensor
+    import pytensor.tensor as pt
+    from pytensor.compile.mode import Mode
+
+    values = pt.vector("values")
+    made = _kind_of(prior.distribution).dist(**prior.parameters)
+    mode = Mode("py", None)  # type: ignore[arg-type]  # to compile it would take longer than it runs
+    return pytensor.function([values], pm.logp(made, values), mode=mode)
