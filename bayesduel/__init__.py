@@ -44,6 +44,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "data.read.rankings": "read_rankings",
         "inference.default_model": "DefaultModel",
         "inference.fit": "fit",
+        "inference.from_pymc": "from_pymc",
         "inference.prior": "priors",
         "models.prior": "Prior",
         "plots": """

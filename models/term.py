@@ -162,6 +162,10 @@ class Part(ByValue, ABC):
         """
         return {}
 
+    def beyond(self, log: Any) -> dict[str, np.ndarray]:
+        """Return what it asks of duels that are foreseen beside `columns`, (votes,), by name."""
+        return {}
+
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the coordinates of its own dimensions."""
         return {}

@@ -8,8 +8,9 @@ import numpy as np
 from bayesduel.models.cells import seats
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
+from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import Term, Touch
+from bayesduel.models.term import Term, Touch, contribution
 from bayesduel.system.arguments import check_one_of, numbers
 
 __all__ = ["TimeVarying"]
@@ -36,6 +37,10 @@ class TimeVarying(Term):
     deviation of a rating's change from one period to the next; under "smooth" that of the
     process, whose correlation falls as ``exp(-(gap / length)^2 / 2)``. ``score``, P and all
     that follows are today's; ``rating`` holds all periods.
+
+    A prediction of a duel after the last period lets the ratings go on: as the random walk, or as
+    the process given its values in all periods. Each draw has a future of its own, so that
+    intervals widen with time.
 
     Only the times count, not the order of the rows. Every vote needs a time.
 
@@ -110,6 +115,12 @@ class TimeVarying(Term):
         inner = np.array(self._limits(log)[1:-1])
         return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
 
+    def beyond(self, log: Any) -> dict[str, np.ndarray]:
+        """Return how many periods after the last one each vote is, (votes,)."""
+        edges = np.array(self._limits(log))
+        after = (_times(log) - edges[-1]) / (edges[-1] - edges[-2])
+        return {"periods_ahead": np.ceil(np.maximum(after, 0.0))}
+
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the middle of each period: a datetime64, or a number."""
         edges = np.array(self._limits(log))
@@ -151,15 +162,59 @@ class TimeVarying(Term):
         before = np.arange(n, 0, -1)  # periods until the last one
         if self.process == "walk":
             return np.minimum.outer(before, before) * 1.0
-        curve, length = -0.5 / scales["length"] ** 2, np.subtract.outer(before, before)
-        apart, until = np.e ** (curve * length**2), np.e ** (curve * before**2)
-        return apart - until[:, None] - until[None, :] + 1.0 + JITTER * np.eye(n)
+        return self._between(before, scales["length"])
+
+    def _between(self, before: np.ndarray, length: Any) -> Any:
+        """Return the covariance of a smooth process less its value in the last period.
+
+        before: periods until the last one, (n,).
+        """
+        curve, gap = -0.5 / length**2, np.subtract.outer(before, before)
+        apart, until = np.e ** (curve * gap**2), np.e ** (curve * before**2)
+        return apart - until[:, None] - until[None, :] + 1.0 + JITTER * np.eye(len(before))
 
     def coefficients(self, parameters: Named) -> Any:
         """Return how far ratings were from today's."""
         if "change" in parameters:
             return parameters["change"]
         return parameters["rating"][..., :-1, :] - parameters["score"][..., None, :]
+
+    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+        """Return the predictor of cells, each draw with a future of its own after the last period.
+
+        The future of an arm is the same normal number at all times, from a fixed seed.
+        """
+        found = super().apply(eta, parameters, cells)
+        if not np.any(cells.get("periods_ahead", 0.0)):
+            return found
+        normal = np.random.default_rng(0).standard_normal(np.shape(parameters["score"]))
+        for ahead in np.unique(cells["periods_ahead"]):
+            if ahead:
+                here = {n: v for n, v in cells.items() if n in ("first", "second")}
+                here |= {n: v for n, v in cells.items() if n.startswith(("first_", "second_"))}
+                mean, deviation = self._future(parameters, ahead)
+                move = contribution(mean + deviation * normal, Scores().design(here))
+                found = found + move * (cells["periods_ahead"] == ahead)
+        return found
+
+    def _future(self, parameters: Named, ahead: float) -> tuple[Any, Any]:
+        """Return mean and deviation of the change of ratings some periods after the last one.
+
+        Shapes (draws, K) and (draws, 1), given the changes until then.
+        """
+        drift = np.asarray(parameters["drift"])[:, None]
+        if self.process == "walk":
+            return 0.0, drift * ahead**0.5
+        change = np.asarray(self.coefficients(parameters))
+        n = change.shape[-2]
+        before = np.append(np.arange(n, 0, -1), -ahead)  # periods until the last one
+        mean, deviation = np.empty((len(change), change.shape[-1])), np.empty((len(change), 1))
+        for k, length in enumerate(np.asarray(parameters["length"])):
+            whole = self._between(before, length)
+            share = np.linalg.solve(whole[:n, :n], whole[:n, n])
+            mean[k] = share @ change[k]
+            deviation[k] = max(whole[n, n] - share @ whole[:n, n], 0.0) ** 0.5
+        return mean, drift * deviation
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
         import pymc as pm

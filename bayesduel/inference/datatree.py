@@ -91,8 +91,8 @@ def datatree(
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attrs)
     for name in ("posterior", "sample_stats"):
-        nuts = attrs["method"] == "nuts"
-        tree[name].attrs["inference_library"] = "nutpie" if nuts else "bayesduel"
+        library = {"nuts": "nutpie", "pymc": "pymc"}.get(attrs["method"], "bayesduel")
+        tree[name].attrs["inference_library"] = library
     return tree
 
 

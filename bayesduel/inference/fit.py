@@ -45,8 +45,11 @@ __all__ = [
     "describe_model",
     "fit",
     "fitted",
+    "keeps_likelihood",
     "sampled",
     "takes_sparse",
+    "tree_of",
+    "uncertified",
 ]
 
 Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
@@ -231,6 +234,16 @@ def fitted(
     check_flag(clusters, "clusters")
     check_call(progress, "progress", none=True)
     made = sampled(duels, model, method, seed=seed, progress=progress, **options)
+    tree = tree_of(made, duels, seed=seed, clusters=clusters, preference=preference)
+    if progress is not None:
+        progress(1.0)
+    return tree
+
+
+def tree_of(
+    made: Sampled, duels: Any, *, seed: int, clusters: bool = True, preference: bool = True
+) -> xr.DataTree:
+    """Return the tree of a fit of a log, by its draws."""
     model, drawn = made.model, made.drawn
     asked = settings_to_json(made.asked.settings)
     attrs: dict[str, Any] = describe_model(model) | {
@@ -256,8 +269,6 @@ def fitted(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
-    if progress is not None:
-        progress(1.0)
     return tree
 
 
@@ -295,7 +306,7 @@ def sampled(
     cells = model.cells(duels)
     layout = (chains, -(-draws // chains))
     if log_likelihood is None:
-        log_likelihood = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+        log_likelihood = keeps_likelihood(layout, cells)
     options = {"log_likelihood": log_likelihood, "progress": progress}
     with one_thread_if_small(len(duels.arms)):
         if sparse:
@@ -304,6 +315,11 @@ def sampled(
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, near, **options)
     return Sampled(model, asked, reasons, cells, layout, drawn, used, reason)
+
+
+def keeps_likelihood(layout: tuple[int, int], cells: Any) -> bool:
+    """Return whether the log likelihood of every draw and cell is kept by default."""
+    return layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
 
 
 def describe_model(model: Model) -> dict[str, Any]:
@@ -412,7 +428,7 @@ def _sample(
                 kind = "asked for" if method == "laplace" else "its certificate holds"
                 return drawn, "laplace", f"{kind}: {certificate}"
             if method == "laplace":
-                short = _uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
+                short = uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
             reason, near_by = f"Laplace's certificate does not hold: {certificate.shortfall}", drawn
             notice = f"{reason}. Quicker: method='laplace', not certified, or fewer draws."
@@ -422,14 +438,14 @@ def _sample(
     except ValueError as error:
         if near_by is None:
             raise
-        short = _uncertified("the Laplace draws", near_by.certificate)
+        short = uncertified("the Laplace draws", near_by.certificate)
         return near_by, "laplace", f"{short}; NUTS failed: {error}"
     if not drawn.certificate.holds:
-        reason += f"; {_uncertified('the draws of NUTS', drawn.certificate)}"
+        reason += f"; {uncertified('the draws of NUTS', drawn.certificate)}"
     return drawn, "nuts", reason
 
 
-def _uncertified(draws: str, certificate: Quality, instead: str = "") -> str:
+def uncertified(draws: str, certificate: Quality, instead: str = "") -> str:
     """Warn of draws that are not certified, and return why as a clause."""
     short = f"not certified: {certificate.shortfall}"
     use = instead and f"; use method={instead}"
@@ -452,7 +468,7 @@ def _sample_sparse(
         if certificate.holds:
             return drawn, "variational", f"{reason}; {certificate}"
         if method == "variational":
-            short = _uncertified("the variational draws", certificate, "'gibbs'")
+            short = uncertified("the variational draws", certificate, "'gibbs'")
             return drawn, "variational", f"asked for; {short}"
         reason = f"the variational approximation is not certified: {certificate.shortfall}"
     drawn = sample_gibbs(model, cells, draws=per_chain, chains=chains, rng=rng, **options)

@@ -22,7 +22,7 @@ from bayesduel.text import count, join
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ChainCertificate", "sample_nuts", "well_informed"]
+__all__ = ["INNER", "STATISTICS", "ChainCertificate", "completed", "sample_nuts", "well_informed"]
 
 SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
 KEPT = 8  # compiled models kept for reuse
@@ -90,6 +90,27 @@ def sample_nuts(
         for name in STATISTICS
         if name in tree["sample_stats"]
     }
+    return completed(
+        model, cells, found, stats, chains=chains, seed=seed, log_likelihood=log_likelihood
+    )
+
+
+def completed(
+    model: Any,
+    cells: Any,
+    found: Arrays,
+    stats: dict[str, np.ndarray],
+    *,
+    chains: int,
+    seed: int,
+    log_likelihood: bool,
+) -> PosteriorDraws:
+    """Return the draws of a sampler as a posterior, with the certificate of its chains.
+
+    found: variables of the ``pm.Model`` by name, chain after chain. stats: statistics likewise.
+
+    Raises ValueError if draws are not finite, or a chain stays where it is or always diverges.
+    """
     _check_moved(found, stats, chains)
     posterior = model.complete(found, cells, np.random.default_rng(seed))
     kept = model.log_likelihood(posterior, cells) if log_likelihood else None
@@ -105,8 +126,12 @@ def _check_moved(found: Arrays, stats: Arrays, chains: int) -> None:
             f"NUTS should draw finite numbers, got missing or infinite ones of "
             f"{join(lost, 8, quote=True)}"
         )
-    density, diverging = (stats[name].reshape(chains, -1) for name in ("lp", "diverging"))
-    stuck = (np.ptp(density, axis=1) == 0) | diverging.all(axis=1)
+    diverging = stats["diverging"].reshape(chains, -1)
+    density = diverging
+    stuck = diverging.all(axis=1)
+    if "lp" in stats:
+        density = stats["lp"].reshape(chains, -1)
+        stuck |= np.ptp(density, axis=1) == 0
     if stuck.any():
         chain = int(np.argmax(stuck))
         equal = [

@@ -94,7 +94,7 @@ def conditions(
         neutral = dict.fromkeys(n for part in asked for n in part.reads if n in {*coords, *extent})
         log = _log(fit, labels, left, right, teams, neutral | dict(said), extent)
         for part in asked:
-            columns |= part.columns(log)
+            columns |= part.columns(log) | part.beyond(log)
     return columns | model.terms.tables(labels)
 
 
@@ -186,8 +186,8 @@ def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
-    """Warn of numbers beyond those of the log that was fitted."""
-    beyond = (values < ends[0]) | (values > ends[1])
+    """Warn of numbers beyond those of the log that was fitted, but for the times after it."""
+    beyond = (values < ends[0]) | ((values > ends[1]) & (name != "time"))
     if beyond.any():
         first, last, got = (
             str(v.astype("datetime64[s]")) if ends.dtype.kind == "M" else f"{v:g}"
@@ -195,7 +195,7 @@ def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
         )
         done = "extrapolates"
         if name == "time":
-            done = "takes the scores of the nearest period of the log and does not carry them on"
+            done = "takes the scores of the first period of the log"
         warnings.warn(
             f"{name} should be within the log that was fitted, {first} to {last}, got {got} "
             f"({count(int(beyond.sum()), 'duel')}): the prediction {done}",

@@ -15,7 +15,7 @@ from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, Draws, check_fit, draws_of
+from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
 from bayesduel.system.arguments import check_flag, listed, shown_value
 from bayesduel.text import shorten
 
@@ -77,7 +77,9 @@ def predict(
     a duel) and coordinates ``left`` and ``right``: ``win``, ``loss`` and, for a model with ties,
     ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
     ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. Where the model
-    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. A model of margins
+    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. Of margins that are
+    whole numbers, some of them 0, ``tie`` is the probability of a draw, and ``win`` that of 1 or
+    more: that of a margin above 1/2 in the model. A model of margins
     adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
     and ``margin_upper``, between which it lies with probability `ci_prob`: noise included. A model
     of grades adds the probability of each, ``grade_+2``, likewise.
@@ -93,8 +95,9 @@ def predict(
     Warns
     -----
     ExtrapolationWarning
-        If a time or a covariate is beyond those of the log. A time beyond it has the scores of
-        the nearest period.
+        If a covariate is beyond those of the log, or a time is before it, which then has the
+        scores of the first period. At a time after it scores have moved on, by
+        :class:`bayesduel.models.TimeVarying`.
 
     Examples
     --------
@@ -156,12 +159,16 @@ def predict(
     given = conditions_of(fit, model, i, j, conditions, left_advantage=left_advantage, teams=teams)
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
+    drawn = model.response.outcome == "margin" and _has_draws(fit)
     for start in range(0, length, step):
         here = data_of_rows(given, slice(start, start + step))
         chances = model.outcomes(draws.posterior, here)
-        limits = _next_margin(draws, here, ci_prob)
-        if limits is not None:
-            parts.setdefault("margin", []).append(limits)
+        margins = model.margins(draws.posterior, here)
+        if margins is not None:
+            parts.setdefault("margin", []).append(_next_margin(margins, ci_prob))
+            if drawn:
+                win, loss = 1 - _below(margins, 0.5), _below(margins, -0.5)
+                chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
         names: list[str] = [name for name in ("win", "tie", "loss") if name in chances]
         if model.response.outcome == "grade":
             each = np.moveaxis(model.results(draws.posterior, here), -1, 0)
@@ -240,37 +247,48 @@ def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
     return f"The side in column {columns[0]!r} has the advantage that the model learned."
 
 
-def _next_margin(draws: Draws, given: dict[str, np.ndarray], ci_prob: float) -> np.ndarray | None:
-    """Return median, lower and upper end of the next margins, shape (3, n), by bisection.
+def _has_draws(fit: xr.DataTree) -> bool:
+    """Return whether the margins of a fit are whole numbers, some of them 0."""
+    if "observed_data" not in fit:
+        return False
+    margins = fit["observed_data"]["margin"].to_numpy()
+    return bool((margins == np.round(margins)).all() and (margins == 0).any())
 
-    None where the model is not of margins.
+
+def _below(margins: tuple[np.ndarray, ...], at: Any) -> np.ndarray:
+    """Return the probability in each draw that the next margin is below `at`, (draws, n).
+
+    margins: location, scale and degrees of freedom.
     """
-    margins = draws.model.margins(draws.posterior, given)
-    if margins is None:
-        return None
     middle, spread, degrees = margins
-    normal = bool(np.isinf(degrees).all())
+    standard = (at - middle) / spread
+    return np.asarray(ndtr(standard) if np.isinf(degrees).all() else stdtr(degrees, standard))
+
+
+def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
+    """Return median, lower and upper end of the next margins, shape (3, n), by bisection."""
+    middle, spread, _ = margins
     wide = 10.0 * spread.max(axis=0)
     levels = np.array([0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2])
     found = np.empty((3, middle.shape[-1]))
     for k, level in enumerate(levels):
         low, high = middle.min(axis=0) - wide, middle.max(axis=0) + wide
         while True:  # the tails of Student's t reach further
-
-            def below(at: np.ndarray) -> np.ndarray:
-                standard = (at - middle) / spread
-                return (ndtr(standard) if normal else stdtr(degrees, standard)).mean(axis=0)
-
-            if (below(low) < level).all() and (below(high) > level).all():
+            if (_share(margins, low) < level).all() and (_share(margins, high) > level).all():
                 break
             low, high = low - wide, high + wide
             wide = 4.0 * wide
         for _ in range(50):
             half = (low + high) / 2
-            under = below(half) < level
+            under = _share(margins, half) < level
             low, high = np.where(under, half, low), np.where(under, high, half)
         found[k] = (low + high) / 2
     return found
+
+
+def _share(margins: tuple[np.ndarray, ...], at: np.ndarray) -> np.ndarray:
+    """Return the predictive probability that the next margins are below `at`, (n,)."""
+    return np.asarray(_below(margins, at).mean(axis=0))
 
 
 def _is_label(side: Any) -> bool:

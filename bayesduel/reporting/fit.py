@@ -30,6 +30,7 @@ MEASURED = 200  # arms whose diagnostics are computed, where there are more than
 METHOD_NAMES = {
     "laplace": "Laplace approximation corrected by importance sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
+    "pymc": "draws of its PyMC model (from_pymc)",
     "variational": "variational Gaussian approximation on the sparse comparison graph",
     "gibbs": "Gibbs sampling with Polya-Gamma variables",
 }
@@ -80,7 +81,7 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
         else:
             rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
             rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
-    elif fit.attrs["method"] == "nuts":
+    elif fit.attrs["method"] in ("nuts", "pymc"):
         diverging = int(fit["sample_stats"]["diverging"].sum())
         rows.append(("divergences", f"{diverging}", "0", diverging == 0))
     return [

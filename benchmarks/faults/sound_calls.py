@@ -230,6 +230,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plot_prior_predictive": lambda w: {"tree": bd.prior_predictive("bradley-terry", w.log, 20)},
     "priors": lambda w: {"duels": w.log},
     "Prior": lambda w: {"distribution": "Normal", "mu": 0.0, "sigma": 1.0},
+    "from_pymc": lambda w: {
+        "idata": w.fit, "model": w.fit.duel.model, "duels": w.log, "clusters": False},
     "sensitivity": _fit,
     "check_margins": lambda w: {"fit": w.margin_fit, "draws": 20},
     "next_pairs": _fit,
