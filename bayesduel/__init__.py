@@ -43,6 +43,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "data.read.pulls": "read_pulls",
         "data.read.rankings": "read_rankings",
         "inference.default_model": "DefaultModel",
+        "inference.earlier_scores": "earlier_scores",
         "inference.fit": "fit",
         "inference.from_pymc": "from_pymc",
         "inference.prior": "priors",

@@ -16,10 +16,12 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.sides import sides_of
+from bayesduel.inference.earlier_scores import earlier_scores
 from bayesduel.models import (
     MODELS,
     OrderEffect,
@@ -143,10 +145,18 @@ def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
 def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
     """Return the model of a log: that of a recipe or of "auto", else the model that is named.
 
-    priors: by the name of a variable, in place of its own.
+    priors: by the name of a variable, in place of its own; an earlier fit as that of the scores.
     """
     model, reasons = _chosen(wanted, log)
-    return Choice(model if priors is None else model.with_priors(priors), reasons)
+    if priors is None:
+        return Choice(model, reasons)
+    earlier = priors.get("score") if isinstance(priors, Mapping) else None
+    if isinstance(earlier, xr.DataTree):
+        unit, own = earlier.attrs.get("score_unit"), model.response.score_unit
+        if unit != own:
+            raise ValueError(f"earlier fit should have scores in {own}, got {unit}")
+        priors = {**priors, "score": earlier_scores(earlier, log.arms)}
+    return Choice(model.with_priors(priors), reasons)
 
 
 def _chosen(wanted: Any, log: Any) -> Choice:

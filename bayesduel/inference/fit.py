@@ -134,7 +134,8 @@ def fit(
     priors
         Priors of your own, by the name of a variable of the fit: a :class:`bayesduel.Prior`, or its
         text ("Normal(0.1, 0.05)"), or some by label: ``{"scale": Prior("HalfNormal", sigma=0.5),
-        "score": {"gpt-5": Prior("Normal", mu=0.4, sigma=0.3)}}``. :func:`bayesduel.priors` shows
+        "score": {"gpt-5": Prior("Normal", mu=0.4, sigma=0.3)}}``. An earlier fit as that of "score"
+        stands for :func:`bayesduel.earlier_scores` of it. :func:`bayesduel.priors` shows
         all names and priors. Of positive numbers (scales) any prior serves every method. Of other
         numbers "laplace" takes normal priors; a fit with others is by NUTS.
     draws

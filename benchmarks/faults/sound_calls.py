@@ -232,6 +232,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Prior": lambda w: {"distribution": "Normal", "mu": 0.0, "sigma": 1.0},
     "from_pymc": lambda w: {
         "idata": w.fit, "model": w.fit.duel.model, "duels": w.log, "clusters": False},
+    "earlier_scores": _fit,
     "sensitivity": _fit,
     "check_margins": lambda w: {"fit": w.margin_fit, "draws": 20},
     "next_pairs": _fit,

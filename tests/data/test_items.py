@@ -106,11 +106,6 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
         ("item,x,y\na,1,5\nb,2,5\n", "vary between items, got constant 'y'"),
         ("item,x,w\na,1,red\nb,2,red\n", "vary between items, got constant 'w'"),
         (
-            "item,x,y,z\na,1,0,2\nb,2,1,5\nc,3,0,6\nd,5,5,15\n",
-            "'z', a combination of 'x' and 'y'",
-        ),
-        ("item,x,y\na,1,3\nb,2,9\n", "'y', a combination of 'x'"),
-        (
             "item,x\na,1\nb,\nc,NA\n",
             "line 3: column 'x' should have no missing values, got nothing for 'b' (and 1 more",
         ),

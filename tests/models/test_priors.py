@@ -391,7 +391,12 @@ def test_the_command_line_refuses_what_is_no_prior(text, words):
     assert answer.exit_code == 2 and words in answer.output and "Traceback" not in answer.output
 
 
+TABLE = pd.DataFrame({"item": [f"a{k}" for k in range(4)], "family": list("xxyy")})
+FAMILIES = Covariates(bd.read_items(TABLE, reference={"family": None}), scale=0.8)
+EARLIER = {f"a{k}": normal(mu, 0.4) for k, mu in enumerate((0.5, -0.2, -0.3))}  # a3 is new
 CALIBRATED = {
+    "families": (BradleyTerry(FAMILIES), {"effect_scale": Prior("HalfNormal", sigma=0.5)}),
+    "an earlier fit": (BradleyTerry(), {"score": EARLIER}),
     "arms": (BradleyTerry(), {"score": {"a0": normal(2, 0.3), "a1": normal(-0.5, 1.5)}}),
     "scale and order": (
         Davidson() + OrderEffect(),
@@ -418,3 +423,61 @@ def test_fits_with_priors_are_calibrated(case, n, log):
     # one of six tables falls below 1e-4 by chance in 1,700 runs of other seeds
     assert tree.attrs["p_value"] > 1e-4
     assert tree.attrs["n_refused"] <= 0.05 * n
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.4])
+@pytest.mark.parametrize("half", [50, 200])
+def test_an_earlier_fit_is_a_prior_for_the_arms_of_both(half, spread, log):
+    """Two halves one after the other say what both say at once; a spread counts the first less."""
+    frame = pd.DataFrame(log.to_frame())[["left", "right", "outcome"]]
+    model = BradleyTerry(Scores(scale=5.0))  # nearly flat, so that it hardly counts twice
+    first, second = (bd.read_duels(part) for part in (frame[:half], frame[half:]))
+    whole = bd.fit(bd.read_duels(frame), model, clusters=False)["posterior"]["score"]
+    earlier = bd.fit(first, model, clusters=False)
+    said = bd.earlier_scores(earlier, second.arms, spread=spread)
+    given = {"score": earlier if spread == 0 else said}
+    both = bd.fit(second, model, priors=given, clusters=False)
+    assert both.duel.model.said["score"] == said
+    found = both["posterior"]["score"]
+    dims = ("chain", "draw")
+    error = whole.std(dims)
+    apart = np.abs(found.mean(dims) - whole.mean(dims)) / error
+    if spread == 0:  # what is lost are the covariances of the earlier scores
+        assert float(apart.max()) < 0.6 and 0.8 < float((found.std(dims) / error).mean()) < 1.2
+    else:
+        assert float((found.std(dims) / error).mean()) > 1.02
+
+
+def test_an_earlier_fit_is_checked(log):
+    earlier = bd.fit(log, BradleyTerry(), draws=200, clusters=False)
+    other = bd.Duels.from_votes(["x", "y", "a0"] * 5, ["y", "x", "x"] * 5, [1, 1, 0] * 5)
+    mixed = bd.priors(other, "bradley-terry", {"score": earlier})
+    assert list(mixed.index[mixed["said"]]) == ["score[a0]"]
+    with pytest.raises(ValueError, match="arms should be some of the earlier fit"):
+        bd.earlier_scores(earlier, ["x", "y"])
+    with pytest.raises(ValueError, match="scores in probits, got logits"):
+        bd.fit(log, Thurstone(), priors={"score": earlier})
+    with pytest.raises(TypeError, match=r"what bayesduel\.fit returned"):
+        bd.earlier_scores(log)
+    with pytest.raises(ValueError, match="spread should be >= 0"):
+        bd.earlier_scores(earlier, spread=-1)
+
+
+def test_the_full_set_of_families_is_fitted_and_is_the_same_either_way(log):
+    """Indicators of all levels: written as columns, and read from words without a reference."""
+    words = pd.DataFrame({"item": [f"a{k}" for k in range(5)], "family": list("xxyyy")})
+    columns = pd.get_dummies(words.set_index("item")["family"]).astype(int).reset_index()
+    named = bd.read_items(words, reference={"family": None})
+    written = bd.read_items(columns)
+    assert named.names == ("family: x", "family: y") and written.names == ("x", "y")
+    newer = pd.DataFrame({"item": ["a9"], "family": ["y"]})
+    assert bd.read_items(newer, like=named).values.tolist() == [[0.0, 1.0]]
+    with pytest.raises(ValueError, match="should be 'x' or 'y', got 'z'"):
+        bd.read_items(newer.assign(family="z"), like=named)
+    fit = bd.fit(log, BradleyTerry(Covariates(named)), draws=400, clusters=False)
+    assert fit["posterior"].sizes["attribute"] == 2
+    flat = BradleyTerry(Covariates(named, scale=np.inf, item_effect=False))
+    with pytest.raises(ValueError, match="which a flat prior cannot distinguish"):
+        bd.fit(log, flat, clusters=False)
+    given = BradleyTerry(Covariates(named)).with_priors({"coefficient": normal(0, 0.5)})
+    assert bd.fit(log, given, draws=400, clusters=False).attrs["method"] == "laplace"

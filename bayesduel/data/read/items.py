@@ -1,7 +1,7 @@
 """Read a table of items and their attributes.
 
-Columns that a model cannot use are refused by name: constant columns, columns that are linear
-combinations of others, columns with missing values.
+Columns that a model cannot use are refused by name: constant columns, columns with missing values.
+A column that is a combination of others is not refused: a normal prior tells their effects apart.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.items import Attribute, Items, dependent
+from bayesduel.data.items import Attribute, Items
 from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER
@@ -32,7 +32,7 @@ def read_items(
     item: str = "item",
     columns: Iterable[str] | None = None,
     leave_out: Iterable[str] = (),
-    reference: Mapping[str, str] | None = None,
+    reference: Mapping[str, str | None] | None = None,
     like: Items | None = None,
 ) -> Items:
     """Read a table of items and their attributes, one row per item.
@@ -52,7 +52,8 @@ def read_items(
         Columns that are not attributes.
     reference
         Reference level of a categorical column. Default: its most frequent level (of equally
-        frequent levels the first in alphabetical order).
+        frequent levels the first in alphabetical order). None: there is none, and each level is
+        an attribute, as families of arms are.
     like
         Read new items with the attributes of these: same columns, levels, means and
         deviations; `columns`, `leave_out` and `reference` are ignored.
@@ -68,8 +69,8 @@ def read_items(
     TypeError
         If `path_or_frame` is neither a path nor a frame.
     ValueError
-        If a column does not exist, has missing or infinite values, is constant or a linear
-        combination of others, or is categorical with a different level for every item; if a
+        If a column does not exist, has missing or infinite values, is constant, or is
+        categorical with a different level for every item; if a
         file is malformed, or an item has more than one row. The message gives file, line,
         column and value where there is one.
 
@@ -98,7 +99,7 @@ def read_items(
         source=name,
     )
     if like is None:
-        _check_identified(items)
+        _check_varies(items)
     return items
 
 
@@ -150,7 +151,8 @@ def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[s
     levels = {a.level for a in like.attributes if a.column == name}
     if "" in levels:
         return lambda text: "" if _is_finite(text) else f"be {FINITE}"
-    known = sorted(levels | {a.reference for a in like.attributes if a.column == name})
+    bases = {a.reference for a in like.attributes if a.column == name and a.reference}
+    known = sorted(levels | bases)
     return lambda text: "" if text in known else f"be {join(known, word='or', quote=True)}"
 
 
@@ -180,7 +182,7 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
 
 
 def _attributes(
-    table: Mapping[str, list[str]], names: Sequence[str], reference: Mapping[str, str]
+    table: Mapping[str, list[str]], names: Sequence[str], reference: Mapping[str, str | None]
 ) -> tuple[Attribute, ...]:
     found: list[Attribute] = []
     for name in names:
@@ -191,7 +193,7 @@ def _attributes(
                 mean, deviation = float(numbers[0]), 0.0
             found.append(Attribute(name, name, "", "", mean, deviation))
         else:
-            found += _indicators(table[name], name, reference.get(name))
+            found += _indicators(table[name], name, reference.get(name, ""))
     for name in reference:
         if not any(a.column == name and a.level for a in found):
             raise ValueError(
@@ -209,33 +211,26 @@ def _indicators(words: list[str], name: str, reference: str | None) -> list[Attr
             f"different one for every item, and {first!r} is not a number; leave it out "
             f"{LEAVE_OUT}"
         )
-    if reference is None:
+    if reference == "":
         reference = str(levels[count.argmax()])
-    if reference not in levels:
+    if reference is not None and reference not in levels:
         raise ValueError(
             f"reference of {name!r} should be {join(levels, word='or', quote=True)}, "
             f"got {shown_value(reference)}"
         )
     if len(levels) == 1:
-        return [Attribute(name, name, reference, reference, 0.0, 0.0)]
+        return [Attribute(name, name, str(levels[0]), str(levels[0]), 0.0, 0.0)]
     others = (str(level) for level in levels if level != reference)
-    return [Attribute(f"{name}: {level}", name, level, reference, 0.0, 1.0) for level in others]
+    base = reference or ""
+    return [Attribute(f"{name}: {level}", name, level, base, 0.0, 1.0) for level in others]
 
 
-def _check_identified(items: Items) -> None:
+def _check_varies(items: Items) -> None:
     constant = [a.name for a in items.attributes if a.deviation == 0]
     if constant:
         raise ValueError(
             f"attributes should vary between items, got constant {join(constant, quote=True)}; "
             f"leave them out {LEAVE_OUT}"
-        )
-    found = dependent(items.matrix())
-    if found is not None:
-        column, others = items.names[found[0]], [items.names[k] for k in found[1]]
-        raise ValueError(
-            f"attributes should be linearly independent, "
-            f"got {shown_value(column)}, a combination of "
-            f"{join(others, quote=True)}; leave one of them out {LEAVE_OUT}"
         )
 
 
