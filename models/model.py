@@ -568,6 +568,8 @@ def _with_prior(
             for k, one in enumerate(said)
         ]
         free = pt.stack(each, axis=-1)
+    if isinstance(part, Scores):
+        free = part.with_family(free, scales)
     if part.over_arms:
         free = free - free.mean(axis=-1, keepdims=True)
     return {name: pm.Deterministic(name, free, dims=dims)}

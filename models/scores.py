@@ -6,16 +6,22 @@ K - 1 free numbers by an isometry. Independent normal scores, once centred, are 
 normal free numbers of the same standard deviation.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, centre
-from bayesduel.system.arguments import check_one_of
+from bayesduel.system.arguments import check_one_of, check_type
+from bayesduel.text import join
 
-__all__ = ["Scores"]
+__all__ = ["FAMILY", "Scores"]
+
+FAMILY = "family_scale"  # the standard deviation of families
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,10 @@ class Scores(ArmTerm):
         Priors by arm, ``{"gpt-5": Prior("Normal", mu=0.4, sigma=0.3)}``, of their scores before
         these are centred: what such priors say of differences between arms holds as it is. Other
         arms have ``Normal(0, scale)``. Or one prior, of all arms.
+    family
+        The family of each arm by label, as ``items.levels("maker")`` has it: versions of one model,
+        players of one club. Families differ by ``Normal(0, family_scale)`` and arms from their
+        family by ``Normal(0, scale)``; both are learned. An arm of few duels keeps to its family.
 
     Raises
     ------
@@ -52,6 +62,7 @@ class Scores(ArmTerm):
     scale: float | Prior | None = None
     side: Literal["sum", "mean"] = "sum"
     prior: Any = None
+    family: Any = None
 
     name: ClassVar[str] = "scores"
     parameter: ClassVar[str] = "score"
@@ -63,13 +74,32 @@ class Scores(ArmTerm):
         check_one_of(self.side, "side", ("sum", "mean"))
         if self.prior is not None:
             object.__setattr__(self, "prior", priors_of({"score": self.prior})["score"])
+        if self.family is not None:
+            check_type(self.family, Mapping, "family", "the family of each arm by label")
+            known = {str(arm): str(family) for arm, family in self.family.items()}
+            object.__setattr__(self, "family", known)
         super().__post_init__()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them, without a prior where there is none."""
+        """Settings as JSON holds them, without a prior or families where there are none."""
         found = super().settings
-        return found if self.prior is not None else {n: found[n] for n in found if n != "prior"}
+        unsaid = [name for name in ("prior", "family") if found[name] is None]
+        return {name: value for name, value in found.items() if name not in unsaid}
+
+    def families(self, arms: Sequence[str]) -> np.ndarray | None:
+        """Return the family of each arm, a number, or None where arms have none.
+
+        Raises ValueError if an arm is not among those whose family is known.
+        """
+        if self.family is None:
+            return None
+        unknown = [arm for arm in arms if arm not in self.family]
+        if unknown:
+            raise ValueError(
+                f"family should name that of each arm, got none of {join(unknown, 8, quote=True)}"
+            )
+        return np.unique([self.family[arm] for arm in arms], return_inverse=True)[1]
 
     @property
     def priors(self) -> dict[str, Said]:
@@ -79,15 +109,16 @@ class Scores(ArmTerm):
     def scales(self) -> dict[str, Scale]:
         """The learned scale; its size is that which the response finds typical."""
         known = isinstance(self.scale, int | float)
-        return {} if known else {"scale": Scale("half-normal", self.scale)}
+        found = {} if known else {"scale": Scale("half-normal", self.scale)}
+        return found if self.family is None else found | {FAMILY: Scale("half-normal", None)}
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return float(self.scale) if isinstance(self.scale, int | float) else scales["scale"]
 
     @property
     def arms_have_own(self) -> bool:
-        """Whether each arm has a normal score of its own: unless the prior is flat."""
-        return not self.flat
+        """Whether each arm has a normal score of its own: unless the prior is flat, or shared."""
+        return not self.flat and self.family is None
 
     def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
         """Add the scores to the PyMC model in context and return them.
@@ -98,6 +129,10 @@ class Scores(ArmTerm):
         import pymc as pm
 
         deviation = self.deviation(scales, given, unit)
+        if self.family is not None:
+            own = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="arm")
+            free = self.with_family(own, scales)
+            return {"score": pm.Deterministic("score", free - free.mean(), dims="arm")}
         if self.flat:
             free = pm.Flat("score_free", dims="free")
         elif centred or not self.scales:
@@ -105,3 +140,16 @@ class Scores(ArmTerm):
         else:
             free = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="free")
         return {"score": pm.Deterministic("score", centre(free), dims="arm")}
+
+    def with_family(self, own: Any, scales: Named) -> Any:
+        """Return what arms are worth with their families, in the PyMC model in context.
+
+        own: what they are beside their family, (K,).
+        """
+        import pymc as pm
+
+        families = self.families(pm.modelcontext(None).coords["arm"])
+        if families is None:
+            return own
+        standard = pm.Normal("family_standard", 0.0, 1.0, shape=int(families.max()) + 1)
+        return own + scales[FAMILY] * standard[families]

@@ -98,6 +98,38 @@ class Items:
             )
         return standard[[place[label] for label in labels]]
 
+    def levels(self, column: str) -> dict[str, str]:
+        """Return the level of each item in a categorical column, by label.
+
+        Parameters
+        ----------
+        column
+            The column of the table.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column of words.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"item": ["a", "b", "c"], "maker": ["x", "y", "x"]})
+        >>> bd.read_items(frame).levels("maker")
+        {'a': 'x', 'b': 'y', 'c': 'x'}
+        """
+        places = [k for k, a in enumerate(self.attributes) if a.column == column and a.level]
+        if not places:
+            known = dict.fromkeys(a.column for a in self.attributes if a.level)
+            words = join(known, 8, quote=True) if known else "of which the table has none"
+            raise ValueError(f"column should be one of words, {words}, got {column!r}")
+        rows = zip(self.labels, self.values[:, places], strict=True)
+        own = [self.attributes[k] for k in places]
+        return {
+            label: own[int(row.argmax())].level if row.any() else own[0].reference
+            for label, row in rows
+        }
+
     def to_dataset(self) -> "xr.Dataset":
         """Return the items as a Dataset, which is stored with a fit."""
         import xarray as xr

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["LOG_2PI", "Piece", "Prior", "log_projected"]
+__all__ = ["LOG_2PI", "Families", "Piece", "Prior", "before_centring", "log_projected"]
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -74,14 +74,50 @@ class Prior:
         return found
 
 
-def log_projected(away: np.ndarray, tight: np.ndarray) -> np.ndarray:
-    """Return the log density of K centred scores, (n,), that were independent before.
+class Families(NamedTuple):
+    """Families that arms share: which they are, and how much they vary."""
 
-    away: from their centred means, (n, K). tight: precisions before they were centred, (n, K).
+    member: np.ndarray  # 1 where an arm is of a family, (K, families)
+    variance: np.ndarray  # of the families, (n, 1)
+
+
+def log_projected(
+    away: np.ndarray, tight: np.ndarray, families: Families | None = None
+) -> np.ndarray:
+    """Return the log density of K centred scores, (n,), that were normal before.
+
+    away: from their centred means, (n, K). tight: precisions before they were centred, of what arms
+    are beside their families, (n, K).
     """
-    total = tight.sum(axis=1)
     n_arms = away.shape[1]
-    log_det = np.log(tight).sum(axis=1) - np.log(total) + np.log(n_arms)
+    log_det = np.log(tight).sum(axis=1)
+    total = tight.sum(axis=1)
     pulled = (away * tight).sum(axis=1)
-    square = (away**2 * tight).sum(axis=1) - pulled**2 / total
-    return 0.5 * (log_det - square - (n_arms - 1) * LOG_2PI)
+    square = (away**2 * tight).sum(axis=1)
+    if families is not None:
+        own, along = tight @ families.member, (away * tight) @ families.member
+        share = _shared(own, families)
+        log_det -= np.log1p(families.variance * own).sum(axis=1)
+        total = total - (share * own**2).sum(axis=1)
+        pulled = pulled - (share * own * along).sum(axis=1)
+        square = square - (share * along**2).sum(axis=1)
+    log_det += np.log(n_arms) - np.log(total)
+    return 0.5 * (log_det - square + pulled**2 / total - (n_arms - 1) * LOG_2PI)
+
+
+def before_centring(tight: np.ndarray, families: Families | None = None) -> np.ndarray:
+    """Return the precision of K scores given that their level says nothing, (K, K).
+
+    tight, families: as for `log_projected`, of one.
+    """
+    found = np.diag(tight)
+    if families is not None:
+        along = tight[:, None] * families.member
+        found -= (along * _shared(tight @ families.member, families)) @ along.T
+    sums = found.sum(axis=1)
+    return found - np.outer(sums, sums) / sums.sum()
+
+
+def _shared(own: np.ndarray, families: Families) -> np.ndarray:
+    """Return by how much a family loosens its arms, (n, families), of the sums of precisions."""
+    return families.variance / (1 + families.variance * own)

@@ -26,14 +26,21 @@ from bayesduel.inference.design import (
     side_differences,
     uncentre,
 )
-from bayesduel.inference.gaussian_prior import LOG_2PI, Piece, Prior, log_projected
+from bayesduel.inference.gaussian_prior import (
+    LOG_2PI,
+    Families,
+    Piece,
+    Prior,
+    before_centring,
+    log_projected,
+)
 from bayesduel.inference.pair_normalisers import PairNormalisers
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.log_normaliser import LARGEST_TIE, SummedLogLikelihood, log_normalisers
 from bayesduel.models.prior import normals
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
-from bayesduel.models.scores import Scores
+from bayesduel.models.scores import FAMILY, Scores
 from bayesduel.models.term import Term
 
 __all__ = ["Block", "LinearPredictor", "Parts", "columns_of", "linear_predictor", "split_blocks"]
@@ -62,11 +69,13 @@ class Block(NamedTuple):
     # mean and deviation of the priors that were said of entries of the last axis (of scores: of
     # each arm, before they are centred), NaN where nothing was said; None where of none
     said: tuple[np.ndarray, np.ndarray] | None = None
+    member: np.ndarray | None = None  # of scores by family: 1 where an arm is of one, (K, families)
 
     @property
     def projected(self) -> bool:
         """Whether they are the free numbers of scores whose priors differ between arms."""
-        return self.said is not None and isinstance(self.term, Scores)
+        own = self.said is not None and isinstance(self.term, Scores)
+        return own or self.member is not None
 
     @property
     def mean(self) -> np.ndarray:
@@ -188,9 +197,9 @@ class LinearPredictor:
         for here, block in self._proper:
             mean[here] = block.mean
             if block.projected:
-                tight = self._tightness(block, scales)[0]
-                half += float(log_projected(np.zeros((1, len(tight))), tight[None])[0])
-                apart = reduce(np.diag(tight) - np.outer(tight, tight) / tight.sum())
+                tight, families = self._tightness(block, scales), self._families(block, scales)
+                half += float(log_projected(np.zeros(tight.shape), tight, families)[0])
+                apart = reduce(before_centring(tight[0], families))
                 pieces.append(Piece(here, np.ones(block.size), apart))
                 continue
             tight = np.broadcast_to(self._tightness(block, scales)[0], (block.size,))
@@ -230,7 +239,7 @@ class LinearPredictor:
         for here, block in self._proper:
             values, tight = x[:, here] - block.mean, self._tightness(block, scales)
             if block.projected:
-                total += log_projected(centre(values), tight)
+                total += log_projected(centre(values), tight, self._families(block, scales))
                 continue
             total += 0.5 * np.log(tight).sum(axis=1) * (1 if tight.shape[1] > 1 else block.size)
             total -= 0.5 * block.size * LOG_2PI
@@ -270,10 +279,15 @@ class LinearPredictor:
                 deviation = np.where(np.isnan(known), deviation, known)
         deviation = np.atleast_2d(deviation)
         if block.projected:
-            return deviation**-2.0
+            n = max(len(deviation), *(len(v) for v in scales.values()), 1)
+            return np.broadcast_to(deviation**-2.0, (n, block.size + 1))
         if 1 < deviation.shape[1] < block.size:
             deviation = np.tile(deviation, (1, block.size // deviation.shape[1]))
         return deviation**-2.0
+
+    def _families(self, block: Block, scales: Mapping[str, np.ndarray]) -> Families | None:
+        """Return the families of scores at hyperparameters, or None where they have none."""
+        return None if block.member is None else Families(block.member, scales[FAMILY] ** 2)
 
     def _covariance(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Return the prior covariance along the first axis at the first of the hyperparameters."""
@@ -547,7 +561,12 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     lengths |= {name: len(values) for name, values in model.terms.coords(cells.log).items()}
     said = {name: normals(entries) for name, entries in model.entries(cells.log).items()}
     blocks = {
-        part.free: Block(part, tuple(lengths[d] for d in part.free_dims), said.get(part.parameter))
+        part.free: Block(
+            part,
+            tuple(lengths[d] for d in part.free_dims),
+            said.get(part.parameter),
+            members_of(part, cells.log.arms),
+        )
         for part in model.terms
     }
     own = dict(model.own)
@@ -585,6 +604,12 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     elif scored:
         design = pair_differences(data["first"], data["second"], lengths["arm"], others)
     return LinearPredictor(model, data, design, blocks, own, hypers)
+
+
+def members_of(part: Any, arms: tuple[str, ...]) -> np.ndarray | None:
+    """Return 1 where an arm is of a family, (K, families), or None of a term without families."""
+    families = part.families(arms) if isinstance(part, Scores) else None
+    return None if families is None else np.eye(int(families.max()) + 1)[families]
 
 
 def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> "sparse.csr_array":

@@ -10,11 +10,14 @@ import pandas as pd
 
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO, choose_model
-from bayesduel.inference.gaussian_prior import log_projected
+from bayesduel.inference.gaussian_prior import Families, log_projected
+from bayesduel.inference.linear_predictor import members_of
 from bayesduel.inference.nuts import INNER
 from bayesduel.models.prior import Entries, normals
+from bayesduel.models.scores import FAMILY
 from bayesduel.models.settings import Arrays, Named
 from bayesduel.models.term import Term
+from bayesduel.text import join
 
 __all__ = ["check_proper", "log_priors", "prior_draws", "priors"]
 
@@ -89,7 +92,9 @@ def _of_term(
     labels: Any = [""]
     if axis:
         labels = cells.log.arms if axis == ("arm",) else model.terms.coords(cells.log)[axis[0]]
-    usual = f"Normal(mu=0, sigma={', '.join(learned)})"
+    usual = f"Normal(mu=0, sigma={learned[0]})" if learned else ""
+    if len(learned) > 1:
+        usual = f"normal given {join(learned)}"
     words = []
     for k in range(len(labels)):
         own = None if said is None else said[k]
@@ -182,11 +187,14 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
         if own is None:
             found |= part.log_prior(known, data, unit)
         else:
-            found[part.parameter] = _log_said(part, own, known, data, unit)
+            member = members_of(part, cells.log.arms)
+            found[part.parameter] = _log_said(part, own, known, data, unit, member)
     return found
 
 
-def _log_said(part: Any, said: Entries, known: Named, data: Arrays, unit: Any) -> np.ndarray:
+def _log_said(
+    part: Any, said: Entries, known: Named, data: Arrays, unit: Any, member: np.ndarray | None
+) -> np.ndarray:
     """Return the log density of coefficients, (draws,), with the priors that were said of entries.
 
     Of scores that of the centred ones, where all priors are normal; else that of what was said.
@@ -202,7 +210,10 @@ def _log_said(part: Any, said: Entries, known: Named, data: Arrays, unit: Any) -
     if part.over_arms and all(one is None or one.distribution == "Normal" for one in said):
         tight = np.where(np.isnan(own), deviation, own) ** -2.0
         away = values - (mean - mean.mean())
-        return log_projected(away, np.broadcast_to(tight, away.shape))
+        families = None
+        if member is not None:
+            families = Families(member, np.asarray(known[FAMILY])[:, None] ** 2)
+        return log_projected(away, np.broadcast_to(tight, away.shape), families)
     rows = values.reshape(len(values), -1, len(said))
     total = np.zeros(len(rows))
     for k, one in enumerate(said):
