@@ -31,8 +31,9 @@ PLAIN = set(
     atomic attributes best binary bots build cache calibrate choose class cli column command common
     compare comparison compiled composed confidence conjugate console content contextual convert
     cost count criteria criticism data database datatree decided default dense density describe
-    difference distribution doctor effect election elimination estimate expected experiment explore
-    extras family figure filter find floor folder format from full function graph grid group grouped
+    difference distribution doctor earlier effect election elimination estimate expected experiment
+    explore extras family figure filter find floor folder format from full function graph grid
+    group grouped
     hybrid hyper identification imports in indices inference init interaction join judging kind
     label last level library limit line linear list literature load lower main many mask match
     matrices mean memory merge method minimize mixture mle name named names next no number of open
