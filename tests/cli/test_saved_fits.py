@@ -18,6 +18,7 @@ from bayesduel.system.atomic_write import held
 
 LOG = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
 GIVEN = {
+    "prior": "scale=HalfNormal(1)",
     "model": "davidson", "method": "laplace", "draws": "200", "seed": "1", "ties": "half",
     "on_bad": "skip", "order_effect": None, "lower_is_better": None,
 }  # fmt: skip
@@ -73,14 +74,15 @@ OTHERS = {
     "another model": {"model": "davidson", "model_settings": dumps({"predictor": {"scale": None}})},
     "settings of margins": {"model_settings": dumps({"link": "probit", "degrees": 4})},
     "a model of margins": {"model": "thurstone-score"},
-    "settings of a term": {"model_settings": dumps({"terms": [{"term": "scores", "prior": 2}]})},
+    "settings of a term": {"model_settings": dumps({"terms": [{"term": "scores", "size": 2}]})},
     "a term without its own": {"model_settings": dumps({"terms": [{"term": "covariates"}]})},
     "a layer more": {"model": "order-effect(bradley-terry)"},
     "a list": {"model_settings": "[1, 2]"},
     "no JSON": {"model_settings": "{"},
 }
 WORDS = {
-    "settings of a term": "settings of the term scores should be scale and side, got 'prior'",
+    "settings of a term": "settings of the term scores should be scale, side, prior and family, "
+    "got 'size'",
     "a term without its own": "settings of the term covariates should be of, scale, deviations and "
     "by, without 'of'",
 }

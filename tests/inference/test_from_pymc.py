@@ -120,9 +120,9 @@ def test_a_changed_model_comes_back():
     log, model = bd.datasets.load("icehockey"), ThurstoneScore()
     with model.build(log) as built:
         score = built["score"]
-        pm.Potential("known", pm.logp(pm.Normal.dist(0.0, 0.001), score[0] - score[1]))
+        pm.Potential("known", pm.logp(pm.Normal.dist(0.0, 0.05), score[0] - score[1]))
         idata = pm.sample(500, tune=500, chains=4, cores=1, random_seed=1, progressbar=False)
     back = bd.from_pymc(idata, model, log)
     scores = back["posterior"]["score"]
-    assert float(np.abs(scores[..., 0] - scores[..., 1]).max()) < 0.01
-    assert abs(float(bd.predict(back, log.arms[0], log.arms[1])["margin"])) < 0.01
+    assert float((scores[..., 0] - scores[..., 1]).std()) < 0.06
+    assert abs(float(bd.predict(back, log.arms[0], log.arms[1])["margin"])) < 0.05

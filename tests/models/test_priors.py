@@ -335,10 +335,9 @@ def test_quick_fits_are_those_of_nuts(model, log):
     if model.name == "cumulative-logit":
         rng = np.random.default_rng(2)
         left, right = rng.integers(0, 4, 150), rng.integers(4, 6, 150)
-        log = bd.Duels.from_votes(
-            [f"a{i}" for i in left], [f"a{j}" for j in right], rng.random(150).round(),
-            grade=rng.integers(-2, 3, 150),
-        )  # fmt: skip
+        names, grade = np.array([f"a{k}" for k in range(6)]), rng.integers(-2, 3, 150)
+        log = bd.Duels.from_votes(names[left], names[right], (np.sign(grade) + 1) / 2, grade=grade)
+        priors = {"score": {"a0": normal(0.5, 0.2), "a1": normal(0.0, 0.1)}}
     quick = bd.fit(log, model, "laplace", priors=priors, clusters=False)
     exact = bd.fit(log, model, "nuts", priors=priors, clusters=False)
     for name in exact["posterior"].data_vars:
