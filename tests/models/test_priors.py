@@ -334,7 +334,8 @@ def test_quick_fits_are_those_of_nuts(model, log):
     priors = {"score": {log.arms[0]: normal(0.5, 0.2), log.arms[1]: normal(0.0, 0.1)}}
     if model.name == "cumulative-logit":
         rng = np.random.default_rng(2)
-        left, right = rng.integers(0, 4, 150), rng.integers(4, 6, 150)
+        left = rng.integers(0, 6, 150)
+        right = (left + rng.integers(1, 6, 150)) % 6
         names, grade = np.array([f"a{k}" for k in range(6)]), rng.integers(-2, 3, 150)
         log = bd.Duels.from_votes(names[left], names[right], (np.sign(grade) + 1) / 2, grade=grade)
         priors = {"score": {"a0": normal(0.5, 0.2), "a1": normal(0.0, 0.1)}}
