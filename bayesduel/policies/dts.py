@@ -21,41 +21,48 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Beta, bounds, pick, sample, sample_against
+from bayesduel.beliefs import BeliefSpec, Beta, pick, sample, sample_against
 from bayesduel.beliefs.belief import FROM_BETA
 from bayesduel.beliefs.beta import log_above
+from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["DTS", "DTSPlus"]
 
+BITS = 53  # random bits of a uniform number of numpy's generators
+
+
+class Sides(NamedTuple):
+    """On which side of 1/2 pairs are under Beta posteriors."""
+
+    chance: np.ndarray  # that i beats j in more than half of their duels, shape (K, K)
+    even: np.ndarray  # the opponents for which it is 1/2, as bits, shape (K, about K / BITS)
+    digits: np.ndarray  # a place to count in, shape (about K / BITS, digits of K)
+
 
 class Memory(NamedTuple):
-    """The settings, and for Beta posteriors the probability that i beats j in more than half.
-
-    `seen` is the number of duels that `chance`, shape (K, K), knows of.
-    """
-
     alpha: float
     plus: bool
-    chance: np.ndarray
-    seen: np.ndarray
+    decided: DecidedPairs
+    sides: Sides
 
 
 @compiled
 def select(belief, memory, t, rng):
     """Return (champion, challenger); the same arm twice once the winner is clear."""
-    lower, upper = bounds(belief, 2 * memory.alpha * log(t))
+    decided = memory.decided
+    new = belief.n_duels[0] - decided.seen[0]
+    update(decided, belief, memory.alpha, t)
 
     # Phase 1: of the arms with the largest upper Copeland score, those with most sampled wins.
-    copeland_upper = (upper > 0.5).sum(axis=1)
-    candidates = copeland_upper == copeland_upper.max()
-    sides = belief.source == FROM_BETA and not memory.plus
-    if sides:
-        refresh(belief, memory)
-    if candidates.sum() > 1 and sides:
-        wins = sampled_wins(memory.chance, candidates, rng)
+    candidates = decided.sure_losses == decided.sure_losses.min()
+    by_sides = belief.source == FROM_BETA and not memory.plus
+    if by_sides:
+        refresh(memory.sides, belief.wins, belief.prior, belief.last, new)
+    if candidates.sum() > 1 and by_sides:
+        wins = sampled_wins(memory.sides, candidates, rng)
         candidates = wins == wins.max()
     elif candidates.sum() > 1:
         theta = sample(belief, rng)
@@ -66,42 +73,93 @@ def select(belief, memory, t, rng):
     champion = pick(candidates, rng)
 
     # Phase 2: the opponent with the largest sampled chance to win, where P is undecided.
-    undecided = lower[:, champion] <= 0.5
+    undecided = ~decided.beats[:, champion]
     theta_against = np.where(undecided, sample_against(belief, champion, rng), -1.0)
     return champion, pick(theta_against == theta_against.max(), rng)
 
 
 @compiled
-def refresh(belief, memory):
-    """Bring the probabilities up to the belief: of the pair that met last, or of all pairs."""
-    last, seen = belief.last, memory.seen
-    new, seen[0] = belief.n_duels[0] - seen[0], belief.n_duels[0]
-    if new == 1:
-        know(belief, memory, min(last[0], last[1]), max(last[0], last[1]))
+def refresh(sides, wins, prior, last, new):
+    """Bring the chances up to the wins: of the pair that met last, or of all pairs."""
+    if new == 1 and last[0] != last[1]:
+        know(sides, wins, prior, last[0], last[1])
     elif new > 1:
-        for i in range(len(belief.wins)):
-            for j in range(i + 1, len(belief.wins)):
-                know(belief, memory, i, j)
+        for i in range(len(wins)):
+            for j in range(i + 1, len(wins)):
+                know(sides, wins, prior, i, j)
 
 
 @compiled
-def know(belief, memory, i, j):
-    """Compute the probability that i beats j in more than half of their duels, i < j."""
-    a, b = belief.prior + belief.wins[i, j], belief.prior + belief.wins[j, i]
-    memory.chance[i, j] = exp(log_above(a, b, 0.5))
+def know(sides, wins, prior, i, j):
+    """Compute the probabilities that either arm wins more than half, and whether they are 1/2."""
+    above = exp(log_above(prior + wins[i, j], prior + wins[j, i], 0.5))
+    sides.chance[i, j] = above
+    sides.chance[j, i] = 1 - above
+    is_even = np.int64(wins[i, j] == wins[j, i])
+    for first, second in ((i, j), (j, i)):
+        word, place = second // BITS, second % BITS
+        sides.even[first, word] &= ~(np.int64(1) << place)
+        sides.even[first, word] |= is_even << place
 
 
 @compiled
-def sampled_wins(chance, candidates, rng):
-    """Return how many arms each candidate beats in a draw of P, -1 for other arms."""
-    n_arms = len(candidates)
-    wins = np.where(candidates, 0, -1)
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if candidates[i] or candidates[j]:
-                winner = i if rng.random() < chance[i, j] else j
-                wins[winner] += candidates[winner]
-    return wins
+def sampled_wins(sides, candidates, rng):
+    """Return how many arms each candidate beats in a draw of P, -1 for other arms.
+
+    An even pair takes one bit of a uniform number: of many arms, most pairs never met. What those
+    pairs bring to arm j is counted in binary: digit k is bit j % BITS of ``digits[j // BITS, k]``.
+    """
+    n_arms, n_words = len(candidates), sides.even.shape[1]
+    wins = np.zeros(n_arms, np.int64)
+    digits = sides.digits
+    digits[:] = 0
+    undrawn = pack(np.ones(n_arms, np.bool_))  # arms of which some pair is not drawn yet
+    for i in np.flatnonzero(candidates):
+        undrawn[i // BITS] &= ~(np.int64(1) << (i % BITS))
+        for word in range(n_words):
+            even = sides.even[i, word] & undrawn[word]
+            if even != 0:
+                won = np.int64(rng.random() * 2.0**BITS) & even
+                wins[i] += count_bits(won)
+                add(digits[word], even & ~won)
+            uneven, j = undrawn[word] & ~even, word * BITS
+            while uneven != 0:
+                if uneven & 1:
+                    winner = i if rng.random() < sides.chance[i, j] else j
+                    wins[winner] += 1
+                uneven, j = uneven >> 1, j + 1
+    for j in np.flatnonzero(candidates):
+        for digit in range(digits.shape[1]):
+            wins[j] += ((digits[j // BITS, digit] >> (j % BITS)) & 1) << digit
+    return np.where(candidates, wins, -1)
+
+
+@compiled
+def pack(mask):
+    """Return a mask as bits of whole numbers, BITS each."""
+    words = np.zeros((len(mask) - 1) // BITS + 1, np.int64)
+    for j in range(len(mask)):
+        words[j // BITS] |= np.int64(mask[j]) << (j % BITS)
+    return words
+
+
+@compiled
+def count_bits(word):
+    """Return the number of ones: by pairs of bits, by fours and eights, then the sum of bytes."""
+    word = word - ((word >> 1) & 0x5555555555555555)
+    word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
+    return ((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F) % 255
+
+
+@compiled
+def add(digits, ones):
+    """Add one to each of many binary numbers: carry from their first digits to the next."""
+    digit = 0
+    while ones != 0:
+        carried = digits[digit] & ones
+        digits[digit] ^= ones
+        ones = carried
+        digit += 1
 
 
 @compiled
@@ -147,8 +205,17 @@ class DTS(PairPolicy):
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
-        chance = np.full((n_arms, n_arms), 0.5)  # of a prior alone: it is symmetric
-        return Memory(float(self.alpha), self.plus, chance, np.zeros(1, np.int64))
+        every_arm = pack(np.ones(n_arms, np.bool_))
+        return Memory(
+            alpha=float(self.alpha),
+            plus=self.plus,
+            decided=no_decided_pairs(n_arms),
+            sides=Sides(
+                chance=np.full((n_arms, n_arms), 0.5),  # of a prior alone: it is symmetric
+                even=np.tile(every_arm, (n_arms, 1)),
+                digits=np.zeros((len(every_arm), n_arms.bit_length()), np.int64),
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Every policy of pairs on the suite, ranked: ``python -m benchmarks.arena`` (``make arena``).
+"""Policies of pairs on fresh problems, ranked: ``python -m benchmarks.arena`` (``make arena``).
 
 Every finished cell (problem, policy, horizon, block of runs) is a line of a file in .validation/,
 so that a run that was killed goes on where it was. A full run writes docs/validation/arena.md, its
@@ -21,32 +21,32 @@ from rich.progress import track
 from bayesduel.system.atomic_write import write_text
 from benchmarks.arena.page import leaderboard, write_page
 from benchmarks.arena.suite import PROBLEMS, problem_named
-from benchmarks.pivot_index import POSTERIOR
 from benchmarks.tables import show
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
 from benchmarks.validation.records import FOLDER, append, key_of, read_records
 
-# Do not play: those that aim at weak or Borda regret, and those that take milliseconds a duel.
-ABSENT = {"BeatTheWinner", "DEXP3", "UCB1", *POSTERIOR}
+# Named before the run: the first twelve of the arena of 2026-11-26 but CWRMED, which has a linear
+# programme to solve, and RUCB, CCB, VersatileDB and Uniform, which are well known.
+POLICIES = (
+    "PivotIndex SelfSparring DTS DTSPlus SupKLUCB RMED1 RMED2 RMED2FH WinnerStays TrackAndStop "
+    "ECWRMED RUCB CCB VersatileDB Uniform"
+).split()
+LONG = "PivotIndex SelfSparring DTS DTSPlus RMED1 RMED2FH ECWRMED".split()  # play T = 100,000, too
 SETTINGS = {"WinnerStays": {"regret": "strong"}}  # all others play with their defaults
 RUNS = 2  # of a block
-BLOCKS = {1_000: 1, 10_000: 4, 100_000: 2}  # by horizon; that of 1,000 is for speeds alone
-MOST = {10_000: 100.0, 100_000: 20.0}  # microseconds a duel before, for a policy to play at T
+BLOCKS = {10_000: 2, 100_000: 1}  # by horizon
 KEPT = Path("benchmarks/validation/measured/arena-0.jsonl.gz")
 PAGE = Path("docs/validation/arena.md")
-QUICK = ["mslr-5", "thurstone_cyclic-6"]
+QUICK = ["mslr-5", "thurstone_cyclic-6-1"]
 
 
 def experiment(name: str, problems: list[str], horizons: list[int]) -> Experiment:
     """Return the cells of the arena, few arms first; policies meet the same seeds."""
-    from bayesduel.cli.parse import known_policies
-
     cells = tuple(
         {"problem": problem, "policy": policy, "horizon": horizon}
         for horizon in horizons
         for problem in sorted(problems, key=lambda problem: problem_named(problem).n_arms)
-        for policy in known_policies("pairs")
-        if policy not in ABSENT
+        for policy in (POLICIES if horizon == min(BLOCKS) else LONG)
     )
     return Experiment(
         name=name, title="", question="", target="", cells=cells, run=play,
@@ -73,54 +73,21 @@ def play(cell: Cell, seed: int) -> Record:
     }
 
 
-def playing(own: Experiment, found: dict[str, dict[int, Record]]) -> list[Cell]:
-    """Return the cells that are played, by the speeds in the first blocks."""
-    us: dict[tuple[str, int], dict[str, float]] = {}
-    for cell in own.cells:
-        if problem_named(cell["problem"]).n_segments > 1:
-            continue  # what passes between segments would count as time of the policy
-        if 0 in (records := found[key_of(cell)]):
-            told = us.setdefault((cell["policy"], cell["horizon"]), {})
-            told[cell["problem"]] = records[0]["us"]
-    return [cell for cell in own.cells if _plays(cell, us)]
-
-
-def _plays(cell: Cell, us: dict[tuple[str, int], dict[str, float]]) -> bool:
-    """Return whether the speeds, us a duel by policy and horizon and problem, let a policy play."""
-    probe, short, long = BLOCKS
-    own, horizon = problem_named(cell["problem"]).n_arms, min(cell["horizon"], short)
-    slow = (
-        taken > MOST[short] and (arms < own or (arms == own and told < horizon))
-        for told in (probe, short)
-        for name, taken in us.get((cell["policy"], told), {}).items()
-        for arms in [problem_named(name).n_arms]
-    )
-    before = us.get((cell["policy"], short), {}).get(cell["problem"], 0.0)
-    return not any(slow) and (cell["horizon"] < long or before <= MOST[long])
-
-
 def complete(own: Experiment, blocks: int, seed: int, workers: int) -> list[tuple[Cell, Any]]:
-    """Play what is missing of the blocks; return the cells that play, with records by block."""
+    """Play what is missing of the blocks; return the cells with their records by block."""
     found = read_records(own, seed)
-    batches = [
-        (block, horizon, n_arms)
-        for block in range(blocks)
+    missing = [
+        delayed(_played)(cell, block, seed_of(own, cell, block, seed))
         for horizon in dict.fromkeys(cell["horizon"] for cell in own.cells)
-        if block < BLOCKS[horizon]
-        for n_arms in sorted({problem_named(cell["problem"]).n_arms for cell in own.cells})
+        for block in range(min(blocks, BLOCKS[horizon]))
+        for cell in own.cells
+        if cell["horizon"] == horizon and block not in found[key_of(cell)]
     ]
     with Parallel(workers, return_as="generator_unordered") as pool:
-        for block, horizon, n_arms in track(batches, own.name):
-            missing = [
-                delayed(_played)(cell, block, seed_of(own, cell, block, seed))
-                for cell in playing(own, found)
-                if (cell["horizon"], problem_named(cell["problem"]).n_arms) == (horizon, n_arms)
-                and block not in found[key_of(cell)]
-            ]
-            for entry in pool(missing):
-                append(own, seed, entry)
-                found[entry["cell"]][block] = entry
-    return [(cell, found[key_of(cell)]) for cell in playing(own, found)]
+        for entry in track(pool(missing), own.name, total=len(missing)):
+            append(own, seed, entry)
+            found[entry["cell"]][entry["replicate"]] = entry
+    return [(cell, found[key_of(cell)]) for cell in own.cells]
 
 
 def _played(cell: Cell, block: int, seed: int) -> Record:
@@ -136,7 +103,7 @@ def main(quick: bool, only_page: bool, seed: int, workers: int) -> None:
     """Play what is missing of the arena, then rank the policies."""
     name, problems, horizons = "arena", PROBLEMS, list(BLOCKS)
     if quick:
-        name, problems, horizons = "arena_quick", QUICK, horizons[:2]
+        name, problems, horizons = "arena_quick", QUICK, horizons[:1]
     stored = FOLDER / f"{name}-{seed}.jsonl"
     if not (quick or seed or stored.exists()) and KEPT.exists():
         FOLDER.mkdir(exist_ok=True)

@@ -51,14 +51,14 @@ def test_the_side_of_a_pair_has_the_probability_of_its_posterior(prior):
     for k in range(300):
         i, j = rng.choice(5, 2, replace=False)
         record(belief, (i, j), float(rng.random() < 0.8))
-        refresh(belief, memory)
+        refresh(memory.sides, belief.wins, prior, belief.last, 1)
         if k % 60 == 59:
-            refresh(belief, at_once)
+            refresh(at_once.sides, belief.wins, prior, belief.last, 60)
     law = stats.beta(prior + belief.wins[above], prior + belief.wins.T[above]).sf(0.5)
-    for found in (memory.chance, at_once.chance):
+    for found in (memory.sides.chance, at_once.sides.chance):
         np.testing.assert_allclose(found[above], law, rtol=1e-10)
     candidates = np.array([True, False, True, True, False])
-    drawn = np.array([sampled_wins(memory.chance, candidates, rng) for _ in range(20_000)])
+    drawn = np.array([sampled_wins(memory.sides, candidates, rng) for _ in range(20_000)])
     assert (drawn[:, ~candidates] == -1).all()
     chance = np.zeros((5, 5))
     chance[above] = law
