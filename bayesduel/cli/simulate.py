@@ -131,6 +131,8 @@ def command(
         of_pairs = all(one.setting == "pairs" for one in played.values())
         if keeps_pairs(cost) and of_pairs and settings["detail"] == "auto":
             settings["detail"] = "pairs"
+        if of_pairs and output is None:
+            settings["recommend"] = "end"  # what is printed and plotted is regret
         chosen = policies_of(policies, None)
     else:
         settings |= {"index": index, "k": k}

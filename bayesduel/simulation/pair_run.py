@@ -20,6 +20,7 @@ class PairRun(Run):
     def begin(self, plan: Mapping[str, Any]) -> None:
         policy, n_arms = self.policy, self.problem.n_arms
         self.pairs = plan["pairs"]
+        self.asked_first = 0 if plan.get("recommend") != "end" else len(self.times) - 1
         self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         P = self.problem.P[..., self.arms[:, None], self.arms]
         self.truths = np.ascontiguousarray(P.reshape(-1, n_arms, n_arms))  # of the segments
@@ -113,22 +114,26 @@ class PairRun(Run):
 
     def record(self, place: int) -> None:
         self._tally("", place)
+        if place < self.asked_first:
+            self.arrays["recommended"][place] = -1
+            return
         best = recommend(self.policy, self.belief, self.memory)
         self.arrays["recommended"][place] = self.arms[best]
 
     def _tally(self, name: str, place: int) -> None:
         """Enter the tallies so far in the arrays whose names end so."""
         back = np.argsort(self.arms)
-        wins, alone = (self.later or self.belief).wins[np.ix_(back, back)], self.self_duels[back]
+        wins, alone = (self.later or self.belief).wins, self.self_duels[back]
         self.arrays["self_duels" + name][place] = alone
-        self.arrays["duels" + name][place] = wins.sum(0) + wins.sum(1) + 2 * alone
+        self.arrays["duels" + name][place] = (wins.sum(0) + wins.sum(1))[back] + 2 * alone
         if self.pairs:
-            self.arrays["wins" + name][place] = wins
-        elif not name:
-            self.arrays["wins"][...] = wins
+            self.arrays["wins" + name][place] = wins[np.ix_(back, back)]
 
     def finish(self) -> None:
         """Record when the policy identified a winner, -1 if it did not, and the duels."""
+        if not self.pairs:
+            back = np.argsort(self.arms)
+            self.arrays["wins"][...] = (self.later or self.belief).wins[np.ix_(back, back)]
         answer = self.policy.answer(self.memory)
         self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
         if "notes" in self.options:

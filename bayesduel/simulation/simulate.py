@@ -53,6 +53,7 @@ def simulate(
     detail: Literal["auto", "pairs", "arms", "duels"] = "auto",
     index: bool = False,
     batch: int = 1,
+    recommend: Literal["always", "end"] = "always",
     permute: bool = True,
     workers: int | None = None,
     backend: Literal["processes", "dask"] = "processes",
@@ -106,6 +107,10 @@ def simulate(
         adaptivity): its rule reads the belief of the batch's start. Rules that learn from the
         outcomes of single duels (``BeatTheMean``, ``DEXP3``, ``MultiSBM``, ``POCOWISTA``, ...)
         learn nothing from several at once. For duels of arms without `k`.
+    recommend
+        When policies of arms are asked which arm they would name: at every recorded time, or at
+        the horizon alone ("end": `recommended` is -1 before). Of 1,000 arms an answer takes 0.02
+        to 3.5 s, and regret needs none. For duels of arms without `k`.
     permute
         Whether each replication shows the arms in a random order; the trace has them in the
         problem's own.
@@ -172,6 +177,7 @@ def simulate(
     check_flag(index, "index")
     check_flag(permute, "permute")
     batch = whole(batch, "batch", 1)
+    check_one_of(recommend, "recommend", ("always", "end"))
     if progress is not None:
         check_flag(progress, "progress")
     out = None if out is None else path_of(out, "out")
@@ -182,12 +188,19 @@ def simulate(
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
         if batch != 1 and problem.setting != "pairs":
             raise ValueError(f"batch should be 1 for {problem.setting}, got {batch}")
+        if recommend != "always" and problem.setting != "pairs":
+            raise ValueError(
+                f"recommend should be 'always' for {problem.setting}, got {recommend!r}"
+            )
         plan[-1].update({"batch": batch} if batch > 1 else {})
+        plan[-1].update({"recommend": recommend} if recommend != "always" else {})
     else:
         if not isinstance(detail, str) or detail != "auto":
             raise ValueError(f"detail should be 'auto' with k, got {shown_value(detail)}")
         if batch != 1:
             raise ValueError(f"batch should be 1 with k, got {batch}")
+        if recommend != "always":
+            raise ValueError(f"recommend should be 'always' with k, got {recommend!r}")
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan

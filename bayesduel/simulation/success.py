@@ -215,6 +215,11 @@ def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.Dat
 def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended arms lack of the best score."""
     named, problem = trace["trace"].dataset["recommended"].load(), trace["problem"].dataset
+    if (named < 0).any():
+        raise ValueError(
+            "trace should say what policies recommend at every time "
+            '(simulate with recommend="always"), got one that says it at the end alone'
+        )
     lacks = _arm_lacks(problem, criterion or "copeland")
     cost, at = problem["P"].isel(opponent=0, drop=True).copy(data=lacks), segment_at(trace)
     cost = cost if at is None else cost.isel(segment=at)
