@@ -54,6 +54,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
             plot_preference plot_prior_predictive plot_ranking plot_ranks plot_ratings
             plot_residuals plot_sources plot_winners
         """,
+        "plots.policies": "plot_policies plot_profiles",
         "plots.regret": "plot_regret",
         "plots.success": "plot_success",
         "policies": """
@@ -89,6 +90,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "reporting.report": "report",
         "reporting.site": "site",
         "simulation": "open_trace simulate",
+        "simulation.policy_comparison": "compare_policies",
         "simulation.regret": "regret regret_difference",
         "simulation.regret_lower_bound": "least_duels least_slope",
         "simulation.success": "opportunity_cost success_difference success_rate",

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.system.arguments import check_range
 
-__all__ = ["Z95", "check_ci_prob", "eti", "rejected", "wilson", "with_interval"]
+__all__ = ["Z95", "adjusted", "check_ci_prob", "eti", "rejected", "wilson", "with_interval"]
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
@@ -84,6 +84,23 @@ def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.nda
         centre = (k + Z95**2 / 2) / (n + Z95**2)
         half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def adjusted(p: Any) -> np.ndarray:
+    """Return p-values adjusted by Holm's procedure: those up to a level are rejected at it.
+
+    p: shape (n,), in any order.
+
+    References
+    ----------
+    As for :func:`rejected`.
+    """
+    p = np.asarray(p, dtype=float)
+    order = np.argsort(p)
+    ascending = p[order] * (len(p) - np.arange(len(p)))
+    found = np.empty(len(p))
+    found[order] = np.minimum(np.maximum.accumulate(ascending), 1.0)
+    return found
 
 
 def rejected(p: Any, level: float) -> int:

@@ -6,24 +6,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
 from bayesduel.preference import condorcet_winner, copeland_scores
 from benchmarks.arena import __main__ as arena
-from benchmarks.arena.page import claims, findings, leaderboard
-from benchmarks.arena.suite import FAMILIES, PROBLEMS, problem_named
-from benchmarks.validation.records import key_of
+from benchmarks.arena.page import GROUPS, claims, findings, leaderboard
+from benchmarks.arena.suite import FAMILIES, FIRST, LITERATURE, PROBLEMS, problem_named
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.plain
 
 
-def test_the_suite_has_forty_six_distinct_problems_in_seven_families():
+def test_each_family_has_twenty_distinct_fresh_problems():
     fixed = [name for name in PROBLEMS if name not in FAMILIES["changing"]]
     matrices = {np.asarray(problem_named(name).P).tobytes() for name in fixed}
-    assert (len(FAMILIES), len(PROBLEMS), len(matrices)) == (7, 46, 40)
-    changing = {problem_named(name) for name in FAMILIES["changing"]}
-    assert len(changing) == 6
-    assert all(problem.n_segments > 1 for problem in changing)
+    assert {len(names) for names in FAMILIES.values()} == {20}
+    assert len(set(PROBLEMS)) == len(PROBLEMS) == 7 * 20 + len(LITERATURE)
+    assert len(matrices) == len(fixed)
+    assert all(problem_named(name).n_segments > 1 for name in FAMILIES["changing"])
+
+
+def test_no_fresh_problem_has_a_seed_that_was_used_before():
+    """Those of the earlier arena began at 20261126, those of the policy's trials at 9000."""
+    assert FIRST > 20261126 + 1000 and FIRST > 9000 + 100 * 36 + 1000
 
 
 def test_the_problems_of_a_family_are_what_its_name_says():
@@ -33,21 +38,20 @@ def test_the_problems_of_a_family_are_what_its_name_says():
     }
     assert all(won["Condorcet winner"] + won["Bradley-Terry"])
     assert not any(won["no Condorcet winner"])
-    for name, n_winners in {"winners_3-9": 3, "winners_5-15": 5}.items():
+    for name in FAMILIES["three winners in a cycle"]:
         scores = copeland_scores(problem_named(name).P)
-        assert (scores == scores.max()).sum() == n_winners
+        assert (scores == scores.max()).sum() == 3
+    for name in FAMILIES["near ties"]:
+        P = problem_named(name).P
+        assert np.abs(P - 0.5).max() < 0.15  # five sd of 0.1 logits apart, or a fifth of 1/2
 
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Let three policies play up to 80 duels in an empty folder."""
-    from bayesduel.cli.parse import known_policies
-
+    """Let three policies play up to 40 duels in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    few = {"DTS", "SelfSparring", "Uniform"}
-    monkeypatch.setattr(arena, "ABSENT", known_policies("pairs").keys() - few)
-    monkeypatch.setattr(arena, "BLOCKS", {40: 1, 80: 2, 160: 1})
-    monkeypatch.setattr(arena, "MOST", {80: 1e9, 160: 1e9})
+    monkeypatch.setattr(arena, "POLICIES", ["DTS", "SelfSparring", "Uniform"])
+    monkeypatch.setattr(arena, "BLOCKS", {40: 1})
 
 
 def test_a_killed_run_loses_one_cell_and_ends_with_the_same_table(small, monkeypatch):
@@ -58,42 +62,26 @@ def test_a_killed_run_loses_one_cell_and_ends_with_the_same_table(small, monkeyp
     whole = CliRunner().invoke(arena.main, ["--quick", "--workers", "1"], catch_exceptions=False)
     stored = arena.FOLDER / "arena_quick-0.jsonl"
     lines = stored.read_bytes()
-    assert len(played) == lines.count(b"\n") == 2 * 2 * 3
+    assert len(played) == lines.count(b"\n") == 2 * 3
     stored.write_bytes(lines[:-30])  # cut off within the last line
     again = CliRunner().invoke(arena.main, ["--quick", "--workers", "1"], catch_exceptions=False)
-    assert len(played) == 2 * 2 * 3 + 1
+    assert len(played) == 2 * 3 + 1
     assert "SelfSparring" in whole.output
     assert table_in(again.output) == table_in(whole.output)
 
 
 def table_in(output: str) -> str:
     """Return what stands after the bar of progress."""
-    return output[output.index("T = 80") :]
-
-
-def test_a_slow_policy_is_left_out_where_there_are_as_many_arms_or_more():
-    problems = ["mslr-5", "arxiv-6", "tennis-8", "sushi-16"]
-    own = arena.experiment("arena", problems, list(arena.BLOCKS))
-    us = {("mslr-5", 1_000): 1.0, ("tennis-8", 1_000): 1e3, ("mslr-5", 10_000): 30.0}
-    found = {
-        key_of(cell): {0: {"us": us[key]}} if key in us and cell["policy"] == "DTS" else {}
-        for cell in own.cells
-        for key in [(cell["problem"], cell["horizon"])]
-    }
-    cells = [c for c in arena.playing(own, found) if c["policy"] == "DTS"]
-    assert [(c["problem"], c["horizon"]) for c in cells] == [
-        *(("mslr-5", 1_000), ("arxiv-6", 1_000), ("tennis-8", 1_000)),
-        *(("mslr-5", 10_000), ("arxiv-6", 10_000), ("arxiv-6", 100_000)),
-    ]
+    return output[output.index("T = 40") :]
 
 
 def test_the_policy_with_less_regret_is_first():
     done = [
         ({"problem": problem, "policy": policy, "horizon": 10}, {0: {"regret": runs, "us": 1.0}})
-        for problem in FAMILIES["real"]
+        for problem in LITERATURE
         for policy, runs in {"B": [2.0, 3.0], "A": [1.0, 2.0], "C": [3.0, 4.0]}.items()
     ]
-    rows = leaderboard(done, 10)
+    rows = leaderboard(done, 10, LITERATURE)
     assert [row["policy"] for row in rows] == ["A", "B", "C"]
     assert [row["ratio"] for row in rows] == ["1.00", f"{5 / 3:.2f}", f"{7 / 3:.2f}"]
     assert rows[0]["P(best)"] == "1.00" and rows[0]["lower"] > rows[1]["rating"]
@@ -102,27 +90,49 @@ def test_the_policy_with_less_regret_is_first():
 def test_a_policy_of_few_runs_is_not_rated():
     done = [
         ({"problem": problem, "policy": policy, "horizon": 10}, {0: {"regret": runs, "us": 1.0}})
-        for place, problem in enumerate(FAMILIES["real"][:3])
+        for place, problem in enumerate(LITERATURE[:3])
         for policy, runs in {"A": [1.0, 2.0], "B": [2.0, 3.0], "few": [0.5, 0.5]}.items()
         if policy != "few" or place == 0
     ]
-    assert [row["policy"] for row in leaderboard(done, 10, fewest=3)] == ["A", "B"]
-    assert len(leaderboard(done, 10)) == 3
+    assert [row["policy"] for row in leaderboard(done, 10, LITERATURE, fewest=3)] == ["A", "B"]
+    assert len(leaderboard(done, 10, LITERATURE)) == 3
+
+
+def test_the_ratio_to_ours_is_that_of_the_problems_with_its_interval():
+    rng = np.random.default_rng(0)
+    done = [
+        (
+            {"problem": problem, "policy": policy, "horizon": 10},
+            {0: {"regret": (times * rng.gamma(20.0, size=2)).tolist(), "us": 1.0}},
+        )
+        for problem in LITERATURE
+        for policy, times in {"PivotIndex": 1.0, "half": 0.5, "same": 1.0}.items()
+    ]
+    rows = {row["policy"]: row for row in leaderboard(done, 10, LITERATURE)}
+    logs = [
+        np.log(np.mean(half[0]["regret"]) / np.mean(ours[0]["regret"]))
+        for (_, ours), (_, half) in zip(done[::3], done[1::3], strict=True)
+    ]
+    low, high = np.exp(stats.ttest_1samp(logs, 0).confidence_interval())
+    shown = f"{np.exp(np.mean(logs)):.2f} [{low:.2f}, {high:.2f}]"
+    assert rows["half"]["to PivotIndex"] == shown
+    assert rows["half"]["less regret"] == "half"
+    assert rows["same"]["less regret"] == "not distinguishable"
 
 
 def test_findings_and_claims_are_those_of_the_tables():
     order = ("PivotIndex", "DTS", "DTSPlus", "RMED1", "RUCB", "Uniform")
-    rows = [
-        {"policy": policy, "rating": 9, "lower": 8, "upper": 10, "P(best)": "0.99", "problems": 40}
-        for policy in order
-    ]
-    tables = {T: dict.fromkeys(["all problems", *FAMILIES], rows) for T in (10_000, 100_000)}
-    assert (
-        findings(tables).count("is that of PivotIndex (9 (8 to 10); 0.99), the second that of DTS")
-        == 2
-    )
-    assert "| PivotIndex is first overall | holds | holds |" in claims(tables)
-    assert "| overall DTSPlus is above DTS | fails | fails |" in claims(tables)
+    given = {"rating": 9, "lower": 8, "upper": 10, "P(best)": "0.99", "problems": 40}
+    rows = [{"policy": policy, **given, "less regret": "PivotIndex"} for policy in order]
+    rows[0]["less regret"] = ""
+    rows[1]["less regret"] = "DTS"
+    tables = {T: dict.fromkeys(GROUPS, rows) for T in (10_000, 100_000)}
+    said = findings(tables)
+    assert said.count("the highest rating is that of PivotIndex, 9 (8 to 10)") == 2 * len(GROUPS)
+    assert said.count("Less regret than PivotIndex: DTS.") == 2 * len(GROUPS)
+    assert "| PivotIndex is first on all fresh problems | holds |" in claims(tables)
+    assert "| PivotIndex is not first with a Condorcet winner | fails |" in claims(tables)
+    assert "| overall DTSPlus is above DTS | fails |" in claims(tables)
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ def record_pull(belief, arm, success):
         if belief.row_of[arm] < 0:
             row = new_row(belief, x)  # may empty the window, and with it what row_of says
             belief.row_of[arm] = row
-        enter(belief, belief.row_of[arm], x, success)
+        enter(belief, belief.row_of[arm], x, success, 1.0)
 
 
 @compiled
@@ -170,7 +170,7 @@ def record_aimed(belief, aim, success):
     belief.n_pulls[0] += 1
     if belief.learns:
         again = again and n_rows > 0 and (belief.rows[n_rows - 1] == aim).all()
-        enter(belief, n_rows - 1 if again else new_row(belief, aim), aim, success)
+        enter(belief, n_rows - 1 if again else new_row(belief, aim), aim, success, 1.0)
 
 
 @compiled
@@ -183,7 +183,7 @@ def record_duel(belief, i, j, won):
     belief.successes[i if won > 0 else j] += 1
     if i != j and belief.learns:
         x = belief.attributes[i] - belief.attributes[j]
-        enter(belief, new_row(belief, x), x, won)
+        enter(belief, new_row(belief, x), x, won, 1.0)
 
 
 @compiled
@@ -194,8 +194,8 @@ def record_weighted(belief, x, won, weight):
 
 
 @compiled
-def enter(belief, row, x, success, weight=1.0):
-    """Update the posterior by one reward of the direction `x`, which is in `row`."""
+def enter(belief, row, x, success, weight):
+    """Update the posterior by one reward of the direction `x`, which is in `row`, of a weight."""
     belief.tries[row] += weight
     belief.paid[row] += weight * success
     n_pulls = belief.n_pulls[0]

@@ -59,6 +59,7 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.check": "bayesduel.criticism.check.Check",
     "bayesduel.compare_models": "bayesduel.criticism.compare.Comparison",
     "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
+    "bayesduel.compare_policies": "xarray.Dataset",
     "bayesduel.fit": "xarray.DataTree",
     "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
     "bayesduel.prior_predictive": "xarray.DataTree",
@@ -80,6 +81,10 @@ EXAMPLES = {  # how what a plot shows is made
 >>> check = bd.check_margins(fit, draws=100)""",
     "bayesduel.compare_models": """
 >>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))""",
+    "bayesduel.compare_policies": """
+>>> policies = [bd.Uniform(), bd.RUCB()]
+>>> trace = bd.simulate(policies, ["cyclic-4", "mslr-5"], 500, replications=5, seed=0)
+>>> comparison = bd.compare_policies(trace, resamples=100)""",
     "bayesduel.criticism.calibration.held_out": """
 >>> from bayesduel.criticism.calibration import held_out
 >>> calibration = held_out(bd.datasets.load("springall"))""",

@@ -16,7 +16,7 @@ the pair that met alone.
 """
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -122,12 +122,13 @@ def sampled_wins(sides, candidates, rng):
                 won = np.int64(rng.random() * 2.0**BITS) & even
                 wins[i] += count_bits(won)
                 add(digits[word], even & ~won)
-            uneven, j = undrawn[word] & ~even, word * BITS
-            while uneven != 0:
+            uneven = undrawn[word] & ~even
+            for j in range(word * BITS, n_arms):
+                if uneven == 0:
+                    break
                 if uneven & 1:
-                    winner = i if rng.random() < sides.chance[i, j] else j
-                    wins[winner] += 1
-                uneven, j = uneven >> 1, j + 1
+                    wins[i if rng.random() < sides.chance[i, j] else j] += 1
+                uneven >>= 1
     for j in np.flatnonzero(candidates):
         for digit in range(digits.shape[1]):
             wins[j] += ((digits[j // BITS, digit] >> (j % BITS)) & 1) << digit
@@ -154,12 +155,12 @@ def count_bits(word):
 @compiled
 def add(digits, ones):
     """Add one to each of many binary numbers: carry from their first digits to the next."""
-    digit = 0
-    while ones != 0:
+    for digit in range(len(digits)):
         carried = digits[digit] & ones
         digits[digit] ^= ones
         ones = carried
-        digit += 1
+        if ones == 0:
+            return
 
 
 @compiled

@@ -21,7 +21,7 @@ from bayesduel.beliefs.item_belief import ItemSet
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import numbers
+from bayesduel.system.arguments import check_one_of, numbers
 from bayesduel.system.settings import Settings
 
 __all__ = ["Contexts", "ContextualDuels", "draw_contexts", "win_chance"]
@@ -33,6 +33,8 @@ class Contexts(NamedTuple):
     """How compiled code draws and judges the items of a round."""
 
     ball: bool  # whether contexts are uniform in the unit ball; otherwise standard normal
+    # Contexts of a table, one of which each item of a round has, shape (N, n); N = 0 without one.
+    table: np.ndarray
     link: int  # place in ``LINKS``
     preference: np.ndarray  # shape (n,)
     rng: np.random.Generator
@@ -42,7 +44,12 @@ class Contexts(NamedTuple):
 def draw_contexts(contexts, attributes, utility, worth):
     """Draw a round: write its contexts (m, n), and the utility and the worth of each item (m,)."""
     m, n = attributes.shape
-    drawn = contexts.rng.standard_normal((m, n))
+    if len(contexts.table) > 0:
+        drawn = np.empty((m, n))
+        for k in range(m):
+            drawn[k] = contexts.table[contexts.rng.integers(0, len(contexts.table))]
+    else:
+        drawn = contexts.rng.standard_normal((m, n))
     if contexts.ball:
         for k in range(m):
             drawn[k] *= contexts.rng.random() ** (1 / n) / sqrt(drawn[k] @ drawn[k])
@@ -75,7 +82,9 @@ class ContextualDuels(Settings, Problem):
     n_attributes
         Length of a context, at least 1.
     contexts
-        "normal", standard normal, or "ball", uniform in the unit ball.
+        "normal", standard normal, or "ball", uniform in the unit ball; or a table of contexts,
+        shape (N, n_attributes), N >= 2, finite: each item of a round has a row of it, drawn with
+        replacement.
     link
         "logistic", "probit" or "linear", the chance to win by the difference in utility.
     norm
@@ -89,11 +98,18 @@ class ContextualDuels(Settings, Problem):
     >>> trace = bd.simulate(bd.CoLSTIM(), family, 100, seed=0)
     >>> bd.regret(trace).name, bd.regret(trace, "weak").name
     ('item_duel', 'weak')
+
+    Contexts of a table of one's own:
+
+    >>> users = np.random.default_rng(0).random((40, 3))
+    >>> family = bd.problems.ContextualDuels(n_arms=5, n_attributes=3, contexts=users)
+    >>> bd.simulate(bd.MaxInP(), family, 100, seed=0)["trace"]["worth"].shape
+    (1, 1, 61)
     """
 
     n_arms: int = 10
     n_attributes: int = 5
-    contexts: Literal["normal", "ball"] = "normal"
+    contexts: Any = "normal"
     link: Literal["logistic", "probit", "linear"] = "logistic"
     norm: float = 1.0
     preference: tuple[float, ...] | None = None
@@ -109,6 +125,17 @@ class ContextualDuels(Settings, Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.contexts, str):
+            rows = numbers(self.contexts, "contexts")
+            if rows.ndim != 2 or len(rows) < 2 or rows.shape[1] != self.n_attributes:
+                raise ValueError(
+                    f"contexts should have shape (N, {self.n_attributes}), N >= 2, got {rows.shape}"
+                )
+            if not np.isfinite(rows).all():
+                raise ValueError("contexts should be finite, got others")
+            object.__setattr__(self, "contexts", tuple(map(tuple, rows.tolist())))
+        else:
+            check_one_of(self.contexts, "contexts", ("normal", "ball"))
         if self.preference is not None:
             z = np.array(numbers(self.preference, "preference"))
             if z.shape != (self.n_attributes,) or not np.isfinite(z).all():
@@ -121,7 +148,10 @@ class ContextualDuels(Settings, Problem):
     @property
     def name(self) -> str:
         """The name in plots and traces."""
-        made = f"{self.n_arms:,} of {self.n_attributes}, {self.contexts}, {self.link}"
+        drawn = self.contexts
+        if not isinstance(drawn, str):
+            drawn = f"{len(drawn):,} contexts"
+        made = f"{self.n_arms:,} of {self.n_attributes}, {drawn}, {self.link}"
         return f"contextual-duels ({made})"
 
     @property
@@ -142,6 +172,8 @@ class ContextualDuels(Settings, Problem):
         """Expected worth of an item drawn at random, less than 0."""
         from scipy import integrate, stats
 
+        if not isinstance(self.contexts, str):
+            return self._typical_of_table()
         half = (self.n_attributes + 1) / 2  # a coordinate in the ball is a scaled Beta
         law = stats.norm if self.contexts == "normal" else stats.beta(half, half, -1, 2)
         m, length = self.n_arms, self.norm
@@ -150,10 +182,18 @@ class ContextualDuels(Settings, Problem):
         largest, _ = integrate.quad(lambda x: 1 - law.cdf(x) ** m - law.cdf(-x) ** m, 0, np.inf)
         return -length * float(largest)
 
+    def _typical_of_table(self) -> float:
+        """Return the mean utility of a row less the mean of the largest of a round's rows."""
+        utility = np.sort(np.array(self.contexts) @ np.array(self.preference, float))
+        below = np.linspace(0.0, 1.0, len(utility) + 1) ** self.n_arms
+        return float(utility.mean() - utility @ np.diff(below))
+
     def rounds(self, rng: np.random.Generator) -> Contexts:
         """Return how compiled code draws the items of each round by `rng`."""
         z = np.array(self.preference, float)
-        return Contexts(self.contexts == "ball", LINKS.index(self.link), z, rng)
+        given = not isinstance(self.contexts, str)
+        table = np.array(self.contexts) if given else np.empty((0, self.n_attributes))
+        return Contexts(self.contexts == "ball", table, LINKS.index(self.link), z, rng)
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a problem of the family; itself, if its preference vector is given."""

@@ -10,7 +10,7 @@ Saha, Koren & Mansour, "Adversarial Dueling Bandits", ICML 2021: any sequence of
 fixed before the first duel. Their adversaries of the proofs and experiments could not be read.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +36,8 @@ class PiecewiseStationary(ArmsProblem):
     ----------
     P
         What each segment is played on, in turn: matrices, shape (K, K), names of problems, problems
-        of pairs or logs, of the same arms. Kept as an array, shape (S, K, K).
+        of pairs (with ties, too) or logs, of the same arms; or a function, ``P(t)``, of which each
+        segment has the value at its first duel. Kept as an array, shape (S, K, K).
     changes
         Changepoints: the duel, counted from 1, with which each segment after the first begins,
         increasing, length S - 1.
@@ -49,6 +50,15 @@ class PiecewiseStationary(ArmsProblem):
     >>> trace = bd.simulate(bd.Uniform(), problem, horizon=1000, seed=0)
     >>> trace["problem"]["P"].dims
     ('segment', 'arm', 'opponent')
+
+    A preference that falls with every tenth duel:
+
+    >>> def falling(t):
+    ...     first = 0.9 - 0.8 * t / 1000
+    ...     return [[0.5, first], [1 - first, 0.5]]
+    >>> problem = bd.problems.PiecewiseStationary(falling, range(11, 1001, 10))
+    >>> problem.P[[0, 50, 99], 0, 1].round(2)
+    array([0.9 , 0.5 , 0.11])
     """
 
     P: Any
@@ -57,29 +67,36 @@ class PiecewiseStationary(ArmsProblem):
     arms: tuple[str, ...] = ()
     source: str = ""
     setting: ClassVar[str] = "pairs"
+    ties: np.ndarray | None = field(default=None, init=False)  # of each segment, shape (S, K, K)
 
     def __post_init__(self) -> None:
-        parts = [as_problem(one) for one in listed(self.P, "P")]
+        changes = tuple(whole(one, "changes", 2) for one in listed(self.changes, "changes"))
+        given = [self.P(start) for start in (1, *changes)] if callable(self.P) else self.P
+        parts = [as_problem(one) for one in listed(given, "P")]
         if len(parts) < 2:
             raise ValueError(f"P should hold two preference matrices at least, got {len(parts)}")
         for one in parts:
-            if one.setting != "pairs" or one.is_family or one.n_segments > 1 or one.may_tie:
-                raise ValueError(
-                    f"P should hold problems of one matrix each, without ties, got {one!r}"
-                )
+            if one.setting != "pairs" or one.is_family or one.n_segments > 1:
+                raise ValueError(f"P should hold problems of one matrix each, got {one!r}")
         if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
             raise ValueError(f"P should be of the same arms, got {[one.arms for one in parts]}")
         P = check_preference(np.stack([one.P for one in parts]))
-        changes = tuple(whole(one, "changes", 2) for one in listed(self.changes, "changes"))
         if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
             raise ValueError(
                 f"changes should be {len(P) - 1} increasing numbers, the first duels of the "
                 f"segments after the first, got {shown_value(self.changes)}"
             )
         P.setflags(write=False)
+        tied = [one.ties if one.may_tie else np.zeros_like(one.P) for one in parts]
+        ties = np.stack(tied) if any(one.may_tie for one in parts) else None
         object.__setattr__(self, "P", P)
+        object.__setattr__(self, "ties", ties)
         object.__setattr__(self, "changes", changes)
         object.__setattr__(self, "arms", checked_labels(self.arms or parts[0].arms, P.shape[-1]))
+
+    @property
+    def may_tie(self) -> bool:
+        return self.ties is not None
 
     @property
     def n_segments(self) -> int:  # type: ignore[override]
@@ -193,9 +210,9 @@ class RandomChanges(ChangingFamily):
         super().__post_init__()
         one = self.family
         sound = isinstance(one, Problem) and one.setting == "pairs" and one.n_segments == 1
-        if not sound or one.may_tie:
+        if not sound:
             raise TypeError(
-                "family should draw problems of one preference matrix, without ties, such as "
+                "family should draw problems of one preference matrix, such as "
                 f"RandomProblem(n_arms=5, generator=uniform), got {shown_value(one)}"
             )
 
@@ -207,6 +224,11 @@ class RandomChanges(ChangingFamily):
     @property
     def arms(self) -> tuple[str, ...]:
         return tuple(self.family.arms)
+
+    @property
+    def may_tie(self) -> bool:
+        """Whether duels may end in a tie."""
+        return bool(self.family.may_tie)
 
     @property
     def source(self) -> str:

@@ -35,7 +35,8 @@ class PairRun(Run):
         if plan.get("duels"):
             self.options["notes"] = np.zeros((int(self.times[-1]), 3), np.int32)
         if self.problem.may_tie:
-            self.options["ties"] = self.problem.ties[np.ix_(self.arms, self.arms)]
+            ties = self.problem.ties[..., self.arms[:, None], self.arms]
+            self.ties = np.ascontiguousarray(ties.reshape(-1, n_arms, n_arms))
         self.due = _due(policy.belief, 0)
         self.learns = self._learning()
         self.limit = min(self.learns, self.ends[0])
@@ -78,10 +79,13 @@ class PairRun(Run):
         if problem.n_segments == 1:
             return {name: ((*dims, *PAIR), values) for name, values in found.items()}
         by = (*dims, "segment")
-        return {"P": ((*by, *PAIR), found["P"]), "start": (by, starts)}
+        of_segments = {name: ((*by, *PAIR), values) for name, values in found.items()}
+        return {**of_segments, "start": (by, starts)}
 
     def play(self, last: int) -> None:
         state = (self.belief, self.memory, self.truths[self.segment], self.self_duels)
+        if self.problem.may_tie:
+            self.options["ties"] = self.ties[self.segment]
         self.loop(*state, self.done + 1, last, self.draws, self.coins, **self.options)
         self.done = last
 

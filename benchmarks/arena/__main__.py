@@ -120,7 +120,8 @@ def main(quick: bool, only_page: bool, seed: int, workers: int) -> None:
     blocks = 1 if quick else 0 if only_page else max(BLOCKS.values())
     done = complete(experiment(name, problems, horizons), blocks, seed, workers)
     if quick or seed:
-        show(f"T = {horizons[-1]:,} on {', '.join(problems)}", leaderboard(done, horizons[-1]))
+        rows = leaderboard(done, horizons[-1], problems)
+        show(f"T = {horizons[-1]:,} on {', '.join(problems)}", rows)
     else:
         KEPT.write_bytes(gzip.compress(stored.read_bytes(), mtime=0))
         write_page(PAGE, done)

@@ -2,6 +2,8 @@
 
 On each problem and run, of two policies the one with less Copeland regret beats the other. Votes on
 one problem are not independent, so that errors are cluster-robust by problem (the log's groups).
+Beside it are ratios of mean regrets to PivotIndex (``bd.compare_policies``), with t intervals over
+problems, and Holm's correction for the policies of a table.
 """
 
 from collections import Counter
@@ -11,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
+from bayesduel.simulation.policy_comparison import compare_regrets
 from bayesduel.system.atomic_write import write_text
-from benchmarks.arena.suite import FAMILIES, PROBLEMS
-from benchmarks.pivot_index import COPELAND
+from benchmarks.arena.suite import FAMILIES, FRESH, LITERATURE
+from benchmarks.pivot_index import OURS
 from benchmarks.scale.__main__ import written
 from benchmarks.validation.page import table_of
 
@@ -24,10 +28,10 @@ Done = Sequence[tuple[dict[str, Any], dict[int, dict[str, Any]]]]  # cells, thei
 Rows = list[dict[str, Any]]  # best first
 Tables = dict[int, dict[str, Rows]]  # by horizon and family
 HORIZONS = (10_000, 100_000)
-SHOWN = 10  # rows of a family's table
 FEWEST = 10  # runs that a rating rests on
-ALL = "all problems"
-GENERAL = {*COPELAND, "PivotIndex"}  # assume no Condorcet winner
+ALL = "all fresh problems"
+GROUPS = {ALL: FRESH, **FAMILIES, "literature": LITERATURE}
+LEVEL = 0.05  # of the families of comparisons with PivotIndex
 # Written before the run, of the order of the policies by family at T = 10,000. The problems of T =
 # 100,000 are the same, so that a claim which holds there too is no second confirmation.
 CLAIMS: dict[str, Callable[[dict[str, list[str]]], bool]] = {
@@ -52,9 +56,7 @@ CLAIMS: dict[str, Callable[[dict[str, list[str]]], bool]] = {
 }
 
 
-def leaderboard(
-    done: Done, horizon: int, problems: Sequence[str] = PROBLEMS, fewest: int = 0
-) -> Rows:
+def leaderboard(done: Done, horizon: int, problems: Sequence[str] = FRESH, fewest: int = 0) -> Rows:
     """Return a row for each policy, best first: rating, chance to be best, ratio to the lowest.
 
     Policies with fewer than `fewest` runs on these problems are left out.
@@ -95,6 +97,7 @@ def leaderboard(
             logs[policy].append(np.log(mean / min(means.values())))
     table = bd.scores(fit, covariance=covariance).sort_values("rating", ascending=False)
     columns = (round(table[f"rating{end}"]).astype(int) for end in ("", "_lower", "_upper"))
+    beside = against_ours(regrets)
     return [
         {
             "rank": rank,
@@ -102,6 +105,7 @@ def leaderboard(
             **{"rating": middle, "lower": lower, "upper": upper},
             "P(best)": f"{best[policy]:.2f}",
             "ratio": f"{np.exp(np.mean(logs[policy])):.2f}",
+            **beside.get(policy, {}),
             "us a duel": f"{np.median(us[policy]):.1f}",
             "problems": len(us[policy]),
         }
@@ -111,13 +115,49 @@ def leaderboard(
     ]
 
 
+def against_ours(
+    regrets: dict[str, dict[str, dict[tuple[int, int], float]]],
+) -> dict[str, dict[str, str]]:
+    """Return each policy's ratio to PivotIndex, its interval and which of them has less, by policy.
+
+    Of runs that all have, on problems that all have played.
+    """
+    policies = sorted({policy for own in regrets.values() for policy in own})
+    shared = {
+        name: sorted(set.intersection(*(set(own[policy]) for policy in policies)))
+        for name, own in regrets.items()
+        if all(policy in own for policy in policies)
+    }
+    n_runs = min((len(runs) for runs in shared.values()), default=0)
+    if OURS not in policies or n_runs == 0 or len(shared) < 2:
+        return {}
+    values = [
+        [[regrets[name][policy][run] for run in runs[:n_runs]] for policy in policies]
+        for name, runs in shared.items()
+    ]
+    known = xr.DataArray(
+        values, dims=("problem", "policy", "replication"), coords={"policy": policies}
+    )
+    found = compare_regrets(known, OURS, resamples=1)
+    beside = {}
+    for policy in policies:
+        at = found.sel(policy=policy)
+        apart = float(at["p_adjusted"]) < LEVEL
+        less = "PivotIndex" if at["ratio"] > 1 else policy
+        beside[policy] = {
+            "to PivotIndex": f"{at['ratio']:.2f} [{at['ratio_low']:.2f}, {at['ratio_high']:.2f}]",
+            "less regret": less if apart else "not distinguishable",
+        }
+    beside[OURS] = {"to PivotIndex": "1", "less regret": ""}
+    return beside
+
+
 def write_page(path: Path, done: Done) -> None:
     """Write what is computed between its marks of the page, and the picture."""
-    families = {ALL: PROBLEMS, **FAMILIES}
     tables: Tables = {}
     for horizon in HORIZONS:  # of problems that every policy has played; errors need three
         waiting = {c["problem"] for c, records in done if c["horizon"] == horizon and not records}
-        for family, names in families.items():
+        for family, names in GROUPS.items():
             if len(own := [name for name in names if name not in waiting]) > 2:
                 tables.setdefault(horizon, {})[family] = leaderboard(done, horizon, own, FEWEST)
     draw(tables, path.with_suffix(".png"))
@@ -126,81 +166,72 @@ def write_page(path: Path, done: Done) -> None:
         ("findings", findings(tables)),
         ("claims", claims(tables)),
         ("runs", runs_of(done)),
-        ("tables", "\n\n".join(section(tables, family) for family in families)),
+        ("tables", "\n\n".join(section(tables, family) for family in GROUPS)),
     ):
         page = written(page, name, text)
     write_text(path, page)
 
 
 def findings(tables: Tables) -> str:
-    """Return who is first, overall and by family, in sentences."""
+    """Return who is first in each group, and who has less or more regret than PivotIndex."""
     lines = []
     for horizon, by_family in tables.items():
-        first, second = (f"{r['policy']} ({span(r)}; {r['P(best)']})" for r in by_family[ALL][:2])
-        heads = ((f, by_family[f][0]) for f in FAMILIES if f in by_family)
-        named = ", ".join(f"{row['policy']} ({f}; {row['P(best)']})" for f, row in heads)
-        most = max(row["problems"] for row in by_family[ALL])
-        lines.append(
-            f"- After {horizon:,} duels, on {most} problems, the highest rating of "
-            f"{len(by_family[ALL])} policies, with its interval and the probability of being the "
-            f"best, is that of {first}, the second that of {second}. The first by family, with "
-            f"this probability: {named}."
-        )
+        for family, rows in by_family.items():
+            first = rows[0]
+            less = [row["policy"] for row in rows if row.get("less regret") == row["policy"]]
+            alike = [row["policy"] for row in rows if row.get("less regret", "").startswith("not")]
+            most = max(row["problems"] for row in rows)
+            lines.append(
+                f"- T = {horizon:,}, {family} ({most} problems): the highest rating is that of "
+                f"{first['policy']}, {span(first)}, probability of being the best "
+                f"{first['P(best)']}. Less regret than PivotIndex: {', '.join(less) or 'none'}. "
+                f"Not distinguishable from it: {', '.join(alike) or 'none'}."
+            )
     return "\n".join(lines)
 
 
 def claims(tables: Tables) -> str:
-    """Return which claims hold."""
-    orders = {
-        f"T = {horizon:,}": {
-            family: [row["policy"] for row in rows] for family, rows in own.items()
-        }
-        for horizon, own in tables.items()
-        if len(own) > len(FAMILIES)
-    }
+    """Return which claims hold, at the horizon that all policies played."""
+    horizon = min(tables)
+    order = {family: [row["policy"] for row in rows] for family, rows in tables[horizon].items()}
     return table_of(
         [
-            {"claim": claim} | {T: "holds" if holds(o) else "fails" for T, o in orders.items()}
+            {"claim": claim, f"T = {horizon:,}": "holds" if holds(order) else "fails"}
             for claim, holds in CLAIMS.items()
         ]
     )
 
 
 def runs_of(done: Done) -> str:
-    """Return the runs, where and how long they took, and which policies miss problems."""
+    """Return the runs, where and how long they took, and what waits."""
     lines = []
-    policies = sorted({cell["policy"] for cell, _ in done}, key=str.lower)
     for horizon in HORIZONS:
-        own = [(cell["policy"], r) for cell, r in done if cell["horizon"] == horizon]
-        waiting = {c["problem"] for c, r in done if c["horizon"] == horizon and not r}
-        runs = Counter(len(r) * len(r[0]["regret"]) if r else 0 for _, r in own)
-        plays = Counter(policy for policy, _ in own)
-        few = (f"{p} (plays {plays[p]})" for p in policies if plays[p] < len(PROBLEMS))
+        own = [(cell["problem"], r) for cell, r in done if cell["horizon"] == horizon]
+        waiting = {problem for problem, r in own if not r}
+        runs = Counter(sum(len(one["regret"]) for one in r.values()) for _, r in own)
+        played = " and ".join(f"{n} runs in {k:,}" for n, k in sorted(runs.items()))
         lines.append(
-            f"- T = {horizon:,}: {' and '.join(f'{n} in {k:,}' for n, k in sorted(runs.items()))} "
-            f"cells. Too slow for some of the {len(PROBLEMS)} problems: "
-            f"{', '.join(few) or 'none'}. Problems that not all have played yet, which are not "
-            f"rated: {', '.join(sorted(waiting)) or 'none'}."
+            f"- T = {horizon:,}: {played} cells. Problems that not all have played yet, which are "
+            f"not rated: {', '.join(sorted(waiting)) or 'none'}."
         )
     records = [(cell["horizon"], r) for cell, own in done for r in own.values()]
     hours = sum(T * len(r["regret"]) * r["us"] for T, r in records) / 3.6e9
     dates, machines = (sorted({r[key] for _, r in records}) for key in ("date", "machine"))
     lines.append(
-        f"- {hours:.2f} hours of processor time, without compiling, on {', '.join(machines)} "
+        f"- {hours:.2f} hours of processor time, with compiling, on {', '.join(machines)} "
         f"({' to '.join(dict.fromkeys((dates[0], dates[-1])))}), shared with other work."
     )
     return "\n".join(lines)
 
 
 def section(tables: Tables, family: str) -> str:
-    """Return the heading and the tables of a family."""
-    part = family in FAMILIES
+    """Return the heading and the tables of a group of problems."""
     parts = [f"### {family[0].upper()}{family[1:]}"]
-    parts += [f"{', '.join(FAMILIES[family])}. The first {SHOWN}."] if part else []
+    parts += [f"{', '.join(GROUPS[family])}."] if family != ALL else []
     for horizon, own in tables.items():
         rows = [
             {k: v for k, v in row.items() if k not in ("lower", "upper")} | {"rating": span(row)}
-            for row in own.get(family, [])[: SHOWN if part else None]
+            for row in own.get(family, [])
         ]
         most = max((row["problems"] for row in rows), default=0)
         parts += [f"T = {horizon:,}, {most} problems:", table_of(rows)] if rows else []
@@ -213,31 +244,32 @@ def span(row: dict[str, Any]) -> str:
 
 
 def draw(tables: Tables, path: Path) -> None:
-    """Save the picture: ratings, and those by family at the longest horizon that has all."""
+    """Save the picture: ratings, and those by group at the horizon that all policies played."""
     import matplotlib.pyplot as plt
 
-    last = max([T for T, own in tables.items() if len(own) > len(FAMILIES)] or tables)
-    order = list(dict.fromkeys(r["policy"] for T in (last, *tables) for r in tables[T][ALL]))
+    shown = min(tables)
+    order = [row["policy"] for row in tables[shown][ALL]]
+    groups = [group for group in GROUPS if group in tables[shown]][1:]
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(12, 0.27 * len(order) + 1.6), sharey=True, layout="constrained"
     )
     for (horizon, own), shift in zip(tables.items(), (0.15, -0.15), strict=False):
-        rows = own[ALL]
+        rows = own.get(ALL, [])
         y = [order.index(row["policy"]) + shift for row in rows]
         x, low, high = (np.array([r[k] for r in rows]) for k in ("rating", "lower", "upper"))
         left.errorbar(x, y, xerr=(x - low, high - x), fmt="o", ms=4, label=f"T = {horizon:,}")
     left.set(yticks=range(len(order)), yticklabels=order, xlabel="rating, 95 % interval")
     left.grid(axis="x", color="0.9")
     left.legend(frameon=False)
-    values = np.full((len(order), len(FAMILIES)), np.nan)
-    for column, family in enumerate(FAMILIES):
-        for row in tables[last].get(family, []):
+    values = np.full((len(order), len(groups)), np.nan)
+    for column, group in enumerate(groups):
+        for row in tables[shown][group]:
             place = order.index(row["policy"])
             values[place, column] = row["rating"]
             right.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
     image = right.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
-    right.set_xticks(range(len(FAMILIES)), [f.replace(" ", "\n") for f in FAMILIES], fontsize=8)
-    right.set_title(f"rank and rating by family, T = {last:,}", fontsize=10)
+    right.set_xticks(range(len(groups)), [g.replace(" ", "\n") for g in groups], fontsize=8)
+    right.set_title(f"rank and rating by family, T = {shown:,}", fontsize=10)
     figure.colorbar(image, label="rating")
     figure.savefig(path, dpi=100)
     plt.close(figure)

@@ -246,6 +246,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plot_cyclicity": lambda w: {"check": w.check},
     "plot_judges": lambda w: {"fit": w.judge_fit},
     "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plot_policies": lambda w: {"comparison": bd.compare_policies(w.trace, resamples=20)},
+    "plot_profiles": lambda w: {"comparison": bd.compare_policies(w.trace, resamples=20)},
     "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_preference": lambda w: {"winners": w.winners},
     "plot_ranking": lambda w: {"winners": w.winners},
@@ -269,6 +271,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "read_pulls": lambda w: {
         "path_or_frame": pd.DataFrame({"item": list("ab"), "reward": [1, 0]})},
     "load": lambda w: {"path": w.saved},
+    "compare_policies": lambda w: {"trace": w.trace, "resamples": 20},
     "regret": lambda w: {"trace": w.trace},
     "regret_difference": lambda w: {"trace": w.trace, "policy": "Uniform", "other": "Uniform"},
     "least_duels": lambda w: {"P": w.P, "delta": 0.05},

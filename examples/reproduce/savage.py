@@ -13,7 +13,7 @@ printed.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from headline import Headline, last_regrets
+from headline import Headline, last_regrets, ratio
 from matplotlib.ticker import MaxNLocator
 
 import bayesduel as bd
@@ -130,7 +130,7 @@ def identification(run, told, name, trace):
     claim = "The sampled test takes about as long as the formal one (within a factor of 1.5)"
     first, second = times["SAVAGE, Copeland, sampled test"], times["SAVAGE, Copeland"]
     if (second < horizon).all():
-        found = interval_of_ratio(first, second)
+        found = ratio(first, second)
         run.within(f"{PAPER}, Algorithm 2", told, claim, found, 1 / 1.5, 1.5, len(first))
     sampled = right.sel(policy="SAVAGE, Copeland, sampled test")
     found = bd.success_difference(sampled, right.sel(policy="SAVAGE, Copeland"), 0.95)
@@ -167,12 +167,6 @@ def answers(trace):
     """Return when each run answered, -1 for never, by policy."""
     answered = trace["trace"]["answered"]
     return {str(name): answered.sel(policy=name).values for name in answered["policy"].values}
-
-
-def interval_of_ratio(first, second):
-    chosen = np.random.default_rng(0).integers(0, len(first), (2000, len(first)))
-    drawn = first[chosen].mean(axis=1) / second[chosen].mean(axis=1)
-    return first.mean() / second.mean(), *np.quantile(drawn, [0.025, 0.975])
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def test_contexts_have_their_law_and_items_their_worth(contexts):
     assert abs(table.mean(axis=0)).max() < 0.1
 
 
-@pytest.mark.parametrize("contexts", ["normal", "ball"])
+@pytest.mark.parametrize("contexts", ["normal", "ball", [[1.0, 2.0], [0.0, -1.0], [0.5, 0.0]]])
 def test_the_typical_worth_is_that_of_many_rounds(contexts):
     problem = ContextualDuels(
         n_arms=3, n_attributes=2, contexts=contexts, preference=(0.6, 0.8)
@@ -140,7 +140,7 @@ def test_the_picture_and_the_names(trace):
         ({"n_attributes": 0}, "n_attributes should be at least 1, got 0"),
         ({"norm": 0.0}, "norm should be positive and finite"),
         ({"link": "cauchy"}, "link should be one of 'logistic', 'probit', 'linear', got 'cauchy'"),
-        ({"contexts": "cube"}, "contexts should be one of 'normal', 'ball'"),
+        ({"contexts": "cube"}, "contexts should be 'normal' or 'ball', got 'cube'"),
         ({"preference": (1.0, 2.0)}, "preference should be 5 finite numbers, .* got"),
         ({"preference": (np.nan,) * 5}, "preference should be 5 finite numbers"),
     ],
@@ -148,3 +148,36 @@ def test_the_picture_and_the_names(trace):
 def test_bad_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         ContextualDuels(**settings)
+
+
+TABLE = np.array([[1.0, 2.0, 0.0], [0.0, -1.0, 3.0], [0.5, 0.0, 1.0], [4.0, 4.0, 4.0]])
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_contexts_of_a_table_are_its_rows_equally_often(policy):
+    family = ContextualDuels(n_arms=3, n_attributes=3, contexts=TABLE)
+    problem = family.draw(np.random.default_rng(0))
+    table, utility, worth = problem.offer.attributes, problem.utility, problem.worth
+    rounds, seen = problem.rounds(np.random.default_rng(1)), np.zeros(len(TABLE))
+    for _ in range(600):
+        draw_contexts(rounds, table, utility, worth)
+        seen += (table[:, None] == TABLE).all(axis=-1).sum(axis=0)
+    assert seen.sum() == 600 * 3
+    assert stats.chisquare(seen).pvalue > 1e-6
+    trace = bd.simulate(policy, family, 60, replications=2, seed=1, workers=1)
+    assert (bd.regret(trace) >= 0).all()
+    assert "4 contexts" in family.name
+
+
+@pytest.mark.parametrize(
+    ("contexts", "message"),
+    [
+        ("uniform", "contexts should be 'normal' or 'ball'"),
+        ([[1.0, 2.0]], r"contexts should have shape \(N, 3\), N >= 2"),
+        ([[1.0, 2.0], [1.0, 3.0]], r"contexts should have shape \(N, 3\), N >= 2"),
+        ([[1.0, 2.0, np.nan], [1.0, 3.0, 4.0]], "contexts should be finite"),
+    ],
+)
+def test_tables_of_contexts_are_checked(contexts, message):
+    with pytest.raises(ValueError, match=message):
+        ContextualDuels(n_arms=3, n_attributes=3, contexts=contexts)

@@ -1,7 +1,5 @@
 """Problems whose preferences change: how they are made, drawn and refused."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy.special import logit
@@ -47,9 +45,8 @@ def test_segments_are_matrices_names_problems_or_logs():
         ([P, P, P], [9, 9], "changes should be 2 increasing"),
         ([P, "mslr-5"], [9], "P should be of the same arms, got "),
         ([P, COFFEE], [9], "P should be of the same arms, got "),
-        ([P, FAMILY], [9], "P should hold problems of one matrix each, without ties, got Rand"),
+        ([P, FAMILY], [9], "P should hold problems of one matrix each, got Rand"),
         ([P, P - 0.1], [9], "P should have "),
-        ([P, davidson([1.0, 0.0, -1.0], nu=1.0)], [9], "of one matrix each, without ties, got Mat"),
     ],
 )
 def test_refused(matrices, changes, message):
@@ -61,8 +58,7 @@ def test_families_refuse_what_they_cannot_draw():
     with pytest.raises(TypeError, match="family should draw problems of one preference matrix"):
         RandomChanges(family="uniform")
     margins = RandomProblem(n_arms=3, generator=score_duels)
-    ties = RandomProblem(n_arms=3, generator=partial(bradley_terry, nu=0.5))
-    for wrong in (margins, ties, ScoreWalk(horizon=200)):
+    for wrong in (margins, ScoreWalk(horizon=200)):
         with pytest.raises(TypeError, match="family should draw problems of one"):
             RandomChanges(family=wrong)
     with pytest.raises(ValueError, match="horizon should be given where no simulation gives it"):
@@ -137,3 +133,46 @@ def test_the_periods_of_a_fit_are_segments(fitted):
         FromPeriods(fitted, each=0)
     with pytest.raises(ValueError, match="fit should be of a model with TimeVarying, got 'bradley"):
         FromPeriods(bd.fit(COFFEE, draws=100), each=10)
+
+
+def tied(t):
+    """A matrix whose first duel ties more often later."""
+    return davidson([1.0, 0.0, -1.0], nu=t / 100)
+
+
+CHANGING_TIES = {
+    "matrices": PiecewiseStationary([P, davidson([1.0, 0.0, -1.0], nu=2.0)], [301]),
+    "a function": PiecewiseStationary(tied, [301]),
+    "drawn": RandomChanges(
+        family=RandomProblem(n_arms=3, generator=bradley_terry, settings=(("nu", 2.0),)),
+        n_changes=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING_TIES)
+@pytest.mark.parametrize("policy", [bd.Uniform(), bd.RUCB(), bd.POCOWISTA(delta=0.1)], ids=repr)
+def test_ties_change_with_the_segments(name, policy):
+    """Of two arms in each segment, ties are as frequent as the matrix in force says."""
+    problem = CHANGING_TIES[name]
+    trace = bd.simulate(policy, problem, 600, replications=4, seed=2, detail="duels", workers=1)
+    truth = trace["problem"].to_dataset()
+    ties = np.broadcast_to(truth["ties"], (4, 2, 3, 3))
+    start = np.broadcast_to(truth["start"], (4, 2))
+    expected, found, variance = 0.0, 0, 0.0
+    for r in range(4):
+        a, b, won = trace["trace"]["sequence"].values[0, r].T
+        segment = np.searchsorted(start[r], np.arange(1, 601), side="right") - 1
+        chance = ties[r][segment, a, b] * (a != b)
+        expected += chance.sum()
+        variance += (chance * (1 - chance)).sum()
+        found += ((won == -1) & (a != b)).sum()
+    assert abs(found - expected) <= 5 * np.sqrt(variance)  # of a normal variate, less than 1e-6
+    assert (bd.regret(trace) >= 0).all()
+    assert found > 0 or not isinstance(policy, bd.Uniform)
+
+
+def test_a_function_is_asked_for_each_segment():
+    problem = PiecewiseStationary(tied, [101, 201])
+    np.testing.assert_allclose(problem.P[2], tied(201).P)
+    np.testing.assert_allclose(problem.ties[1], tied(101).ties)

@@ -98,16 +98,21 @@ def learn_last(belief, memory):
         won = float(belief.successes[belief.last[0]] - memory.noted[1])
         chance = sigmoid(memory.z @ memory.layers.mode[k])
         memory.spread[k] += memory.weight[0] * (won - chance) ** 2
-        record_weighted(estimate(memory.layers, k), memory.z, won, memory.weight[0])
+        layer = estimate(memory.layers, k, belief.attributes)
+        record_weighted(layer, memory.z, won, memory.weight[0])
         memory.noted[0] = -1
 
 
 @compiled
-def estimate(layers, k):
-    """Return the estimate of layer k + 1, whose arrays are those of `layers`."""
+def estimate(layers, k, attributes):
+    """Return the estimate of layer k + 1, whose arrays are those of `layers`.
+
+    With the `attributes` of the items, which it does not read, its type is that of the belief, so
+    that what enters a duel is compiled once.
+    """
     b = layers
     return ItemBelief(
-        b.attributes[k], b.values[k], b.sphere[k], b.learns[k], b.pulls[k], b.successes[k],
+        attributes, b.values[k], b.sphere[k], b.learns[k], b.pulls[k], b.successes[k],
         b.rows[k], b.tries[k], b.paid[k], b.row_of[k], b.n_rows[k], b.centre[k], b.stiffness[k],
         b.mode[k], b.precision[k], b.covariance[k], b.last[k], b.n_pulls[k], b.due[k],
     )  # fmt: skip

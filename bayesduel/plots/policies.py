@@ -1,0 +1,100 @@
+"""Policies compared: ratios or interquartile means with intervals, and performance profiles."""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayesduel.plots import style
+from bayesduel.plots.regret import COLOURS, LINES
+from bayesduel.system.arguments import check_one_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_policies", "plot_profiles"]
+
+SAID = {
+    "ratio": "mean regret, relative to {}, geometric mean over problems",
+    "iqm": "interquartile mean of regrets, relative to {}",
+}
+
+
+def _size(comparison: "xr.Dataset", *args: object, **settings: object) -> tuple[float, float]:
+    return 7.2, 1.1 + 0.3 * comparison.sizes.get("policy", 1)
+
+
+def _check(comparison: "xr.Dataset") -> None:
+    """Raise ValueError unless a Dataset is a comparison of policies."""
+    if "iqm" not in comparison:
+        raise ValueError(
+            "comparison should be what bayesduel.compare_policies returned, "
+            f"got a Dataset of {', '.join(map(str, comparison))}"
+        )
+
+
+@style.figure(_size, "bayesduel.compare_policies")
+def plot_policies(
+    comparison: "xr.Dataset", ax: "Axes" = style.NEW, measure: Literal["ratio", "iqm"] = "ratio"
+) -> "Axes":
+    """Plot each policy's regret relative to the reference, the least at the top.
+
+    The bar is the interval. Filled dots: policies that differ from the reference after the
+    correction for many comparisons, at one less the probability of the intervals.
+
+    Parameters
+    ----------
+    measure
+        "ratio" of mean regrets, or "iqm", the interquartile mean.
+
+    Raises
+    ------
+    ValueError
+        If `measure` is neither, or the Dataset is of something else.
+    """
+    _check(comparison)
+    check_one_of(measure, "measure", tuple(SAID))
+    shown = comparison.sortby(measure)
+    y = np.arange(shown.sizes["policy"])
+    value = shown[measure].values
+    apart = shown["p_adjusted"].values < 1 - comparison.attrs["ci_prob"]
+    ax.axvline(1.0, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ends = shown[f"{measure}_low"], shown[f"{measure}_high"]
+    ax.hlines(y, *ends, color=style.ACCENT, lw=1.6, zorder=2)
+    for chosen, face in ((apart, style.ACCENT), (~apart, "white")):
+        ax.plot(value[chosen], y[chosen], "o", ms=6, mfc=face, mec=style.ACCENT, mew=1.4, zorder=3)
+    ax.set_xscale("log")
+    names = [style.legend_label(name) for name in shown["policy"].values]
+    style.list_axis(ax, names, SAID[measure].format(comparison.attrs["reference"]))
+    return ax
+
+
+@style.figure((7.2, 4.6), "bayesduel.compare_policies")
+def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
+    """Plot performance profiles: the share of runs up to each regret, with pointwise intervals.
+
+    A policy whose curve is above another's everywhere is better by every such count.
+
+    Raises
+    ------
+    ValueError
+        If the Dataset is of something else.
+    """
+    _check(comparison)
+    ratio = comparison["ratio_at"].values
+    for place, policy in enumerate(comparison["policy"].values):
+        at = comparison.sel(policy=policy)
+        colour = COLOURS[place % len(COLOURS)]
+        line = LINES[place // len(COLOURS) % len(LINES)]
+        ends = at["profile_low"], at["profile_high"]
+        ax.fill_between(ratio, *ends, alpha=0.08, linewidth=0, color=colour)
+        label = style.legend_label(policy)
+        ax.plot(ratio, at["profile"], line, label=label, color=colour, linewidth=1.7)
+    ax.set_xscale("log")
+    ax.set_xlim(ratio[0], ratio[-1])
+    ax.set_xlabel(f"regret, relative to the mean of {comparison.attrs['reference']}", fontsize=9)
+    style.percent_ticks(ax, "y")
+    ax.set_ylabel("runs with at most this regret", fontsize=9)
+    ax.legend(frameon=False, fontsize=8)
+    style.plain(ax, keep=("bottom", "left"))
+    return ax
