@@ -123,11 +123,11 @@ def sampled_wins(sides, candidates, rng):
                 wins[i] += count_bits(won)
                 add(digits[word], even & ~won)
             uneven = undrawn[word] & ~even
-            for j in range(word * BITS, n_arms):
+            for opponent in range(word * BITS, n_arms):
                 if uneven == 0:
                     break
                 if uneven & 1:
-                    wins[i if rng.random() < sides.chance[i, j] else j] += 1
+                    wins[i if rng.random() < sides.chance[i, opponent] else opponent] += 1
                 uneven >>= 1
     for j in np.flatnonzero(candidates):
         for digit in range(digits.shape[1]):

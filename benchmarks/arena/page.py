@@ -71,6 +71,11 @@ def leaderboard(done: Done, horizon: int, problems: Sequence[str] = FRESH, fewes
             runs = {(b, i): x for b, r in records.items() for i, x in enumerate(r["regret"])}
             regrets.setdefault(cell["problem"], {})[cell["policy"]] = runs
             us.setdefault(cell["policy"], []).append(records[0]["us"])
+    regrets = {  # where every arm is a Copeland winner, no policy has regret
+        problem: own
+        for problem, own in regrets.items()
+        if any(sum(r.values()) for r in own.values())
+    }
     n_runs = Counter(policy for own in regrets.values() for policy in own for _ in own[policy])
     regrets = {
         problem: {policy: runs for policy, runs in own.items() if n_runs[policy] >= fewest}
@@ -212,7 +217,7 @@ def runs_of(done: Done) -> str:
         played = " and ".join(f"{n} runs in {k:,}" for n, k in sorted(runs.items()))
         lines.append(
             f"- T = {horizon:,}: {played} cells. Problems that not all have played yet, which are "
-            f"not rated: {', '.join(sorted(waiting)) or 'none'}."
+            f"not rated: {len(waiting)}."
         )
     records = [(cell["horizon"], r) for cell, own in done for r in own.values()]
     hours = sum(T * len(r["regret"]) * r["us"] for T, r in records) / 3.6e9

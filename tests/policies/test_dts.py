@@ -68,6 +68,17 @@ def test_the_side_of_a_pair_has_the_probability_of_its_posterior(prior):
     assert (np.abs(drawn[:, candidates].mean(axis=0) - expected) < 5 * spread).all()
 
 
+def test_many_arms_that_never_met_win_by_fair_coins():
+    """60 arms take two words: each pair has one winner, and wins are Binomial(59, 1/2)."""
+    sides, rng = DTS().init(60).sides, np.random.default_rng(3)
+    drawn = np.array([sampled_wins(sides, np.ones(60, bool), rng) for _ in range(200)])
+    assert (drawn.sum(axis=1) == 60 * 59 // 2).all()
+    seen = np.bincount(np.clip(drawn.ravel(), 24, 35), minlength=36)[24:]
+    law = stats.binom(59, 0.5).pmf(np.arange(60))
+    law = np.array([law[:25].sum(), *law[25:35], law[35:].sum()])
+    assert stats.chisquare(seen, law * drawn.size).pvalue > 1e-6
+
+
 def test_dts_plus_price_by_hand():
     drawn = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.6], [0.7, 0.4, 0.5]])
     wins = np.array([1, 1, 1])
