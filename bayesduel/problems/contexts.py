@@ -104,7 +104,7 @@ class ContextualDuels(Settings, Problem):
     >>> users = np.random.default_rng(0).random((40, 3))
     >>> family = bd.problems.ContextualDuels(n_arms=5, n_attributes=3, contexts=users)
     >>> bd.simulate(bd.MaxInP(), family, 100, seed=0)["trace"]["worth"].shape
-    (1, 1, 61)
+    (1, 1, 40)
     """
 
     n_arms: int = 10
