@@ -11,9 +11,10 @@ every duel, unless a column of outcomes is given.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,12 +56,13 @@ SIDES = (
     ("heim", "gast"), ("domicile", "exterieur"), ("casa", "fora"), ("casa", "trasferta"),
     ("主", "客"),
     ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
-    ("esquerda", "direita"), ("左", "右"),
+    ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
     ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("r", "b"),
     ("top", "bottom"),
     ("won", "lost"), ("better", "worse"), ("preferred", "rejected"), ("selected", "rejected"),
     ("chosen", "unchosen"), ("sieger", "verlierer"), ("gagnant", "perdant"),
     ("ganador", "perdedor"), ("vincitore", "perdente"), ("vencedor", "perdedor"),
+    ("победитель", "проигравший"), ("w", "l"),
 )  # fmt: skip
 # Sides that are no names of arms by themselves.
 BARE = (
@@ -71,17 +73,18 @@ BARE = (
     ("one", "two"),
     ("top", "bottom"),
     ("r", "b"),
+    ("w", "l"),
 )
 THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
 # The right of the sides whose left won every duel.
 WON_SIDES = ("loser", "rejected", "lost", "worse", "unchosen", "verlierer", "perdant", "perdedor",
-             "perdente")  # fmt: skip
+             "perdente", "проигравший", "l")  # fmt: skip
 GROUNDS = ("home", "white", "local", "heim", "domicile", "casa", "主")  # left sides with a ground
 # Two arms of which neither name says how the pair was presented.
 PLAIN_PAIRS = (
     ("team", "opponent"), ("player", "opponent"), ("model", "opponent"), ("model", "baseline"),
     ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
-    ("new", "old"), ("treatment", "control"),
+    ("new", "old"), ("treatment", "control"), ("visitor", "opponent"),
 )  # fmt: skip
 STEMS = (
     "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
@@ -89,11 +92,12 @@ STEMS = (
 )  # fmt: skip
 OUTCOMES = (
     "outcome", "winner", "result", "verdict", "preference", "preferred", "vote", "ftr",
-    "winnername", "winnerid", "winnermodel", "whowon",
+    "winnername", "winnerid", "winnermodel", "whowon", "res",
 )  # fmt: skip
 # Words in the name of a column of outcomes that is none of these.
 OUTCOME_WORDS = (
-    "winner", "outcome", "verdict", "prefer", "chosen", "choice", "better", "best", "result",
+    "winner", "outcome", "verdict", "prefer", "préfér", "chosen", "choice", "better", "best",
+    "result", "comparison", "score",
     "whowins", "selected", "judgment", "judgement", "decision", "label", "answer", "vote", "pick",
     "gewinner", "sieger", "ergebnis", "gagnant", "resultat", "ganador", "resultado", "vincitore",
     "risultato", "vencedor", "победитель", "胜者", "结果", "winrate", "winprob",
@@ -103,11 +107,13 @@ FLAG_WORDS = {"true": True, "false": False, "yes": True, "no": False, "1": True,
               "t": True, "f": False, "y": True, "n": False, "1.0": True, "0.0": False}  # fmt: skip
 FIRST = ("shownfirst", "presentedfirst", "firstshown", "firstpresented", "playedfirst")
 REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
+FEW = 20  # values that a column of outcomes may have which is not found
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
-SCORES = ("score", "scores", "goals", "points", "pts", "runs")
-WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount")
+SCORES = ("score", "scores", "goals", "points", "pts", "runs", "punkte", "tore", "goles", "puntos",
+          "buts", "punti", "pontos", "gols", "голы", "очки")  # fmt: skip
+WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount", "win")
 TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw")
-SCORE_PAIRS = (("fthg", "ftag"),)  # football-data.co.uk: full-time home and away goals
+SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk: goals home and away
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
     "judge": ("judge", "annotator", "rater", "user", "worker", "voter", "assessor", "evaluator",
@@ -344,7 +350,8 @@ def assign(
     if wanted and not {"outcome", "margin"} & finder.found.keys():
         raise ValueError(
             f"{source}: no column for the outcome (outcome=, or margin= with one column or two "
-            f"scores; --outcome, --margin){_numbers_in(finder, peek)}; {finder.there}"
+            f"scores; --outcome, --margin){_may_be_outcomes(finder, peek)}; counts of the wins of "
+            f"each side are columns such as wins_a and wins_b; {finder.there}"
         )
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
     return Roles(
@@ -482,8 +489,8 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
         first, second = (names.free(name) for name in plain_pair)
         if first is not None and second is not None:
             found.append((("", ""), first, second))
-    if peek is not None and not found:
-        found = _sharing_labels(names, peek)
+    if peek is not None and not (found and _named_arms(names, found[0], peek)):
+        found = [*_sharing_labels(names, peek), *found]
     for side, *columns in found:
         pair = dict(zip(("left", "right"), columns, strict=True))
         others = [r for r in pair if r not in default]
@@ -495,22 +502,38 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
             return side
     raise ValueError(
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
-        f"or --left and --right; is the header line missing?); {finder.there}"
+        f"or --left and --right; is the header line missing?); where a row is no duel, --shape "
+        f"says what it is (shape=); {finder.there}"
     )
+
+
+def _named_arms(finder: _Finder, found: tuple[tuple[str, str], str, str], peek: Peek) -> bool:
+    """Return whether two columns that are named like arms hold arms, not texts of theirs.
+
+    In a table of answers that were chosen and rejected, other columns name the models.
+    """
+    _, *columns = found
+    if all({*both} & {*columns} for _, *both in finder.sided()):
+        return True
+    left, right = ({*read.values} for read in peek(columns).values())
+    return bool(left & right)
 
 
 def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], str, str]]:
     """Return the pairs of columns whose names differ by a side alone and that share labels.
 
-    The pair whose labels repeat most comes first: names of arms repeat, answers and scores do not.
+    Columns that are called after arms come first, then those whose labels repeat most: names of
+    arms repeat, answers do not.
     """
-    pairs = [*finder.sided()]
+    pairs = [one for one in finder.sided() if not any(word in plain(one[1]) for word in SCORES)]
     if not pairs:
         return []
     read = peek([*dict.fromkeys(c for _, *both in pairs for c in both)])
     found = []
     for side, first, second in pairs:
         left, right = ({t.strip() for t in read[c].values} - {""} for c in (first, second))
+        if {text.casefold() for text in left | right} <= FLAG_WORDS.keys():
+            continue
         numbers = all(re.fullmatch("[0-9.]+", text) for text in left | right)
         repeated = len(read[first].code) >= REPEATED * len(left | right)
         if left & right and (repeated or not numbers):
@@ -521,7 +544,11 @@ def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], 
         _, first, second = pair
         return next((k for k, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
 
-    found.sort(key=lambda one: (len(one[0]), place(one[1])))
+    def called(pair: tuple[tuple[str, str], str, str]) -> bool:
+        """Return whether a column is called after arms."""
+        return any(stem in plain(pair[1]) for stem in STEMS if stem)
+
+    found.sort(key=lambda one: (not called(one[1]), len(one[0]), place(one[1])))
     for labels, (side, first, second) in found[1:]:
         best, (other, *both) = found[0]
         if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
@@ -606,19 +633,30 @@ def _drop_flag(finder: _Finder, peek: Peek) -> None:
         del finder.found["tie"]
 
 
-def _numbers_in(finder: _Finder, peek: Peek) -> str:
-    """Return the columns of few whole numbers, which may be grades, as a part of a sentence."""
+def _may_be_outcomes(finder: _Finder, peek: Peek) -> str:
+    """Return the columns of words of sides, or of few whole numbers, as a part of a sentence."""
     free = [c for c in finder.columns if c not in finder.found.values()]
     said = []
     for column, read in (peek(free) if free else {}).items():
         texts = {text.strip() for text in read.values} - {""}
-        if 1 < len(texts) < 20 and all(re.fullmatch("[+-]?[0-9]+", text) for text in texts):
+        if side := _sides_in(texts):
+            said.append(f"{column!r} has {side[0]!r} and {side[1]!r} (--outcome {column})")
+        elif 1 < len(texts) < FEW and all(re.fullmatch("[+-]?[0-9]+", text) for text in texts):
             values = sorted(map(int, texts))
             said.append(
                 f"{column!r} has {len(values)} whole numbers from {values[0]} to "
                 f"{values[-1]} (a margin, or grades: --outcome {column} --coding grades)"
             )
     return f"; {'; '.join(said)}" if said else ""
+
+
+def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
+    """Return two of a few words that differ by a side alone, or None."""
+    if len(texts) > FEW:
+        return None
+    pairs = permutations(sorted(texts), 2)
+    words = ((a, b) for a, b in pairs if side_of(a, b) and not re.search("[0-9]", a))
+    return next(words, None)
 
 
 def _find_covariates(

@@ -24,6 +24,7 @@ from bayesduel.data.read.columns import Columns, Given, Roles, assign
 from bayesduel.data.read.components import remark_on_components
 from bayesduel.data.read.duckdb_source import FileSource
 from bayesduel.data.read.faults import (
+    EMPTY,
     WEIGHT,
     Examined,
     columns_of,
@@ -562,19 +563,26 @@ def _checked(
         rows = source.rows(roles)
     if rows is not None:
         roles, rows, examined = _examined(source, rows, roles, missing)
-        if not examined.n_bad:
+        if not examined.n_bad and EMPTY not in examined.no_duel:  # not lines that cannot be read
             return roles, rows, examined, []
         if on_bad == "error":
             first = next(_locate(source, roles, rows, examined), None)
             if first is not None:
-                raise refusal(first.where, first.what, examined.n_bad - first.n)
+                raise refusal(first.where, first.what, examined.n_bad - first.n, skipped=True)
     source.check_votes(roles)
-    batches = (chunk.batch for chunk in source.numbered(roles))
-    rows = Rows.from_batches(batches, roles.taken, roles.time_format)
+    broken: list[np.ndarray] = []
+
+    def batches() -> Iterator[Any]:
+        for chunk in source.numbered(roles):
+            broken.append(_broken(chunk))
+            yield chunk.batch
+
+    rows = Rows.from_batches(batches(), roles.taken, roles.time_format)
+    rows = replace(rows, broken=np.concatenate([np.zeros(0, dtype=bool), *broken]))
     roles, rows, examined = _examined(source, rows, roles, missing)
     faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
     if faults and on_bad == "error":
-        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n)
+        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n, skipped=True)
     return roles, rows, examined, faults
 
 
@@ -709,7 +717,13 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
 def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbered, Rows]]:
     """Yield the rows one by one with their places, in chunks; times as of `every` row."""
     for chunk in source.numbered(roles):
-        yield chunk, Rows.from_batches([chunk.batch], roles.taken, every.time_kind)
+        rows = Rows.from_batches([chunk.batch], roles.taken, every.time_kind)
+        yield chunk, replace(rows, broken=_broken(chunk))
+
+
+def _broken(chunk: Numbered) -> np.ndarray:
+    """Return which rows of a chunk could not be read, bool."""
+    return np.isin(np.arange(len(chunk.batch)), [*chunk.reasons])
 
 
 def _part_of(value: Any, roles: Roles) -> str | None:

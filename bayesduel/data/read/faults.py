@@ -6,19 +6,20 @@ chunk, to find their lines.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import FLAG_WORDS, Roles
+from bayesduel.data.read.columns import FLAG_WORDS, Roles, plain
 from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
-from bayesduel.text import count, shorten
+from bayesduel.text import count
 
 __all__ = [
+    "EMPTY",
     "Examined",
     "columns_of",
     "decide_first",
@@ -37,6 +38,9 @@ __all__ = [
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
 SHOWN = 30  # characters of a value in a hint
+EMPTY = "rows without a value"
+# What stands for no opponent, as in tournaments: English, German, French, Spanish, Italian.
+BYES = ("bye", "spielfrei", "exempt", "descansa", "riposa")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
 # (role, rule): the rules in the order in which they are checked.
@@ -91,10 +95,11 @@ class Examined:
     margin: np.ndarray | None = None  # left's score minus right's, or None
     # whether the right arm was shown first, so that the sides are to be swapped; or None
     swapped: np.ndarray | None = None
+    no_duel: Mapping[str, np.ndarray] = field(default_factory=dict)  # rows that are none, by why
 
     @property
     def left_out(self) -> np.ndarray:
-        """Which entries the user said to leave out, bool."""
+        """Which entries are left out: the user said so, or they are no duels; bool."""
         return (self.outcome == LEFT_OUT) & (self.fault == 0)
 
 
@@ -282,9 +287,36 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         blame(abs(shown_first) != 1, FIRST)
         swapped = shown_first == -1
     blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
+    no_duel = _no_duels(rows)
+    for entries in no_duel.values():
+        fault[entries] = 0
+        outcome = np.where(entries, LEFT_OUT, outcome).astype(np.int8)
     n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
     soft = None if reading is None or rows.outcome is None else reading.share(rows.outcome)
-    return Examined(fault, outcome, soft, n_bad, reading, margin, swapped)
+    return Examined(fault, outcome, soft, n_bad, reading, margin, swapped, no_duel)
+
+
+def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
+    """Return which rows are no duels, bool, by why: those without a value, and byes."""
+    left, right = rows.left, rows.right
+    found = {}
+    empty = (left.code < 0) & (right.code < 0)
+    if empty.any():
+        if rows.broken is not None:
+            empty &= ~rows.broken
+        for column in rows.texts:
+            blank = [not text.strip() for text in column.values]
+            empty &= np.array([*blank, True])[column.code]
+        for values in rows.measured.values():
+            empty &= np.isnan(values)
+        found[EMPTY] = empty
+    byes = [
+        np.array([*(plain(text).strip("()[]") in BYES for text in column.values), False])
+        for column in (left, right)
+    ]
+    if any(names.any() for names in byes):
+        found["no opponent (bye)"] = byes[0][left.code] != byes[1][right.code]
+    return {why: entries for why, entries in found.items() if entries.any()}
 
 
 def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str, Any]) -> str:
@@ -303,9 +335,11 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     if f"{role}_right" in roles.taken:
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
     hint = ""
-    guessed = roles.coding is None and roles.asked is None
-    if fault == OUTCOME and guessed and values.get("outcome"):
-        hint = f"; --means '{shorten(str(values['outcome']), SHOWN)}=...' says what it means"
+    if fault == OUTCOME and values.get("outcome") and reading and reading.to_complete:
+        hint = (
+            f"; say what it means, left, right, tie or none: --means '{reading.to_complete}' "
+            "(means= in Python)"
+        )
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
 
 
@@ -315,9 +349,13 @@ def columns_of(role: str, roles: Roles) -> str:
     return repr(roles.taken[role]) + ("" if right is None else f" - {right!r}")
 
 
-def refusal(where: str, what: str, more: int) -> ValueError:
-    """Return the error for a bad row, and how many more there are."""
+def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> ValueError:
+    """Return the error for a bad row, and how many more there are.
+
+    skipped: whether the reader leaves bad rows out where it is asked to.
+    """
     also = f" (and {count(more, 'more bad row')})" if more else ""
+    also += "; on_bad='skip' (--on-bad skip) leaves bad rows out" if skipped else ""
     return ValueError(f"{where}: {what}{also}")
 
 

@@ -63,6 +63,7 @@ LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 # Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
 # is no longer read: 2 MB of it can hold a line of 4 GB.
 ENDLESS_LINE = 4 * LONGEST_LINE
+TITLES = 20  # lines that may stand above the header line
 KEYED = 1_000  # JSON lines whose keys are the first columns, in their order
 LONGEST_NAME = 255  # characters of a path in a message that there is no such file
 
@@ -480,6 +481,11 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
     if any(len(column) > 1_000 for column in columns):
         raise ValueError(f"{name}, line 1: should be a header line, got over 1,000 characters")
     named = [column for column in columns if column]
+    if len(named) < 2 and (line := _later_header(head)):
+        raise ValueError(
+            f"{name}, line 1: should be the header line, got {shown_value(first)}; line {line} may "
+            "be it: delete the lines above it"
+        )
     for column in named:
         if named.count(column) > 1:
             places = [i + 1 for i, other in enumerate(columns) if other == column]
@@ -489,6 +495,16 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
                 f"{' and '.join(map(str, places))}"
             )
     return delimiter, columns
+
+
+def _later_header(head: bytes) -> int | None:
+    """Return the first line of three fields or more after one of a title, or None."""
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()[: TITLES + 1]
+    for k, line in enumerate(lines[1:], 2):
+        fields = max((line.split(sign) for sign in DELIMITERS), key=len)
+        if '"' not in line and ">" not in line and sum(bool(f.strip()) for f in fields) > 2:
+            return k
+    return None
 
 
 def _first_keys(name: str, compression: str) -> tuple[str, ...]:

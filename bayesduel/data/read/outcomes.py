@@ -64,9 +64,10 @@ WORDS = (
     ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
     ("1st", "2nd"), ("home", "away"), ("h", "a"), ("white", "black"), ("player1", "player2"),
     ("win", "loss"), ("won", "lost"), ("w", "l"), ("1-0", "0-1"), ("true", "false"), (">", "<"),
-    ("win", "lose"), ("wins", "loses"), ("yes", "no"),
+    ("win", "lose"), ("wins", "loses"), ("yes", "no"), ("w", "b"),
     ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
-    ("esquerda", "direita"), ("левый", "правый"), ("左", "右"), ("왼쪽", "오른쪽"),
+    ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
+    ("왼쪽", "오른쪽"),
 )  # fmt: skip
 BOTH_BAD_WORDS = (
     "tie(bothbad)", "bothbad", "bothbad(tie)", "tiebothbad", "botharebad", "equallybad",
@@ -95,14 +96,17 @@ GRADED = "grades"
 SCORED = "score"
 CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, SOFT, GRADED, SCORED)
 MEANS = "means"  # how outcomes are read where the user says what each value means
+PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 SCORE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—]\s*([0-9]+(?:\.[0-9]+)?)\s*")
 # Names of columns in which 0 may stand for the first of two, as an index does.
-INDEX = ("winner", "label", "index", "preferred", "preference", "choice", "chosen", "selected",
-         "best", "pick", "winnerindex", "bestindex", "winnerid", "answer", "target")  # fmt: skip
+WHICH = "winner|label|index|preferred|preference|choice|chosen|selected|best|better|pick|target"
+WHOSE = "response|answer|model|option|output|system|candidate|item|side|completion"
+INDEX = re.compile(f"({WHICH}|answer)|({WHICH})?({WHOSE})?({WHICH})?(id|idx|index|number)")
 # The coding that the sides of the columns of arms, or the name of the column of outcomes, decide
 # on, where it reads nine in ten of the rows that the best reads.
 DECISIVE: dict[tuple[str, str] | str | None, str] = {
     ("home", "away"): "h/a",
+    ("white", "black"): "w/b",
     ("a", "b"): "a/b",
     "ftr": "h/a",  # football-data.co.uk: full-time result
     "winner": "l/r",  # a side, not the loss of the left arm
@@ -128,6 +132,7 @@ class Meaning:
     shares: Mapping[str | float, float] | None = None  # the probability that left is better
     exact: bool = False  # whether words are compared as they are written, but for case
     said: Mapping[str, str | None] | None = None  # the ``means`` that reads the same again
+    to_complete: str = ""  # the ``--means`` of all values, "?" for those that are not understood
 
     def key(self, text: str) -> str | float:
         """Return an outcome as it is looked up."""
@@ -163,20 +168,21 @@ class Meaning:
         by_text = [self.codes.get(self.key(text), UNREADABLE) for text in outcome.values]
         if not self.by_name:
             return np.array([*by_text, missing], dtype=np.int8)[outcome.code]
-        arms = _folded(left) | _folded(right)
+        arms = set() if self.exact else _folded(left) | _folded(right)
         for k, text in enumerate(outcome.values):
             if text.strip().casefold() in arms:  # an arm called "draw" is an arm
                 by_text[k] = UNREADABLE
-        result = np.array([*by_text, UNREADABLE], dtype=np.int8)[outcome.code]
+        result = np.array([*by_text, missing], dtype=np.int8)[outcome.code]
+        said = self.exact & (result != UNREADABLE)
         for fold in (str.casefold, str):  # the exact spelling has the last word
             ids: dict[str, int] = {}
             is_left, is_right = (
                 _numbered(outcome, fold, ids, -1) == _numbered(side, fold, ids, -2)
                 for side in (left, right)
             )
-            result[is_left & ~is_right] = LEFT
-            result[is_right & ~is_left] = RIGHT
-            result[is_left & is_right] = TIE  # a duel with itself
+            result[is_left & ~is_right & ~said] = LEFT
+            result[is_right & ~is_left & ~said] = RIGHT
+            result[is_left & is_right & ~said] = TIE  # a duel with itself
         return result
 
     def says(self, text: str) -> str:
@@ -202,6 +208,7 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
 
     means: by value (text or a number) "left", "right", "tie", a grade ("grade -2"), a share (a
         number from 0 to 1, the probability that left is better) or None, which leaves the row out.
+        Where no value means a side, the name of an arm is the winner's.
     Raises TypeError or ValueError if it is anything else, or a value has two meanings.
     """
     if not isinstance(means, Mapping) or not means:
@@ -240,6 +247,7 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
         MEANS,
         f"one of {', '.join(repr(text) for text in said)} (means)",
         codes,
+        by_name={*codes.values()} <= {TIE, LEFT_OUT} and not grades,
         grades=grades or None,
         shares=shares or None,
         exact=True,
@@ -333,9 +341,9 @@ def choose_meaning(
         raise values.refused(
             f"should be unambiguous, got {value!r}, which {' and '.join(readings)}", "say which"
         )
-    if times.keys() == {0.0, 1.0} and plain(columns[2]) in INDEX:
+    if times.keys() == {0.0, 1.0} and INDEX.fullmatch(plain(columns[2])):
         raise values.refused("should be unambiguous: 1 may say that left won, or be the second arm")
-    return chosen
+    return replace(chosen, to_complete=values.completed(chosen, _folded(left) | _folded(right)))
 
 
 class _Values:
@@ -372,6 +380,16 @@ class _Values:
             f"column {self.column!r} {rule}; its values are {seen}; {then}, each left, right, "
             f"tie, a grade or none: --means '{line}' (means= in Python, or coding=){also}"
         )
+
+    def completed(self, way: Meaning, arms: set[str]) -> str:
+        """Return the ``--means`` that says the rest, "" where numbers say what they mean."""
+        if way.shares or way.margins or way.grades:
+            return ""
+        texts = [t for t in self.counts if not way.by_name or t.strip().casefold() not in arms]
+        meant = {t: RESULTS.get(way.codes.get(way.key(t), UNREADABLE), "?") for t in texts[:SHOWN]}
+        order = [*RESULTS.values(), "?"]
+        texts = sorted(meant, key=lambda text: order.index(meant[text]))
+        return ",".join(f"{_quoted(text)}={meant[text]}" for text in texts)
 
     def check_grades(self) -> None:
         """Raise ValueError if whole numbers are grades of one sign, whose middle is not known."""
@@ -533,8 +551,9 @@ def _exact(text: str) -> str | float:
 
 def _key(text: str) -> str | float:
     """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
+    share = PERCENT.fullmatch(text)
     try:
-        return float(text)
+        return float(share[1]) / 100 if share else float(text)
     except ValueError:
         word = re.sub(r"\s+", "", text.casefold())
         return word if word[:1] in tuple("0123456789½") else plain(word)

@@ -72,7 +72,9 @@ def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
     for role, value in counts.items():
         if not (0 <= value <= LARGEST and value.is_integer()):
             rule = f"should be a whole number of {'ties' if role == 'ties' else 'wins'}"
-            return f"column {column[role]!r} {rule}, got {shown(row[role])}"
+            commas = "," in (row[role] or "")
+            signs = "; commas for thousands: --decimal . (decimal=)" if commas else ""
+            return f"column {column[role]!r} {rule}, got {shown(row[role])}{signs}"
     n = sum(counts.values())
     if weight is not None and weight != n:
         return (

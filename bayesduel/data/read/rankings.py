@@ -186,7 +186,9 @@ def read_rankings(
         places = source.places() if said.faults else []
         if said.faults and (on_bad == "error" or not said.orders):
             first = min(said.faults)
-            raise refusal(places[first], said.faults[first], len(said.faults) - 1)
+            raise refusal(
+                places[first], said.faults[first], len(said.faults) - 1, skipped=on_bad == "error"
+            )
         kept = _texts(source, keep)
         unread = tuple(name for name in there if name not in {*found.values(), *keep})
         guessed = tuple(

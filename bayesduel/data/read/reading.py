@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.faults import Examined, label_of
-from bayesduel.data.read.outcomes import LEFT_OUT, NAMED, Meaning
+from bayesduel.data.read.outcomes import NAMED, Meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
@@ -198,8 +198,12 @@ def _left_out(
     """Yield what was left out, and why."""
     for why, n in source.left_out():
         yield Line("left out", "", why, n)
+    for why, entries in examined.no_duel.items():
+        yield Line("left out", "", why, int(rows.n[entries].sum()))
     if rows.outcome is not None and examined.reading is not None:
-        out = examined.outcome == LEFT_OUT
+        out = examined.left_out
+        for entries in examined.no_duel.values():
+            out = out & ~entries
         code = np.where(out, rows.outcome.code, -1)
         for text, n in _counts(Coded(rows.outcome.values, code), rows.n).items():
             yield Line("left out", roles.outcome or "", f'"{shorten(text, LONGEST)}", as asked', n)

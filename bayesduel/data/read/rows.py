@@ -86,6 +86,7 @@ class Rows:
     # (n_entries, covariates); or None
     covariates: np.ndarray | None = None
     kept: tuple[Coded, ...] = ()  # further columns of text
+    broken: np.ndarray | None = None  # whether a row could not be read, bool; None: none
     time_kind: TimeKind = "number"  # how times are written
 
     def __len__(self) -> int:

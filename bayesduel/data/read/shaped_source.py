@@ -185,9 +185,11 @@ class ShapedSource(FrameSource):
         columns = source.columns() if self._asked.where else columns
         records = source.records(con, columns)
         commas = [c for c in columns_with_commas(source, self._asked.decimal) if c in columns]
-        con.execute(f"CREATE OR REPLACE TEMP TABLE records AS {with_points(records, commas)}")
+        points = with_points(records, commas, self._asked.decimal)
+        con.execute(f"CREATE OR REPLACE TEMP TABLE records AS {points}")
         if commas:
-            self._remarks.append(f"decimal commas in {join(commas, quote=True)}")
+            kind = "commas for thousands" if self._asked.decimal == "." else "decimal commas"
+            self._remarks.append(f"{kind} in {join(commas, quote=True)}")
         if self._asked.where is not None:
             n = keep_where(con, source.name, columns, self._asked.where)
             self._n_left_out += n

@@ -12,6 +12,7 @@ choices    an alternative of a set, chosen (1) or not (0)
 ranks      a ranking, with a column for each arm that holds its place; 0 or nothing: not ranked
 one-hot    a duel, with a column of 0 and 1 for each outcome (``winner_model_a``, ``winner_tie``)
 matches    a side of a match: each match has two rows
+versus     a duel whose two arms stand in one column, such as ``Ajax - Celtic``
 =========  ====================================================================================
 
 The formats of tools are shapes, too (:mod:`bayesduel.data.read.tools`). A shape is one function and
@@ -61,14 +62,18 @@ FEWEST_RANKS = 5  # rows; the chance that scores from 0 to 3 are ranks in all of
 ITEMS = tuple(
     stem + end
     for stem in ("item", "prompt", "question", "task", "example", "instance", "sample", "query",
-                 "game", "match", "race", "round", "test", "problem")
+                 "game", "match", "race", "round", "test", "problem", "trial")
     for end in ("", "id", "name", "number", "no")
 )  # fmt: skip
+ROWS = ("id", "row", "no", "index", "unnamed:0", "")  # numbers of rows
 MODELS = ("model", "modelid", "modelname", "system", "systemid", "systemname", "player",
           "playerid", "playername", "team", "teamname", "arm", "candidate", "competitor",
-          "algorithm", "method", "product", "participant")  # fmt: skip
-POINTS = ("score", "rating", "grade", "accuracy", "correct", "points", "value", "mark")
-JUDGES = tuple(stem + end for stem in ROLES["judge"] for end in ("", "id", "name"))
+          "algorithm", "method", "product", "participant", "stimulus",
+          "ratingstimulus", "condition")  # fmt: skip
+POINTS = ("score", "rating", "grade", "accuracy", "correct", "points", "value", "mark",
+          "ratingscore")  # fmt: skip
+JUDGES = (*(stem + end for stem in ROLES["judge"] for end in ("", "id", "name")), "email",
+          "participantemail", "sessionuuid", "responseid")  # fmt: skip
 SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
         "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
 ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
@@ -78,6 +83,10 @@ CHOSEN = ("chosen", "ischosen", "choice", "selected", "isselected", "picked", "p
 MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
            "duelid", "battle", "battleid", "event", "eventid", "id", "matchno",
            "gameno")  # fmt: skip
+VERSUS = ("match", "fixture", "game", "pair", "pairing", "matchup", "versus", "vs", "teams",
+          "event", "bout", "duel", "battle", "comparison", "partie", "spiel", "begegnung",
+          "partido", "partita")  # fmt: skip
+REPEATED = 1.5  # duels per arm above which the texts of a column name arms
 TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competitor", "name",
          "model", "arm", "side")  # fmt: skip
 OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
@@ -208,7 +217,8 @@ def one_hot(table: Table) -> Shape | str:
     flags = [name for name in table.columns if table.is_flag(name)]
     won = [n for n in flags if WON.search(plain(n)) and not TIED.search(plain(n))]
     pair = next((p for p in permutations(won, 2) if side_of(*p)), None)
-    if pair is None or (not table.named and counts(table) is None):
+    counted = counts(table) is None and any("wins" in plain(name) for name in table.columns)
+    if pair is None or (not table.named and counted):
         return lack
     ties = [name for name in flags if name not in pair and TIED.search(plain(name))]
     number = {name: number_of(text_of_column(name)) for name in (*pair, *ties)}
@@ -277,6 +287,32 @@ def matches(table: Table) -> Shape | str:
         rule,
         ordered=False, open=True, used=table.used("left", "right", "outcome", "group"),
     )  # fmt: skip
+
+
+def versus(table: Table) -> Shape | str:
+    """Return the shape of a table of duels whose two arms stand in one column."""
+    lack = "a column of two arms, such as 'Ajax vs Celtic' or 'Ajax - Celtic' (group)"
+    named = table.column("group", VERSUS)
+    for column in table.columns if named is None else [named]:
+        texts = [text for text in table.rows[column] if text]
+        for separator in SEPARATORS[: CERTAIN if named else CERTAIN - 2]:
+            sides = [re.split(separator, text, flags=re.IGNORECASE) for text in texts]
+            labels = Counter(label.strip() for both in sides for label in both)
+            if not texts or any(len(both) != 2 for both in sides) or "" in labels:
+                continue
+            if not table.named and 2 * len(texts) < REPEATED * len(labels):
+                continue
+            parts = (
+                f"regexp_split_to_array({text_of_column(column)}, {text_in_sql(separator)}, 'i')"
+            )
+            query = (
+                'SELECT row_of_file, trim(part[1]) AS "left", trim(part[2]) AS "right" '
+                f"FROM (SELECT row_of_file, {parts} AS part FROM records)"
+            )
+            said = f"left=the first of {column}, right=the second"
+            return Shape("two arms in one column", (column,), query, said, open=True,
+                         used=table.used("group"))  # fmt: skip
+    return lack
 
 
 def choices(table: Table) -> Shape | str:
@@ -391,12 +427,14 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
     "matrix": matrix,
     "one-hot": one_hot,
     "matches": matches,
+    "versus": versus,
     "choices": choices,
     "pairs": pairs,
     "ranks": ranks,
     "scores": scores,
 }
-RECOGNISED = ("one-hot", "matches", "choices", "pairs", "ranks", "scores")  # in this order
+# In this order.
+RECOGNISED = ("one-hot", "matches", "versus", "choices", "pairs", "ranks", "scores")
 BESIDE_ARMS = ("one-hot", "matches")  # those that have columns named like two arms
 
 
@@ -520,10 +558,12 @@ def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:
     """Return the two arms that each column of a pair is named by."""
     names = [name for name in table.beside() if plain(name) not in JUDGES]
     for certain, separator in enumerate(SEPARATORS):
-        for prefix in ("", _common_start(names)):
+        parted = [name for name in names if re.search(separator, name, re.IGNORECASE)]
+        for start, end in (("", ""), (_common_start(parted), _common_end(parted))):
             found = {}
-            for name in names:
-                sides = re.split(separator, name.removeprefix(prefix), flags=re.IGNORECASE)
+            for name in parted:
+                bare = name.removeprefix(start).removesuffix(end)
+                sides = re.split(separator, bare, flags=re.IGNORECASE)
                 if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
                     found[name] = (sides[0].strip(), sides[1].strip())
             if found and _are_pairs(table, found, certain < CERTAIN):
@@ -548,7 +588,13 @@ def _common_start(names: Sequence[str]) -> str:
     first, last = min(names, default=""), max(names, default="")
     n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
     shared = first[:n]
-    return shared[: max((shared.rfind(sign) for sign in "_.- "), default=-1) + 1]
+    return shared[: max((shared.rfind(sign) for sign in "_.- [("), default=-1) + 1]
+
+
+def _common_end(names: Sequence[str]) -> str:
+    """Return the brackets and marks that all names end with."""
+    ends = {re.sub(r".*[^])?.]", "", name) for name in names}
+    return ends.pop() if len(ends) == 1 else ""
 
 
 def _columns_of_places(table: Table) -> list[str]:
@@ -557,7 +603,7 @@ def _columns_of_places(table: Table) -> list[str]:
     most = {}
     for name in table.beside():
         texts = [text for text in table.rows[name] if text]
-        if not table.named and table.numbers(name) is None:
+        if not table.named and (table.numbers(name) is None or {*map(str.lower, texts)} & {*TRUTH}):
             continue
         numbers = [_number(text) for text in texts if _is_number(text)]
         if (
@@ -576,7 +622,7 @@ def _are_ranks(table: Table, arms: Sequence[str]) -> bool:
 
     Of few columns or rows, all have to be ranked in each.
     """
-    columns = [[float(text or 0) for text in table.rows[name]] for name in arms]
+    columns = [[_number(text or "0") for text in table.rows[name]] for name in arms]
     places = [sorted(place for place in row if place) for row in zip(*columns, strict=True)]
     strict = [row == [*range(1, len(row) + 1)] for row in places]
     if not all(s or _has_ties(row) for row, s in zip(places, strict, strict=True)):
@@ -620,6 +666,7 @@ def _long_scores(
 def _wide_scores(table: Table, item: str | None) -> Shape | None:
     """Return the shape of a table with a row an item; None where text columns are left over."""
     named = {name for names in ROLES.values() for name in names} | {*JUDGES}
+    item = item or table.column("item", ROWS)
     beside = [name for name in table.columns if name != item and plain(name) not in named]
     models = [name for name in beside if _mostly_numbers(table.rows[name])]
     left_over = [name for name in beside if name not in models and table.known(name)]

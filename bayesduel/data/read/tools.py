@@ -9,10 +9,11 @@ References
 ----------
 The formats as their tools write them: arena-hard-auto 0.1 and 2.0 (``gen_judgment.py``);
 alpaca_eval (``annotations.json``; a preference of 0 or 1.5 is a draw); FastChat's llm_judge
-(MT-bench, pairs and single answers); the logs of LMSYS and LMArena; Inspect (JSON logs; C, P, I and
-N are 1, 0.5, 0 and 0); Label Studio (JSON export, Pairwise); Argilla 2 (``records.to_json``); Open
-WebUI (``/api/v1/evaluations/feedbacks/all/export``; its own leaderboard takes a rating of 1 as a
-win over each sibling, -1 as a loss to each).
+(MT-bench, pairs and single answers); JudgeLM (its ``score`` is a list of two); the logs of LMSYS
+and LMArena; Inspect (JSON logs; C, P, I and N are 1, 0.5, 0 and 0); Label Studio (JSON export,
+Pairwise); Argilla 2 (``records.to_json``); Open WebUI
+(``/api/v1/evaluations/feedbacks/all/export``; its own leaderboard takes a rating of 1 as a win over
+each sibling, -1 as a loss to each).
 """
 
 from collections.abc import Sequence
@@ -144,6 +145,15 @@ SELECT row_of_file, {text_in_json("question_id")} AS item, {text_in_json("turn")
     AS written, {NUMBER}
 FROM records"""
 
+JUDGELM = f"""
+SELECT row_of_file, {text_in_json("answer1_model_id")} AS model_a,
+    {text_in_json("answer2_model_id")} AS model_b, {text_in_json("question_id")} AS prompt,
+    score ->> '$' AS verdict, TRY_CAST(score ->> '$[0]' AS DOUBLE) AS score_a,
+    TRY_CAST(score ->> '$[1]' AS DOUBLE) AS score_b,
+    CASE sign(score_a - score_b) WHEN 1 THEN 'model_a' WHEN -1 THEN 'model_b' WHEN 0 THEN 'tie' END
+    AS winner
+FROM records"""
+
 INSPECT = f"""
 SELECT row_of_file, 'sample ' || n AS part, source, made ->> 'epoch' AS round, model,
     concat_ws(' ', task, {text_in_json("(made -> 'id')")}) AS item,
@@ -220,6 +230,11 @@ TOOLS = {
         MT_SINGLE, "a duel for each pair of models with a score of a question and turn, "
         "winner=the higher score, prompt=question_id, source=judge",
         ("score", "a number"), ("judge",), kind="scores", ordered=False,
+    ),
+    "judgelm": Shape(
+        "JudgeLM judgements", ("answer1_model_id", "answer2_model_id", "score"), JUDGELM,
+        "model_a=answer1_model_id, model_b=answer2_model_id, winner=the higher of the two scores, "
+        "prompt=question_id", ("score", "a list of two numbers"), ("question_id",),
     ),
     "inspect": Shape(
         "an Inspect log", ("eval", "samples"), INSPECT,

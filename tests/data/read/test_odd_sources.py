@@ -137,7 +137,7 @@ def test_weights_of_parquet_that_are_no_counts(tmp_path, weight, got):
     message = refused(path)
     assert str(path) in message
     assert "column 'weight' should" in message
-    assert re.search(rf"got {re.escape(got)}($| \(and)", message)
+    assert re.search(rf"got {re.escape(got)}($|;| \(and)", message)
 
 
 def test_labels_of_parquet_that_are_all_missing(tmp_path):
