@@ -212,7 +212,8 @@ def term_named(term: str) -> Part:
 def add_term(model: Any, term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
-    Covariates of the duel join those that the model has; sources take the place of scores.
+    Covariates of the duel join those that the model has; sources take the place of scores, and
+    "scores:mean" says what a side of several arms is worth.
 
     Parameters
     ----------
@@ -232,11 +233,13 @@ def add_term(model: Any, term: str) -> ScoreModel:
     'bradley-terry + random:prompt'
     """
     own, added = scored(model), term_named(term)
-    known: Any = own.terms.find(Scores if isinstance(added, Sources) else DuelCovariates)
-    if not isinstance(added, DuelCovariates | Sources) or known is None:
+    known: Any = own.terms.find(DuelCovariates if isinstance(added, DuelCovariates) else Scores)
+    if not isinstance(added, DuelCovariates | Sources | Scores) or known is None:
         return own + added
     if isinstance(added, DuelCovariates):
         added = replace(known, of=(*known.of, *added.of))
+    elif isinstance(added, Scores):
+        added = replace(known, side=added.side)
     parts = tuple(added if part is known else part for part in own.terms)
     return replace(own, predictor=Terms(parts))
 

@@ -80,6 +80,11 @@ class Scores(ArmTerm):
             object.__setattr__(self, "family", known)
         super().__post_init__()
 
+    @classmethod
+    def worded(cls, text: str) -> "Scores":
+        """Return the scores of sides that are worth a "sum" or a "mean": "scores:mean"."""
+        return cls(side=text)  # type: ignore[arg-type]
+
     @property
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them, without a prior or families where there are none."""

@@ -133,7 +133,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "shape": (
         "NAME",
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, ranks, one-hot, matches, or the name of a tool; none: a row is a duel.  "
+        "choices, ranks, one-hot, matches, versus, or the name of a tool; none: a row is a duel.  "
         "[default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
@@ -231,8 +231,8 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
         help="Term of the model beside the scores, again for each: order, time (or time:12, in "
         "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN{of_files}. The columns are kept with the "
-        "votes.",
+        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several arms is "
+        f"worth the mean of its members){of_files}. The columns are kept with the votes.",
     )
 
 

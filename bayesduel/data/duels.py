@@ -359,6 +359,7 @@ class Duels:
         model: str | None = None,
         score: str | None = None,
         margin: bool = False,
+        lower_is_better: bool | None = None,
         tie_rule: TieRule = "keep",
     ) -> "Duels":
         """Build a log from scores of several arms (models) on the same items.
@@ -379,14 +380,18 @@ class Duels:
             item.
         margin
             Whether the duels have a margin, the difference of the two scores.
+        lower_is_better
+            Whether the lower score won (seconds, errors, ranks). Default: the higher one, unless
+            each row may be a ranking of the arms, 1 to their number: then it should be said.
         tie_rule
             How ties count, as in the class.
 
         Raises
         ------
         ValueError
-            If there is no such column, a score is no number, a model has two scores of an item, or
-            fewer than two models are scored on the same item.
+            If there is no such column, a score is no number, a model has two scores of an item,
+            fewer than two models are scored on the same item, or each row may be a ranking and
+            `lower_is_better` is not given.
 
         Examples
         --------
@@ -397,9 +402,12 @@ class Duels:
         from bayesduel.data.read.scores import votes_of_scores
 
         check_flag(margin, "margin")
+        if lower_is_better is not None:
+            check_flag(lower_is_better, "lower_is_better")
         for name, column in (("item", item), ("model", model), ("score", score)):
             check_type(column, str | None, name, "the name of a column")
-        given = {"item": item, "model": model, "score": score, "margin": margin}
+        given = {"item": item, "model": model, "score": score, "margin": margin,
+                 "lower_is_better": lower_is_better}  # fmt: skip
         log = cls.from_votes(**votes_of_scores(path_or_frame, given), tie_rule=tie_rule)
         return replace(log, ordered=False)
 

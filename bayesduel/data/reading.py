@@ -124,7 +124,8 @@ class Reading:
 
     @property
     def _head(self) -> str:
-        return f"{self.source}: {count(self.n_rows, 'row')}, {self.shape}"
+        shape = "" if f"({self.shape})" in self.source else f", {self.shape}"
+        return f"{self.source}: {count(self.n_rows, 'row')}{shape}"
 
     def __str__(self) -> str:
         cells = [(*line[:3], "" if line.rows is None else f"{line.rows:,}") for line in self.lines]

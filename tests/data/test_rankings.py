@@ -145,11 +145,11 @@ SHOWN = "line,best,shown\n0,a,'a, b, c'\n1,tie,'a, b, c'\n2,b,'b; c'\n3,a,'b, c'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SHOWN, r"line 5: best should be one of those shown \(b and c\), got 'a'$"),
+        (SHOWN, r"line 5: best should be one of those shown \(b and c\), got 'a'; on_bad"),
         ("best,worst,shown\na,d,a|b|c\n", r"line 2: worst should be one of those shown .* got 'd'"),
         ("order\na > b\na=b > c > d\n", r"line 3: places .* got a = b above others; order them"),
         ("order\na > b\nc > c\nd\n", r"line 3: .* got 'c' twice \(and 1 more bad row\)"),
-        ("race,driver,place\n1,x,1\n1,y,2\n2,x,oil\n2,y,1\n", r"line 4: rank .* got 'oil'$"),
+        ("race,driver,place\n1,x,1\n1,y,2\n2,x,oil\n2,y,1\n", r"line 4: rank .* got 'oil'; on_bad"),
         (
             "race,judge,driver,place\n1,u,x,1\n1,v,y,2\n",
             r"line 2: ranking '1': the rows of one ranking should have one judge, got",

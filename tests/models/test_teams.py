@@ -25,6 +25,7 @@ from bayesduel.models import (
     Thurstone,
     ThurstoneScore,
     TimeVarying,
+    add_term,
 )
 
 ARMS = "abcdefg"
@@ -276,3 +277,10 @@ def test_a_fit_without_its_log_is_updated():
         whole["posterior"]["score"].mean(("chain", "draw")),
         atol=0.05,
     )
+
+
+def test_the_mean_of_a_side_is_a_word_for_a_term():
+    model = add_term(BradleyTerry(scale=1.5), "scores:mean")
+    assert model == BradleyTerry(Scores(scale=1.5, side="mean"))
+    with pytest.raises(ValueError, match="side"):
+        add_term(BradleyTerry(), "scores:median")

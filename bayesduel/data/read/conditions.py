@@ -41,10 +41,7 @@ def keep_where(
     Raises ValueError if the condition cannot be decided.
     """
     used = [c for c in columns if c.casefold() in where.casefold()]
-    texts = {c: f"trim({text_in_json(name_of(c))})" for c in used}
-    typed = "".join(
-        f", TRY_CAST({text} AS {_type(con, text)}) AS {name_of(c)}" for c, text in texts.items()
-    )
+    typed = "".join(f", TRY_CAST({_text(c)} AS {_type(con, c)}) AS {name_of(c)}" for c in used)
     rows = f"SELECT row_of_file{typed} FROM records"
     kept = f"SELECT row_of_file FROM ({rows}) WHERE (\n{where}\n)"
     try:
@@ -57,9 +54,14 @@ def keep_where(
     return int(deleted[0][0])
 
 
-def _type(con: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return the type that all known values of a column have."""
-    known = f"SELECT {text} AS v FROM records WHERE nullif({text}, '') IS NOT NULL"
+def _text(column: str) -> str:
+    return f"trim({text_in_json(name_of(column))})"
+
+
+def _type(con: duckdb.DuckDBPyConnection, column: str) -> str:
+    """Return the type that all known values of a column have; each is looked at once."""
+    values = f"SELECT DISTINCT {name_of(column)} FROM records"
+    known = f"SELECT {_text(column)} AS v FROM ({values}) WHERE nullif(v, '') IS NOT NULL"
     tests = ", ".join(f"bool_and({test.format('v')})" for test in TYPES.values())
     (found,) = con.sql(f"SELECT {tests} FROM ({known})").fetchall()
     return next((kind for kind, fits in zip(TYPES, found, strict=True) if fits), "VARCHAR")

@@ -228,9 +228,10 @@ def read_duels(  # type: ignore[misc]
         Which rows and columns make one comparison, a name of
         :data:`bayesduel.data.read.shapes.SHAPES` or of a tool: "duels", "counts", "matrix",
         "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
-        by :func:`bayesduel.read_rankings`), "one-hot", "matches" (two rows per match). Columns that
-        are given are then those of the shape. None: recognised where it is unmistakable and no
-        columns are given. False: a row is a duel.
+        by :func:`bayesduel.read_rankings`), "one-hot", "matches" (two rows per match), "versus"
+        (two arms in one column, ``Ajax - Celtic``). Columns that are given are then those of the
+        shape. None: recognised where it is unmistakable and no columns are given. False: a row is a
+        duel.
     where
         A condition in SQL (DuckDB's) on the columns of the source: ``"status = 'ok' AND n > 2"``.
         Rows for which it is not true are left out, and counted.

@@ -20,8 +20,8 @@ TAKEN = {"left": "model_a", "right": "model_b", "outcome": "winner", "margin": "
 def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :meth:`bayesduel.Duels.from_votes` for a table of scores.
 
-    given: its columns ``item``, ``model`` and ``score``, None where they are to be found, and
-        whether there is a ``margin``.
+    given: its columns ``item``, ``model`` and ``score``, None where they are to be found, whether
+        there is a ``margin``, and whether the ``lower_is_better`` (None: not said).
     Raises ValueError if it is no table of scores, or a score is no number.
     """
     frame, words = as_frame(path_or_frame)

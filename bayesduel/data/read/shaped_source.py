@@ -197,7 +197,9 @@ class ShapedSource(FrameSource):
             f", {text_in_json(f'r.{name_of(c)}')} AS {name_of(OTHER + c)}" for c in beside
         )
         rows = f"SELECT {k} AS file, made.*{others} FROM ({shape.query}) made"
-        if beside:
+        if not shape.name:  # each row is as it was
+            rows = f"SELECT {k} AS file, r.row_of_file{others} FROM records r"
+        elif beside:
             rows += " JOIN records r ON r.row_of_file = made.row_of_file ORDER BY made.row_of_file"
         con.execute(f"CREATE TEMP TABLE part_{k} AS {rows}")
 

@@ -408,6 +408,8 @@ def scores(table: Table) -> Shape | str:
         "columns of an item, a model and a score (item=, model=, score=), or a column of numbers "
         "for each of several models"
     )
+    if table.given.get("lower_is_better", False) is None:  # it is asked for where it matters
+        _check_no_ranks(table)
     names = {"item": ITEMS, "model": MODELS, "score": POINTS}
     found: dict[str, str | None] = {}
     for role, usual in names.items():
@@ -642,6 +644,16 @@ def _has_ties(row: Sequence[float]) -> bool:
     return list(row) in (lowest, dense, mean)
 
 
+def _check_no_ranks(table: Table) -> None:
+    """Raise ValueError if the numbers of each row may be ranks, of which the lowest is best."""
+    arms = _columns_of_places(replace(table, named=False))
+    if len(arms) > 1 and _are_ranks(table, arms):
+        raise ValueError(
+            f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: say "
+            "lower_is_better=True where 1 is best, or False where it is worst"
+        )
+
+
 def _long_scores(
     table: Table, item: str, model: str, score: str, judge: str | None
 ) -> Shape | None:
@@ -707,7 +719,8 @@ def _number(text: str) -> float:
 
 def _of_scores(table: Table, said: str, score: str, columns: Sequence[str], query: str) -> Shape:
     what = f"a duel for each pair of models with a score of an item; {said}"
+    better = "lower" if table.given.get("lower_is_better") else "higher"
     return Shape(
-        "a table of scores", (*columns,), query, what, (score, "a number"),
+        f"a table of scores, the {better} is better", (*columns,), query, what, (score, "a number"),
         kind="scores", ordered=False, used=table.used("item", "model", "score"),
     )  # fmt: skip

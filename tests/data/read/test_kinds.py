@@ -149,6 +149,25 @@ def test_ranks_are_never_read_as_scores(beside, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("kind", ["strict", "seconds"])
+def test_a_table_of_scores_that_may_be_ranks_needs_its_direction(beside, kind, tmp_path):
+    table = places(kind)
+    path = written(BESIDE[beside](table), tmp_path)
+    if kind == "strict":
+        with pytest.raises(ValueError, match="lower_is_better=True where 1 is best, or False"):
+            bd.Duels.from_scores(path)
+    else:
+        pd.testing.assert_frame_equal(points_of(bd.Duels.from_scores(path)), orders_of(-table))
+    for lower, right in ((True, orders_of(table)), (False, orders_of(-table))):
+        log = bd.Duels.from_scores(path, lower_is_better=lower)
+        pd.testing.assert_frame_equal(points_of(log), right)
+    with_margin = bd.Duels.from_scores(path, lower_is_better=True, margin=True)
+    assert (
+        np.sign(with_margin.rows.margin) == np.where(with_margin.rows.outcome == 1, 1, -1)
+    ).all()
+
+
+@pytest.mark.parametrize("beside", BESIDE)
 def test_of_seconds_the_lower_is_better_where_it_is_said(beside, tmp_path, capsys):
     table = places("seconds")
     path = written(BESIDE[beside](table), tmp_path)
