@@ -12,6 +12,13 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
+from bayesduel.criticism.one_ranking import words
+from bayesduel.criticism.one_ranking.posterior import (
+    MATERIAL,
+    CyclicShare,
+    RankingPosterior,
+    ranking_posterior,
+)
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
 from bayesduel.criticism.transitivity.evidence import CROSSED, CycleEvidence, transitivity_test
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -24,6 +31,7 @@ from bayesduel.system.arguments import (
     check_call,
     check_flag,
     check_log,
+    check_range,
     check_seed,
     shown_value,
     whole,
@@ -57,6 +65,8 @@ DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200
+CONFOUNDED = ("conditions", "undecided")  # evidence of cycles that may have another cause
+NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +149,9 @@ class Check:
         The log, and what was counted: the log itself, or one majority verdict a unit.
     evidence
         The test of transitivity, with its p-value and power.
+    ranking
+        What the log says of one ranking, by three models of a pair, or None where no triad could
+        close.
     cycle_posterior
         Posterior probabilities with independent pairs, or None where no triad
         could close.
@@ -168,6 +181,7 @@ class Check:
     duels: Duels
     units: Duels
     evidence: CycleEvidence
+    ranking: RankingPosterior | None
     cycle_posterior: CyclePosterior | None
     cycle_posteriors: dict[str, CyclePosterior]
     residuals: dict[str, pd.DataFrame]
@@ -181,9 +195,51 @@ class Check:
     of_teams: bool = False
 
     @property
+    def cyclic_share(self) -> CyclicShare | None:
+        """The part of the squared log odds that no scores explain; None without a triad."""
+        return None if self.ranking is None else self.ranking.cyclic_share
+
+    @property
+    def p_one_ranking(self) -> float:
+        """Probability of one ranking; NaN where no three arms have all met."""
+        return NAN if self.ranking is None else self.ranking.p_one_ranking
+
+    @property
+    def p_condorcet_winner(self) -> float:
+        """Probability that one arm beats every other; NaN where no three arms have all met."""
+        return NAN if self.ranking is None else self.ranking.p_condorcet_winner
+
+    @property
+    def p_material_cycle(self) -> float:
+        """Probability of a cycle whose steps all matter; NaN where no three arms have all met."""
+        return NAN if self.ranking is None else self.ranking.p_material_cycle
+
+    @property
+    def top_cycle(self) -> tuple[str, ...]:
+        """The arms that are in the top cycle with probability one half or more."""
+        return () if self.ranking is None else self.ranking.top_cycle
+
+    @property
     def transitive(self) -> bool | None:
-        """False where the evidence of cycles is strong; None where the log cannot tell."""
-        return self.evidence.transitive
+        """True where a ranking holds up to cycles that do not matter, False where it does not.
+
+        True: one ranking, or no material cycle, with probability 0.95 or more. False: a material
+        cycle with probability 0.95 or more. None where the log cannot tell.
+        """
+        if not self._led:
+            return self.evidence.transitive
+        if max(self.p_one_ranking, 1 - self.p_material_cycle) >= words.SURE:
+            return True
+        return False if self.p_material_cycle >= words.SURE else None
+
+    @property
+    def _led(self) -> bool:
+        """Whether the answer is that of the three models of a pair.
+
+        Not where conditions of the duels, or an order effect that the design does not identify, may
+        be the cause of cycles: the models do not have these.
+        """
+        return self.ranking is not None and self.evidence.strength not in CONFOUNDED
 
     @property
     def p_value(self) -> float:
@@ -205,7 +261,7 @@ class Check:
         """The winner criterion to use."""
         if self.transitive is not False:
             return "copeland"
-        if self.cycle_posterior is not None and self.cycle_posterior.condorcet >= check_text.SURE:
+        if self.p_condorcet_winner >= words.SURE:
             return "condorcet"
         return "von_neumann"
 
@@ -217,6 +273,10 @@ class Check:
     @property
     def verdict_parts(self) -> tuple[str, str]:
         """The first sentence of the verdict, and the others."""
+        if self._led and self.ranking is not None:
+            found = self.ranking
+            rest = (words.size_words(found), words.advice_words(found))
+            return words.headline_words(found), " ".join(rest)
         advice = check_text.advice_words(
             self.evidence.strength,
             self.criterion,
@@ -225,6 +285,14 @@ class Check:
             self.cycle_posteriors,
         )
         return check_text.verdict_words(self.evidence, self.cycle_posterior, advice)
+
+    @property
+    def support(self) -> tuple[str, ...]:
+        """What stands behind the verdict: the models of a pair, and the predictive check."""
+        if self.ranking is None or not self._led:
+            return ()
+        e = self.evidence
+        return words.model_words(self.ranking, e.unit), check_text.test_words(e)
 
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
@@ -343,6 +411,13 @@ class Check:
             "transitive": self.transitive,
             "p_value": e.p_value,
             "verdict": self.verdict,
+            "cyclic_share": None if self.cyclic_share is None else asdict(self.cyclic_share),
+            "p_one_ranking": self.p_one_ranking,
+            "p_condorcet_winner": self.p_condorcet_winner,
+            "p_material_cycle": self.p_material_cycle,
+            "material": None if self.ranking is None else self.ranking.material,
+            "top_cycle": self.top_cycle,
+            "model_weights": {} if self.ranking is None else self.ranking.model_weights,
             "evidence": e.strength,
             "power": e.power,
             "criterion": self.criterion,
@@ -415,6 +490,7 @@ class Check:
         paragraphs = (
             self.verdict,
             check_text.TEAMS_TESTED if self.of_teams else "",
+            *self.support,
             check_text.evidence_words(self.evidence),
             check_text.naive_words(self.evidence),
             check_text.cycle_posterior_words(
@@ -438,6 +514,7 @@ def check(
     unit: str = "pair",
     draws: int | None = None,
     order_effect: bool = True,
+    material: float = MATERIAL,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
@@ -470,6 +547,8 @@ def check(
     order_effect
         Whether the side listed first may have an advantage, which the test then estimates
         together with the scores. False where sides carry no meaning.
+    material
+        Win probability of every step of a cycle that matters, above 0.5 and below 1.
     seed
         Random seed.
     step
@@ -479,7 +558,9 @@ def check(
 
     Returns
     -------
-    A `Check`: `print` it for the sentences; ``verdict``, ``transitive``, ``p_value``, ``cycles``.
+    A `Check`: `print` it for the sentences; ``verdict``, ``transitive``, ``cyclic_share``,
+    ``p_one_ranking``, ``p_condorcet_winner``, ``p_material_cycle``, ``top_cycle``, and of the
+    predictive check ``p_value`` and ``cycles``.
 
     Raises
     ------
@@ -489,8 +570,8 @@ def check(
     Examples
     --------
     >>> found = bd.check(bd.datasets.load("tversky1969"), quick=True)
-    >>> found.transitive, round(found.p_value, 1)
-    (True, 0.1)
+    >>> round(found.p_one_ranking, 2), round(found.p_value, 1)
+    (0.0, 0.1)
     """
     from bayesduel.data.read.duels import log_in
 
@@ -500,6 +581,7 @@ def check(
     duels = duels.as_plain().as_sides()
     check_flag(quick, "quick")
     check_flag(order_effect, "order_effect")
+    check_range(material, "material", "in (0.5, 1)")
     check_seed(seed)
     check_call(step, "step")
     check_call(progress, "progress", none=True)
@@ -516,6 +598,11 @@ def check(
     units = duels if role is None else one_verdict_per_unit(duels, role)
     *_, asked, replicated = np.random.SeedSequence(seed).spawn(4)
     rng = np.random.default_rng(asked)
+    step("estimating what is in no ranking")
+    ranking = None
+    if evidence.n_closed and evidence.null_models is not None:
+        drawn = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[-1])
+        ranking = ranking_posterior(evidence.null_models.design, duels.arms, drawn, material)
     step("estimating independent pairs")
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
@@ -542,6 +629,7 @@ def check(
         duels=duels,
         units=units,
         evidence=evidence,
+        ranking=ranking,
         cycle_posterior=posterior,
         cycle_posteriors={},
         residuals=residuals,

@@ -32,6 +32,7 @@ __all__ = [
     "once_words",
     "p_words",
     "power_words",
+    "test_words",
     "too_cyclic_words",
     "unordered_words",
     "verdict_words",
@@ -146,6 +147,29 @@ def verdict_words(
         advice = f"{without}{advice}"
     told = (power_words(e), once_words(e), advice)
     return first, " ".join(words for words in told if words)
+
+
+def test_words(e: CycleEvidence) -> str:
+    """Return what the predictive check of transitive models says, beside the answer by size."""
+    p = p_words(e.p_value, e.n_replicated)
+    told = {
+        "none": f"has no more cyclic triads than transitive models predict ({p}).",
+        "weak": (
+            "has more cyclic triads than strongly transitive models such as Bradley-Terry predict "
+            f"({p_words(e.p_strong, e.n_replicated)}), and no more than a ranking with uneven "
+            f"margins predicts ({p})."
+        ),
+        "strong": f"has more cyclic triads than any transitive model predicts ({p}).",
+        "borderline": f"has a p-value within Monte Carlo error of {LEVEL:g} ({p}).",
+        "no fit": f"fits no transitive model of the test ({p}). {too_cyclic_words(e)}".rstrip(),
+        "no power": (
+            f"has no more cyclic triads than transitive models predict ({p}), which says nothing: "
+            f"cycles whose every step is won at {100 * MIDDLE:.0f} % would be detected with a "
+            f"probability of at most {percent(e.best_power).removeprefix('< ')} %."
+        ),
+    }[e.strength]
+    further = (power_words(e) if e.strength == "none" else "", once_words(e))
+    return " ".join(["Predictive check: the log", told, *(w for w in further if w)])
 
 
 def power_words(e: CycleEvidence) -> str:

@@ -95,10 +95,7 @@ def check_verdict_section(check: "Check") -> Section:
     verdict = Verdict(
         headline=headline,
         text=(rest,),
-        note=(
-            f"From {check.duels.n_duels:,} duels between {check.duels.n_arms:,} arms. Evidence of "
-            f"cycles: {check.evidence.strength}."
-        ),
+        note=(f"From {check.duels.n_duels:,} duels between {check.duels.n_arms:,} arms."),
         settled=check.transitive is False,
     )
     return Section(id="verdict", body=(verdict,))
@@ -125,6 +122,7 @@ def transitivity_section(
         body=blocks(
             Text(check.verdict, "strong") if verdict else None,
             check_text.TEAMS_TESTED if check.of_teams else None,
+            *check.support,
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
             _test_in_numbers(check),

@@ -1,0 +1,286 @@
+"""Posterior of one model of pairs: scores by Laplace's approximation at nodes of two sizes.
+
+The sizes are the typical log odds of a pair, and the part of it that scores do not explain. At
+each node the scores and the order effect have a normal approximation at their mode; the pairs'
+own numbers are integrated out exactly (:mod:`bayesduel.criticism.one_ranking.pair_models`). The
+nodes are equal steps of the second size, and at each of these a Gauss-Hermite rule of the first.
+
+References
+----------
+Rue, Martino & Chopin, "Approximate Bayesian inference for latent Gaussian models", JRSS B 2009
+(integration over nodes; deviation: the latent numbers of pairs are not in the Gaussian part).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.hermite import hermgauss
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+
+from bayesduel.criticism.one_ranking.pair_models import (
+    FREE,
+    ONE_SCORE,
+    UNEVEN,
+    draw_odds,
+    of_scores,
+)
+from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.models.response import Bernoulli
+from bayesduel.models.scale_prior import Scale
+
+__all__ = ["KINDS", "Log", "PairModel", "log_of"]
+
+KINDS = {"one score": ONE_SCORE, "uneven ranking": UNEVEN, "free residuals": FREE}
+POINTS = 15  # of the rule of a pair: log evidence of 12 arms to 0.001 beside 41 points
+ORDER = 1.0  # prior standard deviation of the order effect, as in the test of transitivity
+UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
+SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
+NEWTON_STEPS = 60
+CLOSE = 1e-3  # gain of log density by a step, at which the search of a mode ends: half is left
+HALVINGS = 10
+# Between nodes of the second size, of its logarithm or logit: at first, then halved until the
+# evidence drops by less than a nat, which is 1.4 deviations of a normal density.
+STEP = 0.5
+# Between nodes of the logarithm of the first size, in units of its least standard deviation: that
+# of the spread of K normal numbers. Equal steps of 1.4 deviations integrate a normal density to
+# 1e-4.
+SPACING = 1.4
+LARGEST = 8.0  # logarithm of the first size, beyond which no node is
+NEGLIGIBLE = 7.0  # nats below the best node, where nodes end: 0.1 % of its weight
+FARTHEST = 10.0  # logit of the free part (and logarithm of unevenness) beyond which no node is
+START = {UNEVEN: -1.0, FREE: -2.0}  # second size where the walk starts
+
+
+class Log(NamedTuple):
+    """Decided duels by pair: arms, duels and those won by the first arm, (pairs, 3) by side."""
+
+    n_arms: int
+    first: np.ndarray
+    second: np.ndarray
+    n: np.ndarray
+    won: np.ndarray
+
+
+@dataclass(eq=False)
+class Node:
+    """A normal approximation of scores and order effect, given the two sizes."""
+
+    mode: np.ndarray  # (K + 1,)
+    precision: np.ndarray  # of the prior, (K + 1,)
+    size: float  # logarithm of the first size
+    spread: float
+    log_weight: float
+
+
+@dataclass(eq=False)
+class Row:
+    """Nodes along the first size, at one value of the second."""
+
+    second: float
+    nodes: list[Node]
+
+    @property
+    def evidence(self) -> float:
+        """Logarithm of the sum of the weights."""
+        return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
+
+    @property
+    def size(self) -> float:
+        """Logarithm of the first size at the best node."""
+        return max(self.nodes, key=lambda node: node.log_weight).size
+
+
+def log_of(design: DecidedDuels) -> Log:
+    """Return the duels of a design by pair."""
+    n = np.zeros((len(design.first), 3))
+    won = np.zeros_like(n)
+    place = np.select([design.side > 0, design.side < 0], [0, 1], 2)
+    np.add.at(n, (design.pair, place), design.n)
+    np.add.at(won, (design.pair, place), design.won)
+    return Log(design.n_arms, design.first, design.second, n, won)
+
+
+class PairModel:
+    """The posterior of one of the three models.
+
+    kind: one of `KINDS`.
+    """
+
+    def __init__(self, log: Log, kind: int) -> None:
+        self.log = log
+        self.kind = kind
+        at, weights = hermgauss(POINTS)
+        self._points = at
+        self._weights = np.log(weights) + at**2
+        self._modes = np.zeros(len(log.first))
+        self._mode = np.zeros(log.n_arms + 1)
+        self._gradient = np.zeros(log.n_arms + 1)
+        self._information = np.zeros((log.n_arms + 1, log.n_arms + 1))
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The nodes that hold the posterior."""
+        if self.kind == ONE_SCORE:
+            return self._row(0.0, 0.0).nodes
+        best = self._highest()
+        step = STEP
+        while True:
+            sides = [self._row(best.second + move, best.size) for move in (-step, step)]
+            if max(side.evidence for side in sides) > best.evidence - 1.0:
+                break
+            step /= 2
+        rows = [best]
+        for row, direction in zip(sides, (-step, step), strict=True):
+            rows.append(row)
+            while row.evidence > best.evidence - NEGLIGIBLE and abs(row.second) < FARTHEST:
+                row = self._row(row.second + direction, row.size)
+                rows.append(row)
+        for node in (found := [node for row in rows for node in row.nodes]):
+            node.log_weight += np.log(step)
+        most = max(node.log_weight for node in found)
+        return [node for node in found if node.log_weight > most - NEGLIGIBLE]
+
+    def _highest(self) -> Row:
+        """Return the row of most evidence, of those `STEP` apart."""
+        best = self._row(START[self.kind], 0.0)
+        for direction in (-STEP, STEP):
+            while abs(best.second + direction) <= FARTHEST:
+                next_row = self._row(best.second + direction, best.size)
+                if next_row.evidence < best.evidence:
+                    break
+                best = next_row
+        return best
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """Log probability of the duels under the model."""
+        return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
+
+    def draw(self, n: int, rng: np.random.Generator) -> "Draws":
+        """Return `n` draws: scores and order effect (n, K + 1), and the spread of pairs (n,)."""
+        weights = np.exp(np.array([node.log_weight for node in self.nodes]) - self.log_evidence)
+        which = rng.choice(len(weights), n, p=weights / weights.sum())
+        drawn = np.empty((n, self.log.n_arms + 1))
+        spread = np.empty(n)
+        for k in np.unique(which):
+            node, own = self.nodes[k], which == k
+            self._value(node.mode, node.precision, node.spread)
+            factor = _factor(self._information + np.diag(node.precision))
+            standard = rng.standard_normal((len(node.mode), int(own.sum())))
+            drawn[own] = node.mode + solve_triangular(factor, standard, lower=True, trans=1).T
+            spread[own] = node.spread
+        return Draws(self.log, self.kind, drawn, spread)
+
+    def _row(self, second: float, near: float) -> Row:
+        """Return the nodes along the first size at one value of the second.
+
+        near: logarithm of the first size where the walk starts, in both directions.
+        """
+        step = SPACING / np.sqrt(2 * self.log.n_arms)
+        nodes = [self._node(near, second)]
+        for direction in (-step, step):
+            size = near
+            while abs(size) < LARGEST:
+                size += direction
+                nodes.append(self._node(size, second))
+                most = max(node.log_weight for node in nodes)
+                if nodes[-1].log_weight < most - NEGLIGIBLE:
+                    break
+        for node in nodes:
+            node.log_weight += np.log(step)
+        return Row(second, nodes)
+
+    def _node(self, log_size: float, second: float) -> Node:
+        """Return the normal approximation given both sizes; its weight is the log density."""
+        scale, spread, prior = self._sizes(log_size, second)
+        precision = np.full(self.log.n_arms + 1, scale**-2.0)
+        precision[-1] = ORDER**-2.0
+        mode, value, factor = self._climbed(precision, spread)
+        logs = 0.5 * np.log(precision).sum() - np.log(np.diag(factor)).sum()
+        return Node(mode, precision, log_size, spread, prior + value + logs)
+
+    def _sizes(self, log_size: float, second: float) -> tuple[float, float, float]:
+        """Return scale of the scores, spread of the pairs, and log prior density of both sizes.
+
+        The mean square of a pair's log odds is twice the squared size, whatever the second size.
+        """
+        size = np.exp(log_size)
+        prior = float(SIZE.log_density(np.asarray(log_size), 1.0))
+        if self.kind == ONE_SCORE:
+            return size, 0.0, prior
+        if self.kind == UNEVEN:
+            spread = float(np.exp(second))
+            prior += 0.5 * np.log(2 / np.pi) - 0.5 * (spread / UNEVENNESS) ** 2
+            prior += second - np.log(UNEVENNESS)
+            return size * float(np.exp(-(spread**2))), spread, prior
+        part = 1 / (1 + np.exp(-second))  # of the mean square: uniform
+        prior += np.log(part) + np.log1p(-part)
+        return size * np.sqrt(1 - part), size * np.sqrt(2 * part), prior
+
+    def _climbed(
+        self, precision: np.ndarray, spread: float
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """Return the mode, the log density there, and the factor of the precision.
+
+        Newton's method. Where the density bends the wrong way, as that of uneven pairs may, the
+        diagonal is made larger until it does not.
+        """
+        mode = self._mode.copy()
+        value = self._value(mode, precision, spread)
+        for _ in range(NEWTON_STEPS):
+            pull = self._gradient - precision * mode
+            factor = _factor(self._information + np.diag(precision))
+            step = cho_solve((factor, True), pull)
+            gain = float(pull @ step)
+            if gain < CLOSE:
+                break
+            for size in 0.5 ** np.arange(HALVINGS):
+                new = self._value(mode + size * step, precision, spread)
+                if new >= value:
+                    break
+            else:  # no step helps: the rule's own error is all that is left
+                break
+            mode = mode + size * step
+            value = new
+        self._mode = mode
+        return mode, value, factor
+
+    def _value(self, mode: np.ndarray, precision: np.ndarray, spread: float) -> float:
+        log = self.log
+        likelihood = of_scores(
+            self.kind, log.first, log.second, log.n, log.won, mode, spread, self._modes,
+            self._points, self._weights, self._gradient, self._information,
+        )  # fmt: skip
+        return float(likelihood - 0.5 * (precision * mode**2).sum())
+
+
+class Draws(NamedTuple):
+    """Draws of scores and order effect of a model, from which log odds of all pairs follow."""
+
+    log: Log
+    kind: int
+    coefficients: np.ndarray
+    spread: np.ndarray
+
+    def odds(self, k: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the log odds of draw `k`, of all pairs, shape (K, K)."""
+        log = self.log
+        uniform = rng.uniform(size=len(log.first))
+        normal = rng.standard_normal((log.n_arms, log.n_arms))
+        return draw_odds(
+            self.kind, log.first, log.second, log.n, log.won, self.coefficients[k],
+            float(self.spread[k]), uniform, normal,
+        )  # fmt: skip
+
+
+def _factor(matrix: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor of a matrix, or of one with a larger diagonal."""
+    larger = 0.0
+    diagonal = np.diag(matrix).copy()
+    while True:
+        try:
+            return np.tril(cho_factor(matrix + np.diag(larger * np.abs(diagonal)), lower=True)[0])
+        except LinAlgError:
+            larger = max(2 * larger, 0.01)

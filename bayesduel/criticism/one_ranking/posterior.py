@@ -1,0 +1,181 @@
+"""How much of a log is in no ranking, whether one arm beats all, whether a cycle is large.
+
+Three models of a pair (:mod:`bayesduel.criticism.one_ranking.pair_models`) are averaged by their
+evidence. From draws of the log odds of all pairs, met or not, follow the cyclic share, the
+Condorcet winner, the top cycle and material cycles.
+
+References
+----------
+Jiang, Lim, Yao & Ye, "Statistical ranking and combinatorial Hodge theory", Mathematical Programming
+2011 (the part of a flow that scores explain; here of log odds on the complete graph).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesduel.criticism.one_ranking.evidence import KINDS, PairModel, log_of
+from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.jit import compiled
+
+__all__ = ["MATERIAL", "CyclicShare", "RankingPosterior", "ranking_posterior"]
+
+MATERIAL = 0.6  # win probability of every step of a cycle that matters, by default
+# One ranking is as probable as none before the log is seen; with and without uneven margins alike.
+PRIOR = {"one score": 0.25, "uneven ranking": 0.25, "free residuals": 0.5}
+DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
+NUMBERS = 20_000_000  # draws times arms times arms, about: some ten seconds
+INTERVAL = (0.025, 0.975)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CyclicShare:
+    """The part of the squared log odds of all pairs that no scores explain.
+
+    Attributes
+    ----------
+    mean, lower, upper
+        Posterior mean, and the ends of the 95 % interval.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankingPosterior:
+    """What a log says of one ranking.
+
+    Attributes
+    ----------
+    cyclic_share
+        The part of the squared log odds of all pairs that no scores explain. That of a ranking
+        whose margins differ from pair to pair is above 0, too.
+    model_weights
+        Probability of each model: "one score" an arm; "uneven ranking", whose margins differ from
+        pair to pair in size and never in sign; "free residuals", with which cycles are possible.
+    p_condorcet_winner
+        Probability that one arm beats every other.
+    p_material_cycle
+        Probability of a cycle whose every step is won with probability `material` or more.
+    material
+        That probability of a step.
+    p_in_top_cycle
+        Probability of each arm to be in the top cycle: the smallest set of arms that beats
+        all others. It has one arm where that arm beats every other.
+    n_draws
+        Posterior draws.
+    """
+
+    cyclic_share: CyclicShare
+    model_weights: dict[str, float]
+    p_condorcet_winner: float
+    p_material_cycle: float
+    material: float
+    p_in_top_cycle: dict[str, float]
+    n_draws: int
+
+    @property
+    def p_one_ranking(self) -> float:
+        """Probability of one ranking: of the models without free residuals."""
+        return 1.0 - self.model_weights["free residuals"]
+
+    @property
+    def top_cycle(self) -> tuple[str, ...]:
+        """The arms that are in the top cycle with probability one half or more."""
+        return tuple(arm for arm, chance in self.p_in_top_cycle.items() if chance >= 0.5)
+
+
+def ranking_posterior(
+    design: DecidedDuels,
+    arms: tuple[str, ...],
+    rng: np.random.Generator,
+    material: float = MATERIAL,
+) -> RankingPosterior:
+    """Return what the decided duels of a log say of one ranking.
+
+    material: win probability of every step of a cycle that matters, in (0.5, 1).
+    """
+    log = log_of(design)
+    models = {name: PairModel(log, kind) for name, kind in KINDS.items()}
+    logs = np.array([model.log_evidence + np.log(PRIOR[name]) for name, model in models.items()])
+    weights = np.exp(logs - np.logaddexp.reduce(logs))
+    n_draws = int(np.clip(NUMBERS // len(arms) ** 2, *DRAWS))
+    counts = rng.multinomial(n_draws, weights)
+    least = float(np.log(material) - np.log1p(-material))
+    found = np.empty((n_draws, 3))
+    in_top = np.zeros((n_draws, len(arms)))
+    row = 0
+    for model, count in zip(models.values(), counts, strict=True):
+        if not count:
+            continue
+        drawn = model.draw(int(count), rng)
+        for k in range(count):
+            odds = drawn.odds(k, rng)
+            in_top[row] = top_cycle_of(odds)
+            found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
+            row += 1
+    share, condorcet, cyclic = found.T
+    low, high = np.quantile(share, INTERVAL)
+    return RankingPosterior(
+        cyclic_share=CyclicShare(mean=float(share.mean()), lower=float(low), upper=float(high)),
+        model_weights=dict(zip(models, map(float, weights), strict=True)),
+        p_condorcet_winner=float(condorcet.mean()),
+        p_material_cycle=float(cyclic.mean()),
+        material=material,
+        p_in_top_cycle=dict(zip(arms, map(float, in_top.mean(0)), strict=True)),
+        n_draws=n_draws,
+    )
+
+
+def cyclic_share_of(odds: np.ndarray) -> float:
+    """Return the part of the squares of log odds, shape (K, K), that no scores explain."""
+    score = odds.mean(axis=1)
+    rest = odds - (score[:, None] - score)
+    total = float((odds**2).sum())
+    share = float((rest**2).sum()) / total if total > 0 else 0.0
+    return share if share > ROUNDING else 0.0
+
+
+ROUNDING = 1e-12  # of the share, under scores alone
+
+
+@compiled
+def top_cycle_of(odds: np.ndarray) -> np.ndarray:
+    """Return which arms are in the smallest set that beats all others, shape (K,)."""
+    n_arms = len(odds)
+    order = np.argsort(-(odds > 0.0).sum(axis=1))
+    size = 1
+    place = 0
+    while place < size:
+        arm = order[place]
+        for other in range(n_arms - 1, size - 1, -1):
+            if odds[arm, order[other]] <= 0.0:
+                size = other + 1
+                break
+        place += 1
+    inside = np.zeros(n_arms)
+    inside[order[:size]] = 1.0
+    return inside
+
+
+@compiled
+def has_cycle(odds: np.ndarray, least: float) -> bool:
+    """Return whether some cycle has log odds of `least` or more at every step.
+
+    Arms that nobody left beats by so much are taken away, one after another (Kahn 1962).
+    """
+    n_arms = len(odds)
+    beaten = (odds >= least).sum(axis=0)
+    free = [arm for arm in range(n_arms) if beaten[arm] == 0]
+    taken = 0
+    while len(free) > 0:
+        arm = free.pop()
+        taken += 1
+        for other in range(n_arms):
+            if odds[arm, other] >= least:
+                beaten[other] -= 1
+                if beaten[other] == 0:
+                    free.append(other)
+    return taken < n_arms

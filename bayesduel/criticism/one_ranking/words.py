@@ -1,0 +1,104 @@
+"""What a reader is told about one ranking, in sentences about size."""
+
+from bayesduel.criticism.one_ranking.posterior import CyclicShare, RankingPosterior
+from bayesduel.text import SENTENCE, join, percent, shorten
+
+__all__ = ["SURE", "advice_words", "headline_words", "model_words", "size_words"]
+
+SURE = 0.95  # posterior probability of what is taken as known
+DECIDES = "of what decides these duels"
+NAMED = 5  # arms of the top cycle that are named
+KNOWN = 0.25  # width of the interval of the share, from which the log says little about it
+
+
+def headline_words(found: RankingPosterior) -> str:
+    """Return whether there is one ranking, and how much scores explain."""
+    one = found.p_one_ranking
+    share = found.cyclic_share
+    if one >= SURE and found.model_weights["uneven ranking"] >= 0.5:
+        return (
+            f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
+            f"pair: scores explain {_explained(share)} {DECIDES}."
+        )
+    if one >= SURE:
+        return (
+            f"There is one ranking (probability {percent(one)} %): scores explain at least "
+            f"{100 * (1 - share.upper):.0f} % {DECIDES}."
+        )
+    if one > 1 - SURE:
+        return (
+            "The log cannot tell whether there is one ranking (probability "
+            f"{percent(one)} %): scores explain {_explained(share)} {DECIDES}."
+        )
+    return (
+        f"{_size(share)} {DECIDES} is not in any ranking (one ranking has probability "
+        f"{percent(one)} %)."
+    )
+
+
+def size_words(found: RankingPosterior) -> str:
+    """Return whether one arm beats all others, and whether a cycle is large enough to matter."""
+    top = found.top_cycle
+    best = max(found.p_in_top_cycle.values())
+    sure = found.p_condorcet_winner
+    if len(top) == 1 and sure >= 0.5:
+        first = f"{shorten(top[0], SENTENCE)} beats every other arm with probability"
+        first = f"{first} {percent(min(sure, best))} %."
+    else:
+        first = f"No arm beats all others with probability {percent(1 - sure)} %."
+        if top:
+            named = [shorten(arm, SENTENCE) for arm in top]
+            first += f" In the top cycle are probably {join(named, NAMED)}."
+    return (
+        f"{first} A cycle whose every step is won in {100 * found.material:.0f} % of duels or "
+        f"more has probability {percent(found.p_material_cycle)} %."
+    )
+
+
+def advice_words(found: RankingPosterior) -> str:
+    """Return what to report."""
+    if found.p_one_ranking >= SURE or found.p_material_cycle <= 1 - SURE:
+        if found.p_one_ranking >= SURE:
+            return "Use the ranking; under it all winner criteria name the same arm."
+        return (
+            "A ranking is a fair summary, as cycles of that size can be left out. Read win "
+            "probabilities of single pairs from a model that allows cycles."
+        )
+    if found.p_condorcet_winner >= SURE:
+        return "Report the arm that beats every other; the order of the other arms is not reliable."
+    if found.p_material_cycle >= SURE:
+        return (
+            "A single ranking is not appropriate: use the von Neumann mixture (a mixture of arms "
+            "that no arm beats), or the matrix of pairwise preferences."
+        )
+    return (
+        "Report the ranking together with the winners by criterion of a model that allows cycles."
+    )
+
+
+def model_words(found: RankingPosterior, unit: str) -> str:
+    """Return the probabilities of the three models, and what their log odds are of.
+
+    unit: one observation, "duel" or a majority verdict.
+    """
+    scores, uneven, free = (percent(weight) for weight in found.model_weights.values())
+    counted = "" if unit == "duel" else f" One observation is one {unit}, not one duel."
+    return (
+        f"Probabilities of three models of a pair: one score per arm {scores} %, a ranking with "
+        f"uneven margins {uneven} %, scores and a free residual per pair {free} % (before the log "
+        "is seen: 25, 25 and 50 %). What decides duels are the squared log odds of all pairs."
+        f"{counted}"
+    )
+
+
+def _explained(share: CyclicShare) -> str:
+    """Return what scores explain, as an interval."""
+    return f"between {100 * (1 - share.upper):.0f} and {100 * (1 - share.lower):.0f} %"
+
+
+def _size(share: CyclicShare) -> str:
+    """Return the share with its interval, or the interval alone where it is wide."""
+    ends = f"{100 * share.lower:.0f} and {100 * share.upper:.0f}"
+    if share.upper - share.lower > KNOWN:
+        return f"Between {ends} %"
+    return f"{100 * share.mean:.0f} % [{ends.replace(' and ', ', ')}]"
