@@ -40,6 +40,12 @@ __all__ = ["command"]
     help="Estimate an advantage of the left side, or none, where sides carry no meaning.  "
     "[default: estimate it]",
 )
+@click.option(
+    "--material",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.6,
+    help="Win probability of every step of a cycle that matters.",
+)
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @shared.seed_option
 @shared.term_option()
@@ -56,14 +62,17 @@ def command(
     unit: str,
     quick: bool,
     order_effect: bool,
+    material: float,
     title: str | None,
     seed: int,
     **options: Any,
 ) -> None:
     """Test whether LOG is transitive, show where it is not, and compare models.
 
-    "transitive" is false in the JSON only where the evidence of cycles is strong, and null where
-    the log cannot tell.
+    The answer leads with how much is in no ranking: "cyclic_share" in the JSON, the part of the
+    squared log odds that no scores explain. "transitive" is true where there is one ranking, or no
+    cycle that matters, with a probability of 0.95 or more; false where there is such a cycle; and
+    null where the log cannot tell.
     """
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
@@ -94,6 +103,7 @@ def command(
                 quick=quick,
                 unit=unit,
                 order_effect=order_effect,
+                material=material,
                 seed=seed,
                 step=named,
                 progress=share,

@@ -294,6 +294,14 @@ class Check:
         e = self.evidence
         return words.model_words(self.ranking, e.unit), check_text.test_words(e)
 
+    @property
+    def independent_words(self) -> str:
+        """Cycles by pairs that are independent; "" where the models of a pair say more."""
+        if self._led:
+            return ""
+        e = self.evidence
+        return check_text.cycle_posterior_words(self.cycle_posterior, e.n_closed, e.unit)
+
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
 
@@ -493,9 +501,7 @@ class Check:
             *self.support,
             check_text.evidence_words(self.evidence),
             check_text.naive_words(self.evidence),
-            check_text.cycle_posterior_words(
-                self.cycle_posterior, self.evidence.n_closed, self.evidence.unit
-            ),
+            self.independent_words,
             check_text.margin_words(self.margins),
             check_text.unordered_words(self.evidence)
             if self.order is None

@@ -112,9 +112,6 @@ def transitivity_section(
     if check.order is not None:
         words = check.order.words(modelled=modelled)
     order = Group("Order effect", (Text(words),)) if words else None
-    cycles = check_text.cycle_posterior_words(
-        check.cycle_posterior, check.evidence.n_closed, check.evidence.unit
-    )
     naive = check_text.naive_words(check.evidence)
     return Section(
         id="transitivity",
@@ -126,7 +123,7 @@ def transitivity_section(
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
             _test_in_numbers(check),
-            f"{cycles} {_consistence_words(check)}".strip(),
+            f"{check.independent_words} {_consistence_words(check)}".strip(),
             check_text.margin_words(check.margins),
             _cycles(check),
             order,

@@ -1,7 +1,7 @@
 """Checks: calibrated evidence, what is said of a log, pages, and input that says little."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +17,7 @@ from bayesduel.criticism.check import OrderShare, check
 from bayesduel.criticism.check_text import (
     advice_words,
     evidence_words,
+    leading_words,
     mean_count,
     p_words,
     power_words,
@@ -36,10 +37,13 @@ from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown,
 
 
 def test_a_cycle_is_found_and_named():
-    log = simulate(ROCK, 40, np.random.default_rng(4))
+    log = simulate(ROCK, 200, np.random.default_rng(4))
     found = check(log, quick=True)
-    assert not found.transitive
+    assert found.transitive is False
     assert found.evidence.strength == "strong"
+    assert found.p_one_ranking < 0.01 < 0.95 < found.p_material_cycle
+    assert found.top_cycle == ("00", "01", "02") and found.p_condorcet_winner < 0.05
+    assert 0.5 < found.cyclic_share.lower < found.cyclic_share.mean < found.cyclic_share.upper
     assert found.evidence.p_strong <= 0.01
     assert found.p_value <= 0.05
     assert {*found.cycles[0].arms} == {"00", "01", "02"}
@@ -50,7 +54,9 @@ def test_a_cycle_is_found_and_named():
         (wins[0, 1], wins[1, 0]), (wins[1, 2], wins[2, 1]), (wins[2, 0], wins[0, 2])
     )  # fmt: skip
     assert found.criterion == "von_neumann"
-    assert "more cyclic triads than transitive models predict" in found.verdict
+    assert "of what decides these duels is not in any ranking" in found.verdict_parts[0]
+    assert "A single ranking is not appropriate" in found.verdict
+    assert "more cyclic triads than any transitive model predicts" in found.support[1]
     assert "estimated from a sample" not in repr(found)
     assert found.consistence == 0
 
@@ -103,10 +109,8 @@ def test_a_null_model_that_predicts_far_more_cycles_does_not_acquit():
     assert evidence.likeliest != "mixture"
     assert evidence.strength == "no fit" and evidence.transitive is None
     told = replace(found, evidence=evidence)
-    assert told.verdict_parts[0].startswith(
-        "The log cannot tell whether a ranking holds: no transitive model of the test fits its "
-    )
-    assert "Far more cyclic triads than the log has are predicted by: mixture" in told.verdict
+    assert "fits no transitive model of the test" in told.support[1]
+    assert "Far more cyclic triads than the log has are predicted by: mixture" in told.support[1]
     assert told.to_dict()["test"]["too_cyclic"] == ("mixture",)
     rows = _test_in_numbers(told).body[0].rows
     assert rows[-1][-1] == "does not fit"
@@ -127,9 +131,8 @@ def test_a_log_that_would_hardly_show_cycles_is_not_called_transitive():
     found = check(bd.datasets.load("icehockey"), quick=True)
     assert max(row[0.75] for row in found.power.values()) < 0.5
     assert found.evidence.strength == "no power" and found.transitive is None
-    assert found.verdict.startswith(
-        "The log cannot tell whether a ranking holds: cycles whose every step is won at 75 % would "
-    )
+    assert found.verdict.startswith("The log cannot tell whether there is one ranking")
+    assert "which says nothing: cycles whose every step is won at 75 %" in found.support[1]
 
 
 def order_share(level, interval, both_ways):
@@ -397,11 +400,10 @@ def test_an_order_effect_is_offered(tmp_path):
     for words in (" ".join(repr(found).split()), page):
         assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
-        assert "The log cannot tell whether a ranking holds" in words
-        assert "Without an order effect the evidence of cycles would be strong" in words
+        assert "The log cannot tell whether there is one ranking" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
     plain = check(log, quick=True, order_effect=False)
-    assert plain.transitive is False
+    assert plain.evidence.transitive is False and plain.p_one_ranking < 0.05
     assert plain.order is None
     assert "an advantage of one side could cause cycles, too" in " ".join(repr(plain).split())
 
@@ -420,13 +422,12 @@ def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
     sure = np.triu(rng.choice([0.02, 0.45], (12, 12)), 1)
     weak = check(simulate(0.5 + sure - sure.T, 8, rng), quick=True)
     assert weak.evidence.strength == "weak"
-    assert weak.transitive
-    assert "cannot be distinguished from a ranking with uneven margins" in weak.verdict_parts[0]
-    assert "A ranking is possible" in weak.verdict
+    assert weak.evidence.transitive
+    told = "no more than a ranking with uneven margins predicts"
+    assert told in weak.support[1]
     page = bd.report(weak, tmp_path / "check.html").read_text(encoding="utf-8")
-    assert "cannot be distinguished from a ranking with uneven margins" in page
+    assert told in page
     assert "A ranking with uneven margins may explain these cycles" in page
-    assert "single ranking is not appropriate" not in page
 
 
 # -- one verdict, decided ----------------------------------------------------------------------
@@ -456,8 +457,8 @@ def test_logs_are_replicated_until_the_p_value_is_decided(monkeypatch):
     found = check(log, quick=True)  # 1 of 21 is within Monte Carlo error of 0.05, and so on
     assert found.evidence.n_replicated == 70
     assert not found.evidence.settled
-    assert found.evidence.strength == "borderline" and found.transitive is None
-    assert found.verdict.startswith("The test of transitivity is undecided (p")
+    assert found.evidence.strength == "borderline" and found.evidence.transitive is None
+    assert "has a p-value within Monte Carlo error of 0.05" in found.support[1]
     assert json.loads(found.to_json())["test"]["settled"] is False
 
 
@@ -483,14 +484,15 @@ def test_advice_follows_the_evidence():
 def test_a_cycle_is_named_only_where_it_is_ahead():
     one = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
     assert one.cycle_posterior.n_alike == 1
-    assert "The most probable cycle is 00 > 01 > 02 > 00" in one.verdict
+    said = leading_words(one.cycle_posterior)
+    assert said.startswith("The most probable cycle is 00 > 01 > 02 > 00")
     twice = np.full((6, 6), 0.5)
     for k in (0, 3):
         twice[k : k + 3, k : k + 3] = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]
     two = check(simulate(twice, 200, np.random.default_rng(4)), quick=True)
     assert two.transitive is False
     assert two.cycle_posterior.n_alike >= 2
-    assert "No single cycle stands out" in two.verdict and "most probable cycle is" not in repr(two)
+    assert "No single cycle stands out" in leading_words(two.cycle_posterior)
 
 
 def test_power_is_that_of_local_and_of_global_cycles():
@@ -510,9 +512,9 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     once = check(bd.Duels.from_wins((fields > 0).astype(int)), quick=True)
     assert once.transitive is None and once.evidence.cyclic > 0
     words = "Of the pairs that met, 100 % have one decided duel"
-    assert once.evidence.met_once == 1 and words in once.verdict
+    assert once.evidence.met_once == 1 and words in once.support[1]
     often = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
-    assert often.evidence.met_once == 0 and "Of the pairs that met" not in often.verdict
+    assert often.evidence.met_once == 0 and "Of the pairs that met" not in often.support[1]
 
 
 def test_power_of_three_arms_is_that_of_their_one_cycle():
@@ -535,10 +537,14 @@ def test_triads_are_counted_without_the_order_effect_too():
 
 
 def test_json_page_and_arrays(tmp_path):
-    found = check(simulate(ROCK, 40, np.random.default_rng(13)), quick=True)
+    found = check(simulate(ROCK, 200, np.random.default_rng(13)), quick=True)
     told = json.loads(found.to_json(tmp_path / "check.json"))
     top = {"transitive", "p_value", "verdict", "cycles", "comparison", "evidence", "power"}
     assert top <= told.keys()
+    assert told["cyclic_share"] == pytest.approx(asdict(found.cyclic_share))
+    own = ("p_one_ranking", "p_condorcet_winner", "p_material_cycle")
+    assert [told[name] for name in own] == [getattr(found, name) for name in own]
+    assert told["top_cycle"] == ["00", "01", "02"]
     assert told["transitive"] is False
     assert told["comparison"] is None
     assert json.loads((tmp_path / "check.json").read_text()) == told
