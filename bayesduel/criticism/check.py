@@ -12,8 +12,8 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
-from bayesduel.criticism.one_ranking import words
-from bayesduel.criticism.one_ranking.posterior import (
+from bayesduel.criticism.ranking import ranking_text as words
+from bayesduel.criticism.ranking.posterior import (
     MATERIAL,
     CyclicShare,
     RankingPosterior,

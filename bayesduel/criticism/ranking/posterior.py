@@ -1,6 +1,6 @@
 """How much of a log is in no ranking, whether one arm beats all, whether a cycle is large.
 
-Three models of a pair (:mod:`bayesduel.criticism.one_ranking.pair_models`) are averaged by their
+Three models of a pair (:mod:`bayesduel.criticism.ranking.pair_models`) are averaged by their
 evidence. From draws of the log odds of all pairs, met or not, follow the cyclic share, the
 Condorcet winner, the top cycle and material cycles.
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.criticism.one_ranking.evidence import KINDS, PairModel, log_of
+from bayesduel.criticism.ranking.evidence import KINDS, PairModel, log_of
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 

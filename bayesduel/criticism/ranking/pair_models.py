@@ -52,7 +52,7 @@ def odds_of(kind: int, z: float, d: float, spread: float) -> float:
 
 @compiled
 def duels_of(odds: float, order: float, n: np.ndarray, won: np.ndarray, told: np.ndarray) -> None:
-    """Fill `told` with the log likelihood of a pair's duels and its derivatives.
+    """Fill the last array with the log likelihood of a pair's duels and its derivatives.
 
     Those in the odds (0) and in the order effect (1), and minus the second ones: in the odds, in
     both, in the order effect (2 to 4); the log likelihood comes last (5). n, won: by `SIDES`.

@@ -2,7 +2,7 @@
 
 The sizes are the typical log odds of a pair, and the part of it that scores do not explain. At
 each node the scores and the order effect have a normal approximation at their mode; the pairs'
-own numbers are integrated out exactly (:mod:`bayesduel.criticism.one_ranking.pair_models`). The
+own numbers are integrated out exactly (:mod:`bayesduel.criticism.ranking.pair_models`). The
 nodes are equal steps of both. Of uneven rankings several orders may fit a small log; the evidence
 is that about one of them, and up to half a nat too small for four arms.
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from bayesduel.criticism.one_ranking.pair_models import (
+from bayesduel.criticism.ranking.pair_models import (
     FREE,
     ONE_SCORE,
     UNEVEN,
@@ -44,6 +44,7 @@ HALVINGS = 10
 # Between nodes of the second size, of its logarithm or logit: at first, then halved until the
 # evidence drops by less than a nat, which is 1.4 deviations of a normal density.
 STEP = 0.5
+LEAST_STEP = STEP / 64  # 5,000 pairs need a sixteenth
 # Between nodes of the logarithm of the first size, in units of its least standard deviation: that
 # of the spread of K normal numbers. Equal steps of 1.4 deviations integrate a normal density to
 # 1e-4.
@@ -88,9 +89,9 @@ class Row:
         return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
 
     @property
-    def size(self) -> float:
-        """Logarithm of the first size at the best node."""
-        return max(self.nodes, key=lambda node: node.log_weight).size
+    def best(self) -> Node:
+        """The node of most weight."""
+        return max(self.nodes, key=lambda node: node.log_weight)
 
 
 def log_of(design: DecidedDuels) -> Log:
@@ -124,19 +125,19 @@ class PairModel:
     def nodes(self) -> list[Node]:
         """The nodes that hold the posterior."""
         if self.kind == ONE_SCORE:
-            return self._row(0.0, 0.0).nodes
+            return self._row(0.0, None).nodes
         best = self._highest()
         step = STEP
         while True:
-            sides = [self._row(best.second + move, best.size) for move in (-step, step)]
-            if max(side.evidence for side in sides) > best.evidence - 1.0:
+            sides = [self._row(best.second + move, best) for move in (-step, step)]
+            if max(side.evidence for side in sides) > best.evidence - 1.0 or step <= LEAST_STEP:
                 break
             step /= 2
         rows = [best]
         for row, direction in zip(sides, (-step, step), strict=True):
             rows.append(row)
             while row.evidence > best.evidence - NEGLIGIBLE and abs(row.second) < FARTHEST:
-                row = self._row(row.second + direction, row.size)
+                row = self._row(row.second + direction, row)
                 rows.append(row)
         for node in (found := [node for row in rows for node in row.nodes]):
             node.log_weight += np.log(step)
@@ -145,10 +146,10 @@ class PairModel:
 
     def _highest(self) -> Row:
         """Return the row of most evidence, of those `STEP` apart."""
-        best = self._row(START[self.kind], 0.0)
+        best = self._row(START[self.kind], None)
         for direction in (-STEP, STEP):
             while abs(best.second + direction) <= FARTHEST:
-                next_row = self._row(best.second + direction, best.size)
+                next_row = self._row(best.second + direction, best)
                 if next_row.evidence < best.evidence:
                     break
                 best = next_row
@@ -174,15 +175,19 @@ class PairModel:
             spread[own] = node.spread
         return Draws(self.log, self.kind, drawn, spread)
 
-    def _row(self, second: float, near: float) -> Row:
+    def _row(self, second: float, near: Row | None) -> Row:
         """Return the nodes along the first size at one value of the second.
 
-        near: logarithm of the first size where the walk starts, in both directions.
+        near: a row whose best node is where the walk starts, in both directions.
         """
         step = SPACING / np.sqrt(2 * self.log.n_arms)
-        nodes = [self._node(near, second)]
+        start = 0.0 if near is None else near.best.size
+        if near is not None:
+            self._mode = near.best.mode
+        nodes = [self._node(start, second)]
         for direction in (-step, step):
-            size = near
+            self._mode = nodes[0].mode
+            size = start
             while abs(size) < LARGEST:
                 size += direction
                 nodes.append(self._node(size, second))

@@ -1,6 +1,6 @@
-"""What a reader is told about one ranking, in sentences about size."""
+"""The sentences about one ranking: how large, how probable, what to report."""
 
-from bayesduel.criticism.one_ranking.posterior import CyclicShare, RankingPosterior
+from bayesduel.criticism.ranking.posterior import CyclicShare, RankingPosterior
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["SURE", "advice_words", "headline_words", "model_words", "size_words"]

@@ -8,16 +8,16 @@ from scipy.special import log_expit, logsumexp
 
 import bayesduel as bd
 from bayesduel.criticism.check import check
-from bayesduel.criticism.one_ranking.evidence import KINDS, Log, PairModel
-from bayesduel.criticism.one_ranking.pair_models import FREE, UNEVEN
-from bayesduel.criticism.one_ranking.posterior import (
+from bayesduel.criticism.ranking.evidence import KINDS, Log, PairModel
+from bayesduel.criticism.ranking.pair_models import FREE, UNEVEN
+from bayesduel.criticism.ranking.posterior import (
     CyclicShare,
     cyclic_share_of,
     has_cycle,
     ranking_posterior,
     top_cycle_of,
 )
-from bayesduel.criticism.one_ranking.words import advice_words, headline_words, size_words
+from bayesduel.criticism.ranking.ranking_text import advice_words, headline_words, size_words
 from bayesduel.criticism.transitivity.design import design_of
 from bayesduel.preference import smith_set
 
