@@ -171,7 +171,7 @@ def of_scores(
             h = h / mass + g * g
             h_both = h_both / mass + g * g_order
             h_order = h_order / mass + g_order * g_order
-            value = top + np.log(mass) + np.log(width / np.sqrt(np.pi))
+            value = float(top + np.log(mass) + np.log(width / np.sqrt(np.pi)))
         total += value
         gradient[i] += g
         gradient[j] -= g
