@@ -228,6 +228,8 @@ class Check:
         """
         if not self._led:
             return self.evidence.transitive
+        if self.evidence.without_order == "strong":
+            return None  # the order effect, or cycles
         if max(self.p_one_ranking, 1 - self.p_material_cycle) >= words.SURE:
             return True
         return False if self.p_material_cycle >= words.SURE else None

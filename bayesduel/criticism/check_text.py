@@ -96,9 +96,8 @@ def verdict_words(
             f"explains the cycles ({p_value(e.p_conditions, CONDITIONAL)}).",
             advice,
         )
-    without = ""
-    if e.without_order == "strong":
-        without = f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}. "
+    without = without_order_words(e)
+    without = f"{without} " if without else ""
     if e.strength == "no power":
         return (
             "The log cannot tell whether a ranking holds: cycles whose every step is won at "
@@ -168,8 +167,19 @@ def test_words(e: CycleEvidence) -> str:
             f"probability of at most {percent(e.best_power).removeprefix('< ')} %."
         ),
     }[e.strength]
-    further = (power_words(e) if e.strength == "none" else "", once_words(e))
+    further = (
+        power_words(e) if e.strength == "none" else "",
+        once_words(e),
+        without_order_words(e),
+    )
     return " ".join(["Predictive check: the log", told, *(w for w in further if w)])
+
+
+def without_order_words(e: CycleEvidence) -> str:
+    """Return that an order effect may hide cycles; "" where it cannot."""
+    if e.without_order != "strong":
+        return ""
+    return f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}."
 
 
 def power_words(e: CycleEvidence) -> str:

@@ -401,6 +401,7 @@ def test_an_order_effect_is_offered(tmp_path):
         assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
+        assert "Without an order effect the evidence of cycles would be strong" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
     plain = check(log, quick=True, order_effect=False)
     assert plain.evidence.transitive is False and plain.p_one_ranking < 0.05

@@ -139,6 +139,7 @@ def of_scores(
         i = first[pair]
         j = second[pair]
         d = coefficients[i] - coefficients[j]
+        value = g = g_order = h = h_both = h_order = 0.0
         if kind == ONE_SCORE:
             duels_of(d, order, n[pair], won[pair], told)
             g, g_order, h, h_both, h_order, value = told
@@ -157,7 +158,6 @@ def of_scores(
                 at[k, 4] = told[4]
             top = logs.max()
             mass = 0.0
-            g = g_order = h = h_both = h_order = 0.0
             for k in range(len(points)):
                 share = np.exp(logs[k] - top)
                 mass += share
@@ -171,7 +171,7 @@ def of_scores(
             h = h / mass + g * g
             h_both = h_both / mass + g * g_order
             h_order = h_order / mass + g_order * g_order
-            value = float(top + np.log(mass) + np.log(width / np.sqrt(np.pi)))
+            value = top + np.log(mass) + np.log(width / np.sqrt(np.pi))
         total += value
         gradient[i] += g
         gradient[j] -= g

@@ -44,6 +44,8 @@ def size_words(found: RankingPosterior) -> str:
     if len(top) == 1 and sure >= 0.5:
         first = f"{shorten(top[0], SENTENCE)} beats every other arm with probability"
         first = f"{first} {percent(min(sure, best))} %."
+    elif sure >= 0.5:
+        first = f"Some arm beats every other with probability {percent(sure)} %; which one is open."
     else:
         first = f"No arm beats all others with probability {percent(1 - sure)} %."
         if top:
