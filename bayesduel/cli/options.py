@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BETWEEN",
+    "READING_PAGE",
     "against_option",
     "analysing",
     "analysis_options",
@@ -151,6 +153,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     ),
 }
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
+READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _READING = [name.replace("-", "_") for name in READING]
@@ -305,9 +308,13 @@ def _reading_option(name: str, takes: str | list[str], text: str) -> Callable[..
     return click.option(f"--{name}", help=text, type=click.Choice(takes))
 
 
-reading_options = _group(  # how to read LOG
-    *(_reading_option(name, takes, text) for name, (takes, text) in READING.items())
-)
+def reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of how to read LOG to a command, and the page of them to its help."""
+    command.__doc__ = f"{cleandoc(command.__doc__ or '')}\n\n{READING_PAGE}"
+    own = (_reading_option(name, takes, text) for name, (takes, text) in READING.items())
+    return _group(*own)(command)
+
+
 sampling_options = _group(  # how to fit a model, whichever
     click.option(
         "--method",

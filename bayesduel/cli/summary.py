@@ -19,8 +19,7 @@ __all__ = ["health", "judges", "read", "sources"]
 def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Show what LOG is taken for: the role of each column, what each value means, what is left out.
 
-    Nothing is fitted. `health` warns of problems in the duels themselves. docs/how_to/reading.md
-    goes from "my file looks like this" to the command.
+    Nothing is fitted. `health` warns of problems in the duels themselves.
     """
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import csv_text

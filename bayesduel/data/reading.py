@@ -134,15 +134,17 @@ class Reading:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEADS)
+        left = ' style="text-align: left"'
+        heads = [f"<th{left}>{name}</th>" for name in HEADS[:3]]
+        head = "".join([*heads, f"<th>{HEADS[3]}</th>"])
         body = "".join(
             "<tr>"
-            + "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in line)
-            + "</tr>"
+            + "".join(f"<td{left}>{escape(cell)}</td>" for cell in line[:3])
+            + f"<td>{'' if line.rows is None else f'{line.rows:,}'}</td></tr>"
             for line in self.lines
         )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<p>{escape(self._head)}</p>{table}"
+        return f'<p>{escape(self._head)}</p><div style="overflow-x: auto">{table}</div>'
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:

@@ -9,13 +9,14 @@ import sys
 import warnings
 from io import StringIO
 
+import click
 import pytest
 import xarray as xr
 from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import COMMANDS, main
-from bayesduel.cli.options import LEAST_DRAWS
+from bayesduel.cli.options import LEAST_DRAWS, READING_PAGE
 from bayesduel.system.imports import LATER
 
 GOOD = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
@@ -523,3 +524,10 @@ def test_logs_without_shared_arms_are_parts_that_survive_a_bad_one(tmp_path, mon
     html = page.read_text(encoding="utf-8")
     assert html.count('<article class="part">') == 3 and "this log is bad" in html
     assert not kept.exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_commands_that_read_a_log_links_the_page_of_reading(name):
+    command = main.get_command(click.Context(main), name)
+    reads = any(option.name == "where" for option in command.params)
+    assert (READING_PAGE in (command.help or "")) == reads

@@ -115,6 +115,7 @@ class FileSource:
     kind = "duels"  # or "rankings"
     used: tuple[str, ...] = ()  # options that are done with
     recognised: str | None = None  # the name of its shape, where it has one
+    taken: frozenset[str] = frozenset()  # columns that its shape reads
 
     def __init__(
         self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None

@@ -45,6 +45,7 @@ class FrameSource:
     kind = "duels"
     used: tuple[str, ...] = ()  # options that are done with
     recognised: str | None = None  # the name of its shape, where it has one
+    taken: frozenset[str] = frozenset()  # columns that its shape reads
     own_nulls = True  # "" is a text like any other, as the format has missing values
 
     def __init__(self, frame: Any, words: str | None = None) -> None:

@@ -133,7 +133,11 @@ def _listed(
     texts: Sequence[str], understood: Mapping[str, str], counted: Mapping[str, int]
 ) -> list[str]:
     """Return values with what they mean and their numbers of rows."""
-    shown = [f"{shorten(t, LONGEST)} {understood[t]} ({counted[t]:,})" for t in texts[:SHOWN]]
+    shown = []
+    for text in texts[:SHOWN]:
+        words = understood[text]
+        said = words if words.startswith(text) else f"{shorten(text, LONGEST)} {words}"
+        shown.append(f"{said} ({counted[text]:,})")
     if rest := texts[SHOWN:]:
         n = sum(counted[text] for text in rest)
         shown.append(f"{count(len(rest), 'other value')} ({n:,})")
@@ -215,7 +219,7 @@ def _left_out(
 
 def _not_used(source: Any, roles: Roles) -> Iterator[Line]:
     """Yield the columns that are not used, with what they might be."""
-    taken = {*roles.taken.values()}
+    taken = {*roles.taken.values(), *source.taken}
     free = [name for name in source.columns() if name not in taken]
     if not free:
         return

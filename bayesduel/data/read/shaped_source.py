@@ -120,6 +120,7 @@ class ShapedSource(FrameSource):
         self.kind = parts[0].shape.kind
         self.used = tuple(role for part in parts for role in part.shape.used)
         self.used += ("lower_is_better",) if any(p.shape.kind == "scores" for p in parts) else ()
+        self.taken = frozenset(name for p in parts for name in (*p.shape.has, *p.shape.may))
         keys = {part.shape.key for part in parts} - {""}
         self.recognised = keys.pop() if len(keys) == 1 else None
         if any(part.shape.soft for part in parts):
