@@ -94,6 +94,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "simulation.regret": "regret regret_difference",
         "simulation.regret_lower_bound": "least_duels least_slope",
         "simulation.success": "opportunity_cost success_difference success_rate",
+        "study.asking": "Asking",
         "study.confirmed": "Confirmed",
         "study.desk": "NoQuestion",
         "study.goal": "FindBest FullRanking MinimizeRegret TopK",

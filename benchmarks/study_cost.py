@@ -112,6 +112,8 @@ def refit(n_arms: int, n_duels: int) -> float:
 
 def stored(n_arms: int, n_duels: int) -> float:
     """Return the milliseconds that the store takes for one ask and tell on disk."""
+    from bayesduel.study.asking import Answer
+    from bayesduel.study.schema import Question
     from bayesduel.study.store import Store
 
     with tempfile.TemporaryDirectory() as folder:
@@ -119,12 +121,12 @@ def stored(n_arms: int, n_duels: int) -> float:
         store.create({}, [str(k) for k in range(n_arms)])
         rng = np.random.default_rng(0)
         left = rng.integers(0, n_arms - 1, size=n_duels)
-        store.load([(int(i), int(i) + 1, None, None, 1.0, None) for i in left], "benchmark")
+        store.load([(int(i), int(i) + 1, None, None, Answer(1.0)) for i in left], "benchmark")
         taken = []
         for step in range(20):
             start = process_time()
-            (row,) = store.ask([(0, 1, None, None)], None, store.counts())
-            store.happen(row, "told", "told", answer={"outcome": 1.0, "margin": None})
+            (row,) = store.ask([Question(0, 1)], None, store.counts())
+            store.happen(row, "told", "told", answer=Answer(1.0))
             store.events(n_duels + step)
             taken.append(1000 * (process_time() - start))
         store.close()

@@ -28,7 +28,8 @@ PROPER = set(
 PLAIN = set(
     """
     1 2 3 access accessor action active add admin against all analyse analysis any app arguments as
-    atomic attributes best binary bots build cache calibrate choose class cli column command common
+    asking atomic attributes best binary bots build cache calibrate choices choose class cli column
+    command common
     compare comparison compiled composed confidence conjugate console content contextual convert
     cost count criteria criticism data database datatree decided default dense density describe
     difference distribution doctor earlier effect election elimination estimate expected experiment

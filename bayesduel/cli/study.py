@@ -26,6 +26,7 @@ from bayesduel.system.atomic_write import write_text
 __all__ = ["command"]
 
 JUDGING = ("quota", "gold_share", "overlap", "repeats")
+ASKING = ("grades", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
@@ -84,6 +85,24 @@ def command() -> None:
     help="A source of votes and the cost of one, NAME=COST, once for each; with a term such as "
     "--term sources:source=people.",
 )
+@click.option(
+    "--grades",
+    type=int,
+    help="Sizes that better has, 1 to 4: with 2 the answers are left much better, left better, "
+    "tie, right better and right much better.",
+)
+@click.option("--both-bad", is_flag=True, help="Both are bad is an answer of its own.")
+@click.option(
+    "--criterion",
+    "criteria",
+    multiple=True,
+    help="What the two are compared by, once for each; every one has an answer of its own.",
+)
+@click.option("--decides", help="The criterion whose answer counts; by default the first.")
+@click.option(
+    "--reason", "reasons", multiple=True, help="One that judges may choose, once for each."
+)
+@click.option("--comment", is_flag=True, help="Judges may write a comment.")
 @click.option("--quota", type=int, help="Answers of a judge, after which the judge is done.")
 @click.option(
     "--gold",
@@ -141,6 +160,7 @@ def new(
         name=study.name,
         arms=labels,
         items=None if items_file is None else _lines(items_file),
+        asking=_asking({name: given.pop(name) for name in ASKING}),
         judging=_judging(gold, judging),
         sources=sources,
         model=with_terms(named(model), {"term": term, "prior": prior}, f"--model {model}"),
@@ -187,14 +207,27 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
 @click.argument("ticket")
 @click.argument("outcome")
 @click.option("--judge", help="Who tells; by default the ticket's judge.")
-def tell(study: Any, ticket: str, outcome: str, judge: str | None) -> tuple[Any, str]:
+@click.option(
+    "--criterion",
+    "criteria",
+    multiple=True,
+    metavar="NAME=OUTCOME",
+    help="The answer to a criterion that does not decide, once for each.",
+)
+@click.option("--reason", "reasons", multiple=True, help="A reason of the study's, once for each.")
+@click.option("--comment", help="What the judge wrote.")
+def tell(
+    study: Any, ticket: str, outcome: str, criteria: tuple[str, ...], **given: Any
+) -> tuple[Any, str]:
     """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin.
 
-    "cannot tell" is stored and is no duel.
+    "cannot tell" is stored and is no duel. In a study with grades it is, say, "left much better".
     """
     from bayesduel.text import count
 
-    study.tell(ticket, outcome_of(outcome), judge=judge)
+    parts = [text.rpartition("=") for text in criteria]
+    told = {name: answer for name, _, answer in parts}
+    study.tell(ticket, outcome_of(outcome), criteria=told, **given)
     text = f"{ticket} is stored: {outcome}. {count(study.n_duels, 'duel')}."
     return {"ticket": ticket, "outcome": outcome, "duels": study.n_duels}, text
 
@@ -271,13 +304,18 @@ def plan(
 @of_study("export", lambda given: given["path"] and shared.check_folder(given["path"], "PATH"))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
+@click.option("--criterion", help="The duels by this criterion, in place of the one that decides.")
 @shared.raw_option
-def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, str]:
+def export(
+    study: Any, path: Path | None, audit: bool, criterion: str | None, raw: bool
+) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
     from bayesduel.study.outcomes import export_rows
     from bayesduel.text import count, csv_text
 
-    rows = study.audit() if audit else export_rows(study.rows())
+    if audit and criterion is not None:
+        raise click.UsageError("Give --audit or --criterion, not both.")
+    rows = study.audit() if audit else export_rows(study.rows(), criterion)
     if not rows:
         raise ValueError(f"{study.store.url} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
@@ -290,11 +328,12 @@ def export(study: Any, path: Path | None, audit: bool, raw: bool) -> tuple[Any, 
 
 @of_study("report", lambda given: shared.check_folder(given["output"]))
 @shared.report_option
-def report(study: Any, output: Path) -> tuple[Any, str]:
+@click.option("--criterion", help="On the duels by this criterion.")
+def report(study: Any, output: Path, criterion: str | None) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.reporting.report import report as write
 
-    write(study.duels(), output, model=study.model)
+    write(study.duels(criterion), output, model=study.model)
     return {"path": output}, f"{output} is written."
 
 
@@ -353,6 +392,13 @@ def _expected_words(place: Place, study: Any, expected: Mapping[str, int] | None
     if own > study.stop.most:
         said += f" The budget of {study.stop.most:,.0f} duels will probably be spent first."
     return said
+
+
+def _asking(given: dict[str, Any]) -> Any:
+    from bayesduel.study.asking import Asking
+
+    settings = {name: value for name, value in given.items() if value}
+    return Asking(**settings) if settings else None
 
 
 def _judging(gold: Path | None, given: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from bayesduel.serve.access import LONGEST, ROLES, Invitation
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
-from bayesduel.study.outcomes import SIDES, export_rows
+from bayesduel.study.outcomes import export_rows
 from bayesduel.text import csv_text
 
 __all__ = ["OPERATIONS", "admin_state", "exported", "reported"]
@@ -37,6 +37,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
         "arms": [
             {"arm": a, "duels": met[a], "retired": a in retired} for a in pages.study.arms
         ],
+        "outcomes": list(pages.study.asking.words),
         "recent": rows[: -RECENT - 1 : -1],
     }  # fmt: skip
 
@@ -114,7 +115,7 @@ OPERATIONS = (
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
             "duels": {"type": "integer"}, "items": {"type": "boolean"},
             "invitations": {"type": "array"}, "arms": {"type": "array"},
-            "recent": {"type": "array"},
+            "recent": {"type": "array"}, "outcomes": {"type": "array"},
         },
     ),
     Operation(
@@ -143,7 +144,7 @@ OPERATIONS = (
         "POST", "/api/admin/correct", ADMIN, admin_correct, "Correct an outcome, with a reason.",
         body={
             "ticket": text(40), "reason": text(500),
-            "outcome": {"type": "string", "enum": list(SIDES)},
+            "outcome": text(60),
         },
         result=DONE,
     ),

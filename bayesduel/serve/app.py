@@ -36,6 +36,7 @@ from starlette.routing import Route
 
 from bayesduel.serve import admin, judging
 from bayesduel.serve.access import DAY, Invitation
+from bayesduel.serve.choices import asked_of_judges
 from bayesduel.serve.judging import judge_state
 from bayesduel.serve.limits import BodyLimit, Headers, Hosts, Rate
 from bayesduel.serve.links import Links
@@ -330,7 +331,8 @@ class Site:
     async def _judge_page(self, request: Request, visitor: Invitation) -> Response:
         shown = await run_in_threadpool(judging.instructions, self.pages)
         key = judging.page_key(self.pages, visitor)
-        return self._rendered("judge.html", judge=visitor.judge, key=key, **shown)
+        asking = asked_of_judges(self.pages.study.asking)
+        return self._rendered("judge.html", judge=visitor.judge, key=key, asking=asking, **shown)
 
     async def _media(self, request: Request, visitor: Invitation) -> Response:
         path = await run_in_threadpool(

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.serve.access import Invitation
+from bayesduel.serve.choices import asked_of_judges, told
 from bayesduel.serve.content import Content
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
+from bayesduel.study.asking import COMMENT, MOST_CRITERIA, MOST_REASONS
 from bayesduel.study.desk import NoQuestion, StudyStopped
 from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.store import OF_JUDGE, StudyError
@@ -30,7 +32,6 @@ NO_CODE = (
     "The completion code is for judges who decided at least half of their pairs, with care. If you "
     "did, ask the person who invited you."
 )
-OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
 
 
 def judge_look(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
@@ -45,7 +46,7 @@ def judge_begin(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None
 
 
 def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
-    """Store an answer."""
+    """Store an answer, the whole of it or nothing."""
     name, _, times = body["key"].rpartition(".")
     ticket = _own(pages, visitor, name)
     before = ticket.taken_back
@@ -53,15 +54,38 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Non
         raise Refused(400, "key should be that of a ticket")
     if int(times) < before:
         return
+    given = None if body["answer"] == "s" else _given(pages, body)
     try:
-        if body["answer"] == "s":
+        if given is None:
             pages.study.skip(ticket, judge=visitor.judge)
         else:
-            pages.study.tell(ticket, OUTCOMES[body["answer"]], judge=visitor.judge)
+            pages.study.tell(ticket, **given, judge=visitor.judge)
     except StudyError:  # of the database: nothing is stored, and it may be sent again
         raise
     except ValueError as error:
         raise Refused(409, "this pair has another answer, or was withdrawn") from error
+
+
+def _given(pages: Pages, body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer as the study is told it; refuse one that it does not ask for."""
+    asking = pages.study.asking
+    words = told(asking)
+    unknown = [
+        each for each in (body["answer"], *body.get("criteria", {}).values()) if each not in words
+    ]
+    if unknown:
+        raise Refused(400, f"answer should be one of {', '.join(words)} or s, got {unknown[0]!r}")
+    given = {
+        "outcome": words[body["answer"]],
+        "criteria": {name: words[each] for name, each in body.get("criteria", {}).items()},
+        "reasons": body.get("reasons", []),
+        "comment": body.get("comment") or None,
+    }
+    try:
+        asking.answer(kind="win", **given)
+    except ValueError as error:
+        raise Refused(400, str(error)) from error
+    return given
 
 
 def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
@@ -94,6 +118,7 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "ticket": None,
         "last": f"{pages.key}-{last}" if last is not None and touched == judge else None,
         "completion": None,
+        "asking": asked_of_judges(pages.study.asking),
     }
     if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
@@ -230,12 +255,25 @@ RESULT: dict[str, dict[str, Any]] = {
         "(clean HTML).",
     },
     "last": {"type": ["string", "null"], "description": "The ticket that can be taken back."},
+    "asking": {
+        "type": "object",
+        "description": "choices (answer, label and key of each), criteria, decides (the criterion "
+        "whose answer is the outcome), reasons and comment (its longest length, or null).",
+    },
     "completion": {
         "type": ["object", "null"],
         "description": "code and url, once it is done; the url alone where screened out.",
     },
 }
-ANSWER = {"type": "string", "enum": ["1", "2", "=", "s", "cannot tell"]}
+# Names of criteria and words of answers are short; the study says which ones there are.
+SHORT = text(1000)
+ANSWER = {
+    "key": text(60),
+    "answer": text(60),
+    "criteria": {"type": "object", "maxProperties": MOST_CRITERIA, "additionalProperties": SHORT},
+    "reasons": {"type": "array", "maxItems": MOST_REASONS, "items": SHORT},
+    "comment": {"type": "string", "maxLength": COMMENT},
+}
 OPERATIONS = (
     Operation(
         "GET", "/api/judge", ("judge",), judge_look,
@@ -248,8 +286,10 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/api/judge/answer", ("judge",), judge_answer,
-        "Answer a pair: 1 (the left is better), 2, = or s (skip). Sent again, it changes nothing.",
-        body={"key": text(60), "answer": ANSWER}, result=RESULT,
+        "Answer a pair: s (skip), or one of the choices of asking: 1 (the left is better), 2, =, "
+        "cannot tell. In a study with criteria the answer is of the one that decides, and criteria "
+        "has those to the others, by name. Sent again, it changes nothing.",
+        body=ANSWER, optional=("criteria", "reasons", "comment"), result=RESULT,
     ),
     Operation(
         "POST", "/api/judge/undo", ("judge",), judge_undo,

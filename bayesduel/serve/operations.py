@@ -16,7 +16,10 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["Operation", "Refused", "checked_body", "document", "text", "typed"]
 
-TYPES: dict[str, Any] = {"string": str, "boolean": bool, "number": (int, float), "integer": int}
+TYPES: dict[str, Any] = {
+    "string": str, "boolean": bool, "number": (int, float), "integer": int, "array": list,
+    "object": dict,
+}  # fmt: skip
 STATUS = {
     400: "The body is not as described.",
     401: "There is no token, or it is unknown, expired or revoked.",
@@ -150,6 +153,17 @@ def _check(value: Any, name: str, schema: Mapping[str, Any]) -> None:
             raise Refused(400, f"{name} should have {least} to {most:,} characters")
         if re.search(r"[\x00\ud800-\udfff]", value):
             raise Refused(400, f"{name} should be UTF-8 text, got {shown_value(value)}")
+    elif kind == "array":
+        if len(value) > schema["maxItems"]:
+            raise Refused(400, f"{name} should have at most {schema['maxItems']} entries")
+        for each in value:
+            _check(each, name, schema["items"])
+    elif kind == "object":
+        if len(value) > schema["maxProperties"]:
+            raise Refused(400, f"{name} should have at most {schema['maxProperties']} entries")
+        for each in value.items():
+            for part in each:
+                _check(part, name, schema["additionalProperties"])
     elif kind in ("number", "integer"):
         least, most = schema.get("minimum", -1e9), schema.get("maximum", 1e9)
         if not least <= value <= most:

@@ -9,11 +9,12 @@ from typing import Any, NoReturn, cast, overload
 
 import numpy as np
 
+from bayesduel.study.asking import Answer, Asking, said_in
 from bayesduel.study.items import SeenItems, chosen_items
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, last_repeat, question, unseen_gold
 from bayesduel.study.ledger import Ledger
-from bayesduel.study.outcomes import as_told, outcome_value
+from bayesduel.study.outcomes import as_told
 from bayesduel.study.schema import Question, Row
 from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
@@ -112,6 +113,11 @@ class Desk:
         """Kind of the outcomes of the study's model; "margin" where they are margins."""
         return str(self._ledger.parts.model.response.outcome)
 
+    @property
+    def asking(self) -> Asking:
+        """What a ticket asks of a judge: grades, criteria, reasons and a comment."""
+        return self._ledger.parts.asking
+
     @overload
     def ask(self, n: None = None, judge: str | None = None) -> Ticket: ...
     @overload
@@ -158,10 +164,13 @@ class Desk:
         *,
         judge: str | None = None,
         cost: float | None = None,
+        criteria: Mapping[str, str] | None = None,
+        reasons: Sequence[str] = (),
+        comment: str | None = None,
     ) -> None:
-        """Store the outcome of a ticket; it is on disk when this returns.
+        """Store the answer to a ticket; it is on disk, as a whole, when this returns.
 
-        The same outcome told again changes nothing. A ticket that expired or was skipped is told
+        The same answer told again changes nothing. A ticket that expired or was skipped is told
         all the same.
 
         Parameters
@@ -170,44 +179,56 @@ class Desk:
             What ``ask`` returned, or its id, or the number behind the dash of its id.
         outcome
             "left", "right" or "tie"; under a model of margins a number, left's score minus right's.
-            Or "cannot tell": an answer that is stored and is no duel.
+            Or "cannot tell": an answer that is stored and is no duel. In a study that asks for
+            grades a word such as "left much better", where it asks for that "tie (bothbad)": see
+            ``study.asking.words``.
         judge
             Who tells; by default the ticket's judge. Another than that is refused.
         cost
             Of the answer; costs of a ticket are added up.
+        criteria
+            The answer to each criterion that does not decide, by name; in a study with criteria.
+        reasons, comment
+            What the judge chose of the study's reasons, and wrote, where the study asks for it.
 
         Raises
         ------
         KeyError
             If the ticket is not of this study, or of another judge.
         ValueError
-            If the outcome or the cost is none, another outcome was told before (see ``correct``),
+            If the answer or the cost is none, another answer was told before (see ``correct``),
             or the ticket was cancelled.
         """
-        value, margin = outcome_value(outcome, self.kind)
+        answer = self.asking.answer(outcome, self.kind, criteria, reasons, comment)
         judge = judge_name(judge)
         with self.together():
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
             if row.state in ("open", "skipped"):
-                answer = {"outcome": value, "margin": margin}
                 spent = _added(row, cost)
                 self.store.happen(
                     row, "told", "told", answer=answer, who=who, judge=who, cost=spent
                 )
             elif row.state == "cancelled":
                 raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
-            elif (row.outcome, row.margin) != (value, margin):
+            elif as_told(row) != as_told(answer):
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
-                    f"{as_told(row.outcome, row.margin)!r}, as told before, got "
+                    f"{as_told(row)!r}, as told before, got "
                     f"{shown_value(outcome)}; `correct` changes it"
+                )
+            elif Answer(row.outcome, row.margin, row.said) != answer:
+                raise ValueError(
+                    f"criteria, reasons and comment of ticket {self._id(row.number)} should be as "
+                    "told before, got others"
                 )
 
     def correct(
         self, ticket: Ticket | str, outcome: str | float, reason: str, *, by: str | None = None
     ) -> None:
         """Replace the outcome of a ticket; the old one stays in the audit trail.
+
+        Answers to criteria that do not decide, reasons and comment stay as they are.
 
         Parameters
         ----------
@@ -230,11 +251,15 @@ class Desk:
                 f"reason should say why the outcome is corrected, got {shown_value(reason)}"
             )
         check_utf8(reason, "reason should be UTF-8 text")
-        value, margin = outcome_value(outcome, self.kind)
-        self._happen(
-            ticket, "corrected", ("told",), "told", "an outcome to correct",
-            answer={"outcome": value, "margin": margin}, reason=reason, by=by,
-        )  # fmt: skip
+        with self.together():
+            said = said_in(self._row(ticket).said)  # the rest of the answer stays
+            answer = self.asking.answer(
+                outcome, self.kind, said.criteria, said.reasons, said.comment, whole_ticket=False
+            )
+            self._happen(
+                ticket, "corrected", ("told",), "told", "an outcome to correct",
+                answer=answer, reason=reason, by=by,
+            )  # fmt: skip
 
     def undo(self, judge: str) -> Ticket:
         """Take back the last answer, or skip, of a judge; return the ticket, which is open again.
@@ -369,7 +394,7 @@ class Desk:
         pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two arms, got {left!r} twice")
-        value = outcome_value(outcome, self.kind)
+        answer = self.asking.answer(outcome, self.kind, whole_ticket=False)
         known = isinstance(item, str) and item in self._items
         if not (known if self._items else item is None):
             raise ValueError(
@@ -377,7 +402,7 @@ class Desk:
                 f"got {shown_value(item)}"
             )
         place = None if item is None else self._items.index(item)
-        (row,) = self.store.load([(*pair, place, judge, *value)], None)
+        (row,) = self.store.load([(*pair, place, judge, answer)], None)
         return self._shown(row)
 
     @locked
@@ -653,6 +678,7 @@ class Desk:
             labels = self._ledger.labels
         expired = row.state == "open" and not self._ledger.awaits(row)
         sources = self._ledger.parts.session.sources
+        said = said_in(row.said)
         return Ticket(
             self._id(row.number),
             labels[row.left],
@@ -660,9 +686,12 @@ class Desk:
             row.judge,
             None if row.item is None else self._items[row.item],
             "expired" if expired else row.state,
-            as_told(row.outcome, row.margin) if row.state == "told" else None,
+            as_told(row) if row.state == "told" else None,
             row.taken_back,
             None if sources is None else sources.names[sources.source_of(row.judge)],
+            dict(said.criteria),
+            tuple(said.reasons),
+            said.comment or None,
         )
 
     def _id(self, number: int) -> str:

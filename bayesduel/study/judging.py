@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from bayesduel.intervals import wilson
-from bayesduel.study.outcomes import SIDES
-from bayesduel.study.schema import Event, Question, Row
+from bayesduel.study.asking import SIDES
+from bayesduel.study.schema import REPEAT, Event, Question, Row
 from bayesduel.system.arguments import check_range, check_type, shown_value, whole
 
 __all__ = [
@@ -228,7 +228,7 @@ def _repeatable(own: Sequence[Row], retired: set[int]) -> list[Row]:
 
 
 def _repeated(row: Row) -> Question:
-    return Question(row.right, row.left, row.item, repeat=True)
+    return Question(row.right, row.left, row.item, batch=REPEAT)
 
 
 def _swapped(asked: Question, rng: np.random.Generator) -> Question:

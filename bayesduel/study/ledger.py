@@ -19,7 +19,7 @@ from bayesduel.study.outcomes import told_duels
 from bayesduel.study.schema import Row
 from bayesduel.study.session import Decision, take
 from bayesduel.study.settings import LATER, SETTINGS, StudyParts, parts_of
-from bayesduel.study.store import DUELS, Store, StudyError
+from bayesduel.study.store import ANSWERED, DUELS, Store, StudyError
 from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["FEW", "Ledger"]
@@ -159,12 +159,17 @@ class Ledger:
         """Return the randomness of a choice, given the last ticket and event before it."""
         return np.random.default_rng([self._settings["seed"], 0, asked, known])
 
-    def duels(self, *, of_target: bool = False) -> Duels:
-        """Return the outcomes told, as last corrected, as a log; those of the target alone."""
-        rows, sources = self._store.rows(DUELS), self.parts.session.sources
+    def duels(self, *, of_target: bool = False, criteria: Sequence[str] | None = None) -> Duels:
+        """Return the outcomes told, as last corrected, as a log; those of the target alone.
+
+        criteria: those whose answers are the votes; by default the one that decides.
+        """
+        sources = self.parts.session.sources
+        rows = self._store.rows(DUELS if criteria is None else ANSWERED)
         if of_target and sources is not None:
             rows = [row for row in rows if sources.source_of(row.judge) == sources.target]
-        return told_duels(rows, self.labels, self._store.items(), sources)
+        asking, items = self.parts.asking, self._store.items()
+        return told_duels(rows, self.labels, items, sources, asking, criteria)
 
     @property
     def n_target(self) -> int:

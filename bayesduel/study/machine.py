@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from bayesduel.study.asking import CANNOT_TELL
 from bayesduel.study.desk import Desk, StudyStopped
-from bayesduel.study.outcomes import CANNOT_TELL, outcome_value
 from bayesduel.study.store import StudyError
 from bayesduel.study.tickets import Ticket
 from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
+from bayesduel.text import join
 
 __all__ = ["MachineRun", "run"]
-
-SWAPPED = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,11 @@ def run(
     check_text(name, "name")
     check_flag(both_orders, "both_orders")
     workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
+    if self.asking.others:
+        raise ValueError(
+            "run should be of a study with one criterion, got "
+            f"{join(self.asking.criteria)}: ask and tell its tickets one by one"
+        )
     left = float("inf") if most is None else whole(most, "most", 1)
     told, cost, errors, ended = 0, 0.0, {}, "the number of tickets that was asked for"
     with ThreadPoolExecutor(workers) as threads:
@@ -111,7 +115,7 @@ def _judged(
     study: Desk, judge: Callable[[Ticket], Any], ticket: Ticket, retries: int, both_orders: bool
 ) -> tuple[Any, float, str]:
     """Return outcome, cost, and what went wrong, "" if nothing did."""
-    outcomes, cost = [], 0.0
+    outcomes, cost, asking = [], 0.0, study.asking
     orders = [ticket, replace(ticket, left=ticket.right, right=ticket.left)]
     for order in orders if both_orders else orders[:1]:
         error = ""
@@ -122,7 +126,7 @@ def _judged(
                     found = asyncio.run(_awaited(found))
                 outcome, spent = found if isinstance(found, tuple) else (found, 0.0)
                 cost += finite(spent, "cost")
-                outcome_value(outcome, study.kind)
+                asking.answer(outcome, study.kind, whole_ticket=False)
             except Exception as raised:  # whatever a service raises, the study goes on
                 error = f"{type(raised).__name__}: {raised}"
                 continue
@@ -137,7 +141,7 @@ def _judged(
     if CANNOT_TELL in (first, second):
         return CANNOT_TELL, cost, ""
     if isinstance(first, str):
-        second = SWAPPED.get(second, second)
+        second = asking.swapped(second)
         return (first if first == second else "tie"), cost, ""
     return (first - second) / 2, cost, ""
 

@@ -1,74 +1,61 @@
 """Outcomes of a study: as told, as stored, as rows of a log, and in its audit trail."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import FINITE, LARGEST_SIZE
-from bayesduel.study.schema import REPEAT, Event, Row
+from bayesduel.study.asking import (
+    BOTH_BAD,
+    CANNOT_TELL,
+    NAMES,
+    SIDES,
+    Answer,
+    Asking,
+    Said,
+    said_in,
+)
+from bayesduel.study.schema import REPEAT, TRAINING, Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
-from bayesduel.system.arguments import shown_value
 
 __all__ = [
-    "CANNOT_TELL",
     "as_told",
     "audit_trail",
     "export_rows",
     "log_rows",
     "moment",
-    "outcome_value",
+    "times_of",
     "told_duels",
 ]
 
-CANNOT_TELL = "cannot tell"
-SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5, CANNOT_TELL: None}
-NAMES = {value: name for name, value in SIDES.items()}
 
-
-def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
-    """Return an outcome as it is stored: 1, 0 or 0.5 by left's success, and the margin.
-
-    "cannot tell" has none of both.
-
-    outcome: "left", "right" or "tie", or a margin; or "cannot tell".
-    kind: of the model's outcomes; "margin" where they are margins.
-    Raises ValueError if the outcome is none of that kind.
-    """
-    if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
-        if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
-            raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
-        if not -LARGEST_SIZE <= outcome <= LARGEST_SIZE:  # also of whole numbers beyond floats
-            raise ValueError(f"outcome should be {FINITE}, got {shown_value(outcome)}")
-        return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
-    if not isinstance(outcome, str) or outcome not in SIDES:
-        raise ValueError(
-            "outcome should be 'left', 'right' or 'tie', or 'cannot tell', "
-            f"got {shown_value(outcome)}"
-        )
-    return SIDES[outcome], None
-
-
-def as_told(outcome: float | None, margin: float | None) -> str | float:
-    """Return an outcome as it was told, given as it is stored."""
-    return NAMES[outcome] if margin is None else margin
+def as_told(answer: Answer | Row | Event) -> str | float:
+    """Return an outcome as it was told."""
+    if answer.margin is not None:
+        return answer.margin
+    return said_in(answer.said).outcome or NAMES[answer.outcome]
 
 
 def log_rows(
-    duels: Duels, index: Sequence[int], kind: str, sources: SourcePosterior | None = None
-) -> list[tuple[int, int, None, str | None, float, float | None]]:
-    """Return the duels of a log one by one: left, right, item, judge, outcome, margin.
-
-    The items are None, and so are margins under a model of who wins.
+    duels: Duels,
+    index: Sequence[int],
+    kind: str,
+    sources: SourcePosterior | None = None,
+    asking: Asking | None = None,
+) -> list[tuple[int, int, None, str | None, Answer]]:
+    """Return the duels of a log one by one: left, right, item (None), judge and answer.
 
     index: the study's numbers of the log's arms.
     kind: of the model's outcomes.
     sources: of a study that has several: votes of another than the target, as the log's column
         says, are judged by that source.
-    Raises ValueError if the model needs margins and the log has none, or votes do not count alike.
+    asking: what the study asks for.
+    Raises ValueError if the model needs margins and the log has none, votes do not count alike, or
+    the study asks for grades and the log has none, or others.
     """
     duels.check_single("a study")
     votes = duels.rows
@@ -77,6 +64,7 @@ def log_rows(
     margins = votes.margin if kind == "margin" else None
     if kind == "margin" and margins is None:
         raise ValueError("duels should have margins, as the study's model has, got none")
+    words = _words_of_grades(votes.grade, asking)
     level = None if sources is None else votes.level(sources.by)
     found = []
     for row in range(len(votes)):
@@ -92,17 +80,33 @@ def log_rows(
         margin = None if margins is None else float(margins[row])
         sides = index[votes.left[row]], index[votes.right[row]]
         outcome = (1 + int(votes.outcome[row])) / 2
-        found += [(*sides, None, judge, outcome, margin)] * int(votes.weight[row])
+        word = None if words is None or votes.grade is None else words[int(votes.grade[row])]
+        said = Said(None if word in SIDES else word).text()
+        found += [(*sides, None, judge, Answer(outcome, margin, said))] * int(votes.weight[row])
     return found
 
 
+def _words_of_grades(grade: np.ndarray | None, asking: Asking | None) -> dict[int, str] | None:
+    """Return the word of each grade of a study that asks for some, None where it does not."""
+    if asking is None or not asking.levels:
+        return None
+    words = {
+        asking.grade(word): word for word in asking.words if word not in (BOTH_BAD, CANNOT_TELL)
+    }
+    if grade is None or not set(grade.tolist()) <= set(words):
+        got = "none" if grade is None else sorted(set(grade.tolist()))
+        raise ValueError(f"duels should have the grades of the study, {sorted(words)}, got {got}")
+    return words
+
+
 def audit_trail(
-    events: Iterable[Event], labels: Sequence[str], items: Sequence[str], key: str
+    events: Iterable[Event], labels: Sequence[str], items: Sequence[str], key: str, asking: Asking
 ) -> list[dict[str, Any]]:
     """Return all that happened, in order, as dictionaries.
 
     labels, items: of all arms, and of all items.
     key: of the study, which begins the ids of its tickets.
+    asking: what the study asks for.
     """
     return [
         {
@@ -112,33 +116,69 @@ def audit_trail(
             "item": None if e.item is None else items[e.item],
             "judge": e.judge,
             "event": e.kind,
-            "outcome": as_told(e.outcome, e.margin) if e.kind in ("told", "corrected") else None,
+            "outcome": as_told(e) if e.kind in ("told", "corrected") else None,
+            **_beside(asking, said_in(e.said)),
             "correction": e.kind in ("corrected", "withdrawn"),
             "reason": e.reason,
             "by": e.who,
             "told": moment(e.at),
             "gold": e.gold is not None,
             "repeat": e.batch == REPEAT,
+            "training": e.batch == TRAINING,
         }
         for e in events
     ]
 
 
-def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _beside(asking: Asking, said: Said) -> dict[str, str | None]:
+    """Return what was said beside an outcome: a cell for each thing that the study asks for."""
+    found = {name: said.criteria.get(name) for name in asking.others}
+    if asking.reasons:
+        found["reasons"] = "; ".join(said.reasons) or None
+    if asking.comment:
+        found["comment"] = said.comment or None
+    return found
+
+
+def export_rows(
+    told: Iterable[dict[str, Any]], criterion: str | None = None
+) -> list[dict[str, Any]]:
     """Return duels as rows of a table that ``read_duels`` reads, without empty columns.
 
     told: what ``Study.rows`` returned. Those that cannot tell are no duels.
+    criterion: whose answers are the outcomes, in place of the one that decides.
+    Raises ValueError if no ticket has an answer to the criterion.
     """
-    duels = [{"ticket": row["id"], **row} for row in told if row["outcome"] != CANNOT_TELL]
-    names = ("ticket", "left", "right", "outcome", "judge", "source", "item", "told")
-    kept = [n for n in names if any(row[n] is not None for row in duels)]
-    rows = [{n: row[n] for n in kept} for row in duels]
+    told = [*told]
+    asked = {name for row in told for name in row["criteria"]}
+    if criterion is not None and criterion not in asked:
+        known = ", ".join(sorted(asked)) or "none"
+        raise ValueError(
+            f"criterion should be one that does not decide, {known}, got {criterion!r}"
+        )
+    duels = [
+        {
+            "ticket": row["id"],
+            **row,
+            **row["criteria"],
+            "reasons": "; ".join(row["reasons"]) or None,
+        }
+        for row in told
+    ]
+    if criterion is not None:
+        duels = [row | {"outcome": row[criterion]} for row in duels if criterion in row]
+    duels = [row for row in duels if row["outcome"] != CANNOT_TELL]
+    criteria = () if criterion else dict.fromkeys(c for row in duels for c in row["criteria"])
+    names = ("ticket", "left", "right", "outcome", *criteria, "reasons", "comment", "judge",
+             "source", "item", "asked", "seen", "told", "seconds")  # fmt: skip
+    kept = [n for n in names if any(row.get(n) is not None for row in duels)]
+    rows = [{n: row.get(n) for n in kept} for row in duels]
     margins = all(isinstance(row["outcome"], float) for row in rows)
     for row in rows:
         if margins:
             row["margin"] = row.pop("outcome")
         elif isinstance(row["outcome"], float):  # of a log imported by an earlier version
-            row["outcome"] = NAMES[outcome_value(row["outcome"], "margin")[0]]
+            row["outcome"] = NAMES[0.5 + 0.5 * float(np.sign(row["outcome"]))]
     return rows
 
 
@@ -147,11 +187,27 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
+def times_of(row: Row) -> dict[str, Any]:
+    """Return when a ticket was asked, first seen and told, and the seconds that the answer took.
+
+    The seconds count from when a page first showed it; without a page there are none.
+    """
+    told = row.answered or row.asked
+    return {
+        "asked": moment(row.asked),
+        "seen": None if row.seen is None else moment(row.seen),
+        "told": moment(told),
+        "seconds": None if row.seen is None else round(told - row.seen, 1),
+    }
+
+
 def told_duels(
     told: Iterable[Row],
     labels: Sequence[str],
     items: Sequence[str] = (),
     sources: SourcePosterior | None = None,
+    asking: Asking | None = None,
+    criteria: Sequence[str] | None = None,
 ) -> Duels:
     """Return outcomes as a log.
 
@@ -159,24 +215,60 @@ def told_duels(
     labels: of all arms.
     items: of all items: where there are any, the log keeps the column "item".
     sources: of a study that has several: the log keeps the column of that of each vote.
+    asking: what the study asks for.
+    criteria: those whose answers are the votes; of several the log keeps the column "criterion".
+        Default: the one that decides.
     Raises ValueError if there is no outcome of two different arms.
     """
-    told = [row for row in told if row.left != row.right and row.outcome is not None]
-    if not told:
+    asking = asking or Asking()
+    votes = [
+        vote
+        for row in told
+        if row.left != row.right
+        for vote in _votes_of(row, asking, criteria)
+        if vote.outcome is not None
+    ]
+    if not votes:
         raise ValueError("a study should have an outcome to make a log of, got none")
-    margins = [row.margin for row in told]
-    judges = [row.judge for row in told]
+    rows = [vote.row for vote in votes]
+    margins = [row.margin for row in rows]
+    judges = [row.judge for row in rows]
     keep: dict[str, list[Any]] = {}
     if items:
-        keep["item"] = [None if row.item is None else items[row.item] for row in told]
+        keep["item"] = [None if row.item is None else items[row.item] for row in rows]
     if sources is not None:
         keep[sources.by] = [sources.names[sources.source_of(judge)] for judge in judges]
-    return Duels.from_votes(
-        [labels[row.left] for row in told],
-        [labels[row.right] for row in told],
-        [float(row.outcome or 0) for row in told],
+    if criteria is not None and len(criteria) > 1:
+        keep["criterion"] = [vote.criterion for vote in votes]
+    found = Duels.from_votes(
+        [labels[row.left] for row in rows],
+        [labels[row.right] for row in rows],
+        [float(vote.outcome or 0) for vote in votes],
         margin=None if None in margins else [float(m) for m in margins if m is not None],
+        grade=[asking.grade(vote.word) for vote in votes] if asking.levels else None,
         judge=None if set(judges) == {None} else judges,
         keep=keep or None,
         arms=list(labels),
     )
+    n_both_bad = sum(vote.word == BOTH_BAD for vote in votes)
+    summary = replace(found.read_summary, n_both_bad=n_both_bad)
+    return replace(found, read_summary=summary)
+
+
+class _Vote(NamedTuple):
+    """An answer to one criterion of a ticket."""
+
+    row: Row
+    criterion: str | None
+    word: str
+    outcome: float | None
+
+
+def _votes_of(row: Row, asking: Asking, criteria: Sequence[str] | None) -> list[_Vote]:
+    """Return the answers of a ticket to some criteria; those that nobody gave are left out."""
+    own, said = asking.deciding, said_in(row.said)
+    words: dict[str | None, str] = dict(said.criteria.items())
+    words[own] = "" if row.margin is not None else str(as_told(row))
+    values = {**asking.words, "": row.outcome}
+    asked = [own] if criteria is None else criteria
+    return [_Vote(row, name, words[name], values[words[name]]) for name in asked if name in words]

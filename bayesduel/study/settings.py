@@ -18,6 +18,7 @@ from bayesduel.study.arms import (
     required_duels,
     required_matrix,
 )
+from bayesduel.study.asking import Asking, checked_asking, stored_asking
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.judging import Judging, checked_judging, stored_judging
 from bayesduel.study.policy_settings import is_automatic, policy_from, settings_of
@@ -42,6 +43,7 @@ class StudyParts(NamedTuple):
 
     model: Model  # as set
     stop: StopRule | None  # when there is enough, or None
+    asking: Asking  # what a ticket asks of a judge
     judging: Judging | None  # what judges are asked beside the policy's choice, or None
     session: Session  # a session of all this without an outcome
 
@@ -52,8 +54,8 @@ def stored_settings(
     """Return the settings of a new study as they are stored, and the labels of its arms.
 
     arms, stop, expires, seed: as ``Study`` takes them.
-    given: its goal, model, policy, pairs, costs, required duels, items (checked), judging and
-        sources, by name.
+    given: its goal, model, policy, pairs, costs, required duels, items (checked), asking,
+        judging and sources, by name.
     Raises TypeError or ValueError if an argument is not as described there, or does not go with
     another.
     """
@@ -63,7 +65,7 @@ def stored_settings(
     model = model_named("bradley-terry" if given["model"] is None else given["model"])
     sources = checked_sources(given["sources"], model)
     if sources is None:
-        _check_fed(model, labels, given["items"])
+        _check_fed(model, labels, given["items"], given["asking"])
     check_seed(seed)
     expires = finite(expires, "expires")
     if not expires > 0:
@@ -100,6 +102,7 @@ def stored_settings(
         "expires": float(expires),
         "seed": int(seed),
         "history": [],
+        "asking": checked_asking(given["asking"], kind),
         "judging": checked_judging(given["judging"], labels, given["items"], kind),
         "sources": sources,
     }
@@ -108,7 +111,9 @@ def stored_settings(
     return values, labels
 
 
-def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> None:
+def _check_fed(
+    model: Model, labels: Sequence[str], items: Sequence[str], asking: Asking | None
+) -> None:
     """Raise ValueError if a study does not hold what a model needs of each vote.
 
     Every arm meets the next one, twice before each of two judges, on two items if there are any.
@@ -118,7 +123,10 @@ def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> Non
             f"model should be one of duels, such as BradleyTerry(), got {model.name}, of "
             f"{model.log_type}"
         )
-    wanted = "model should need no more than a study holds (arms, outcomes, judges, its items)"
+    wanted = (
+        "model should need no more than a study holds (arms, outcomes, judges, its items, and "
+        "grades where it asks for some)"
+    )
     if model.terms.items is not None:
         raise ValueError(
             f"{wanted}, got {model.name}: it has attributes of the arms; use BradleyTerry() here, "
@@ -129,11 +137,14 @@ def _check_fed(model: Model, labels: Sequence[str], items: Sequence[str]) -> Non
     left = [label for label in labels for _ in range(4)]
     right = [label for label in (*labels[1:], labels[0]) for _ in range(4)]
     n = len(left)
+    levels = asking.levels if isinstance(asking, Asking) else ()
+    grades = [(levels[-1], -levels[1], 0, levels[1])[k % 4] for k in range(n)] if levels else None
     log = Duels.from_votes(
         left,
         right,
         [(1.0, 0.0, 0.5, 1.0)[k % 4] for k in range(n)],
         margin=[(2.0, -1.0, 0.0, 1.0)[k % 4] for k in range(n)],
+        grade=grades,
         judge=["first" if k % 2 else "second" for k in range(n)],
         keep={"item": ["first" if k % 4 < 2 else "second" for k in range(n)]} if items else None,
         arms=list(labels),
@@ -169,7 +180,7 @@ def parts_of(
     session = Session(
         len(labels), goal, policy, NEVER if rule is None else rule, spec, gone, required, sources
     )
-    return StudyParts(model, rule, made["judging"], session)
+    return StudyParts(model, rule, made["asking"], made["judging"], session)
 
 
 def _made(name: str, value: Any, labels: Sequence[str]) -> Any:
@@ -244,11 +255,15 @@ READERS: dict[str, Callable[[Any, Sequence[str]], Any]] = {  # every setting, as
     "expires": _expires,
     "seed": lambda value, _: check_seed(value),
     "history": _history,
+    "asking": lambda value, _: Asking() if value is None else stored_asking(value),
     "judging": lambda value, labels: None if value is None else stored_judging(value, len(labels)),
     "sources": lambda value, _: None if value is None else source_costs(dict(_rows(value, 2))),
 }
 SETTINGS = tuple(READERS)
-LATER: dict[str, Any] = {"sources": None}  # what studies of earlier versions do not have
+LATER: dict[str, Any] = {
+    "sources": None,
+    "asking": None,
+}  # what studies of earlier versions do not have
 
 
 def check_room(n_arms: int) -> None:

@@ -6,13 +6,24 @@ so that each costs little more than the database takes.
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    bindparam,
+    case,
+    func,
+    insert,
+    inspect,
+    select,
+    update,
+)
 
+from bayesduel.study.asking import Answer
 from bayesduel.study.database import Database, StudyError, earlier, exclusive
 from bayesduel.study.schema import (
     FORMAT,
@@ -23,6 +34,7 @@ from bayesduel.study.schema import (
     arms,
     events,
     items,
+    judges,
     metadata,
     settings,
     studies,
@@ -42,6 +54,8 @@ __all__ = [
     "Store",
     "StudyError",
 ]
+
+WITHOUT_SAID = 3  # the format whose tables lack columns that may be empty, and nothing else
 
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
@@ -75,7 +89,12 @@ RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).
 LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED)
 PENDING = TICKETS.where(t.state == "open", ~LATE)
 EXPIRED = TICKETS.where(t.state == "open", LATE)
-IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT)
+EXCLUDED = select(judges.c.judge, judges.c.excluded).where(
+    judges.c.study == own, judges.c.excluded.is_not(None)
+)
+OUT = select(judges.c.judge).where(judges.c.study == own, judges.c.excluded.is_not(None))
+ASKED_OF_ONE = t.gold.is_(None) & (t.batch != REPEAT)
+IS_DUEL = ASKED_OF_ONE & (t.judge.is_(None) | t.judge.not_in(OUT.scalar_subquery()))
 ANSWERED = TICKETS.where(t.state == "told", IS_DUEL)
 DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
@@ -144,6 +163,7 @@ SHARED = (  # what judges other than one answered, and how many of them did
     .group_by(*PAIR, t.item)
 )
 COST = select(func.coalesce(func.sum(t.cost), 0.0)).where(t.study == own)
+NO_ANSWER = Answer(None)
 CHANGE = update(tickets).where(t.study == own, t.number == bindparam("ticket"))
 
 
@@ -168,6 +188,9 @@ class Store(Database):
         self.study = names.get(self.name, 0)
         if not self.is_new:
             found = self.setting("format")
+            if found == WITHOUT_SAID:
+                self._add_columns()
+                found = FORMAT
             if isinstance(found, int) and 0 < found < FORMAT:
                 raise StudyError(earlier(self.url, found))
             if found != FORMAT:
@@ -175,6 +198,24 @@ class Store(Database):
                     f"{self.url} was made by a newer version of bayesduel (format {found}, this "
                     f"version reads {FORMAT}): install that version to open it."
                 )
+
+    def _add_columns(self) -> None:
+        """Add what tables of the format before this one do not have, which loses nothing.
+
+        Raises StudyError if the file cannot be written.
+        """
+        if self.read_only:
+            raise StudyError(
+                f"{self.url} was made by an earlier version of bayesduel: open it once where it "
+                "can be written, so that it gets the columns of this version."
+            )
+        with self.writing() as connection:
+            metadata.create_all(connection)
+            for table, name in ((tickets, "said"), (tickets, "seen"), (events, "said")):
+                if name not in {c["name"] for c in inspect(connection).get_columns(table.name)}:
+                    kind = table.c[name].type.compile(connection.dialect)
+                    connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {name} {kind}")
+            self.set(format=FORMAT)
 
     def create(
         self, values: dict[str, Any], labels: Sequence[str], prompts: Sequence[str] = ()
@@ -353,59 +394,80 @@ class Store(Database):
         with self.writing() as connection:
             (last, known), now = counts, time.time()
             rows = [
-                Row(last + k, q.left, q.right, q.item, judge, now, "open", None, None, None, q.gold)
+                Row(
+                    last + k,
+                    q.left,
+                    q.right,
+                    q.item,
+                    judge,
+                    now,
+                    "open",
+                    None,
+                    None,
+                    None,
+                    q.gold,
+                    batch=q.batch or (last + 1) * chosen,
+                )
                 for k, q in enumerate(asked, start=1)
             ]
-            batch = (last + 1) * chosen
             more = {"study": self.study, "known": known}
-            new = [
-                {**more, "batch": REPEAT if q.repeat else batch, **_columns(row)}
-                for q, row in zip(asked, rows, strict=True)
-            ]
+            new = [{**more, **_columns(row)} for row in rows]
             connection.execute(insert(tickets), new if len(new) > 1 else new[0])  # one round trip
             self._held.counts = rows[-1].number, known
         return rows
 
     def happen(
-        self, row: Row, kind: str, state: str, *, answer: Mapping[str, Any] | None = None,
+        self, row: Row, kind: str, state: str, *, answer: Answer | None = None,
         reason: str | None = None, who: str | None = None, **changes: Any,
     ) -> None:  # fmt: skip
         """Store that something happened to a ticket, and bring it up to that.
 
         row: the ticket, read in the same transaction.
-        answer: outcome and margin of the event and of the ticket after it; by default none.
+        answer: of the event and of the ticket after it; by default none.
         changes: other columns of the ticket, by name.
         """
-        now, answer = time.time(), answer or {"outcome": None, "margin": None}
+        now, given = time.time(), (answer or NO_ANSWER)._asdict()
         with self.writing() as connection:
             event = {"ticket": row.number, "kind": kind, "reason": reason, "who": who, "at": now}
-            self._add_event(**event, **answer)
+            self._add_event(**event, **given)
             changes = {"state": state, "answered": None if state == "open" else now, **changes}
             mine = {"own": self.study, "ticket": row.number}
-            connection.execute(CHANGE, {**mine, **answer, **changes})
+            connection.execute(CHANGE, {**mine, **given, **changes})
 
     def load(
         self,
-        rows: Sequence[tuple[int, int, int | None, str | None, float | None, float | None]],
+        rows: Sequence[tuple[int, int, int | None, str | None, Answer]],
         reason: str | None,
     ) -> list[Row]:
-        """Store told tickets: left, right, item, judge, outcome and margin of each."""
+        """Store told tickets: left, right, item, judge and answer of each."""
         with self.writing() as connection:
             (n_tickets, n_events), now = self.counts(), time.time()
             made = [
-                Row(n_tickets + k, i, j, item, judge, now, "told", outcome, margin, now)
-                for k, (i, j, item, judge, outcome, margin) in enumerate(rows, start=1)
+                Row(
+                    n_tickets + k,
+                    i,
+                    j,
+                    item,
+                    judge,
+                    now,
+                    "told",
+                    answer.outcome,
+                    answer.margin,
+                    now,
+                    said=answer.said,
+                )
+                for k, (i, j, item, judge, answer) in enumerate(rows, start=1)
             ]
             for start in range(0, len(made), 5000):
                 part = made[start : start + 5000]
-                asked = {"study": self.study, "batch": 0, "known": n_events}
+                asked = {"study": self.study, "known": n_events}
                 connection.execute(insert(tickets), [{**asked, **_columns(r)} for r in part])
                 told = {"study": self.study, "kind": "told", "reason": reason, "at": now}
                 connection.execute(
                     insert(events),
                     [
                         {**told, "number": n_events + start + k, "ticket": r.number,
-                         "outcome": r.outcome, "margin": r.margin, "who": r.judge}
+                         "outcome": r.outcome, "margin": r.margin, "said": r.said, "who": r.judge}
                         for k, r in enumerate(part, start=1)
                     ],
                 )  # fmt: skip

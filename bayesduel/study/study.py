@@ -13,6 +13,7 @@ from bayesduel.data.read.coding import check_coding
 from bayesduel.data.reading import Reading
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
+from bayesduel.study.asking import Asking
 from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
@@ -20,14 +21,14 @@ from bayesduel.study.items import checked_items
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.machine import run
-from bayesduel.study.outcomes import audit_trail, log_rows, moment
+from bayesduel.study.outcomes import audit_trail, log_rows, times_of
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, check_text, path_of, whole
+from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value, whole
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -70,6 +71,10 @@ class Study(Desk):
     items
         Labels of what the arms are compared on (prompts): a ticket names one, and a judge sees a
         pair on an item once. Default: none.
+    asking
+        ``Asking(grades=..., both_bad=..., criteria=..., reasons=..., comment=...)``: what a ticket
+        asks beside left, right or tie. Default: nothing. Grades are outcomes of a model of grades,
+        such as ``CumulativeLogit()``; other models take who is better.
     judging
         ``Judging(quota=..., gold=..., overlap=..., repeats=...)``: what named judges are asked
         beside the policy's choice. Default: nothing.
@@ -117,6 +122,7 @@ class Study(Desk):
         costs: Mapping[tuple[str, str], float] | None = None,
         required: Mapping[tuple[str, str], int] | None = None,
         items: Sequence[str] | None = None,
+        asking: Asking | None = None,
         judging: Judging | None = None,
         sources: Mapping[str, float] | None = None,
         expires: float = 3600.0,
@@ -125,7 +131,7 @@ class Study(Desk):
     ) -> None:
         given = {"goal": goal, "model": model, "policy": policy, "items": items}
         given |= {"pairs": pairs, "costs": costs, "required": required}
-        given |= {"judging": judging, "sources": sources}
+        given |= {"asking": asking, "judging": judging, "sources": sources}
         if path is not None:
             path_of(path)
         if name is not None:
@@ -175,7 +181,7 @@ class Study(Desk):
         earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
-        rows = log_rows(duels, index, self.kind, self._current.parts.session.sources)
+        rows = log_rows(duels, index, self.kind, self._current.parts.session.sources, self.asking)
         if not {"coding", "means"} & earlier.keys() and duels.read_summary.reading:
             self.store.set(
                 reading=dict(duels.read_summary.reading), understood=duels.reading.to_dict()
@@ -409,15 +415,27 @@ class Study(Desk):
         )
 
     @locked
-    def duels(self) -> Duels:
+    def duels(self, criteria: str | Sequence[str] | None = None) -> Duels:
         """Return the outcomes told, as last corrected, as a log.
+
+        Parameters
+        ----------
+        criteria
+            Those whose answers are the votes. With several a vote is one answer, and the log has
+            the column "criterion", of which ``Sources("criterion", target=...)`` makes scores by
+            criterion. Default: the one that decides.
 
         Raises
         ------
         ValueError
-            If no outcome of two different arms was told yet.
+            If a criterion is none of the study, or it has no outcome of two different arms yet.
         """
-        log = self._ledger.duels()
+        names = [criteria] if isinstance(criteria, str) else criteria
+        for name in names or ():
+            if name not in self.asking.criteria:
+                known = ", ".join(self.asking.criteria) or "none"
+                raise ValueError(f"criteria should be of {known}, got {shown_value(name)}")
+        log = self._ledger.duels(criteria=names)
         reading = self.store.setting("reading") or {}
         known = self.store.setting("understood")
         understood = None if known is None else Reading.from_dict(known)
@@ -471,15 +489,15 @@ class Study(Desk):
         change of the arms: ``event`` says which.
         """
         labels = self._current.labels
-        return audit_trail(self.store.events(), labels, self._items, self._settings["key"])
+        key, asking = self._settings["key"], self.asking
+        return audit_trail(self.store.events(), labels, self._items, key, asking)
 
     @locked
     def rows(self) -> list[dict[str, Any]]:
         """Return the tickets that are told, as they stand, as dictionaries."""
         self._ledger.catch_up()
         return [
-            {**self._shown(row).to_dict(), "told": moment(row.answered or row.asked)}
-            for row in self.store.rows(ANSWERED)
+            {**self._shown(row).to_dict(), **times_of(row)} for row in self.store.rows(ANSWERED)
         ]
 
     @locked

@@ -1,6 +1,7 @@
 """Tickets of a study: duels that were asked for, and their ids."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bayesduel.system.arguments import shown_value
@@ -27,11 +28,18 @@ class Ticket:
     state
         "open", "expired", "told", "skipped" or "cancelled".
     outcome
-        As told: "left", "right", "tie", "cannot tell" or a margin; None before it is.
+        As told: "left", "right", "tie", "cannot tell", a grade ("left much better"),
+        "tie (bothbad)" or a margin; None before it is.
     taken_back
         How often an answer to it was taken back.
     source
         Who is to be asked, a source of a study that has several, or None.
+    criteria
+        The answers to the criteria that do not decide, by name; {} where there are none.
+    reasons
+        Those of the study's list that were chosen.
+    comment
+        What was written beside the answer, or None.
     """
 
     id: str
@@ -43,6 +51,9 @@ class Ticket:
     outcome: str | float | None = None
     taken_back: int = 0
     source: str | None = None
+    criteria: Mapping[str, str] = field(default_factory=dict, hash=False)
+    reasons: tuple[str, ...] = ()
+    comment: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON holds it."""

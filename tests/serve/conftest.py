@@ -17,6 +17,12 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
 ARMS = ("secret-a", "secret-b", "secret-c")
+# Everything that a ticket may ask, in words that run nowhere and fit no screen.
+EVERYTHING = bd.Asking(
+    grades=4, both_bad=True, criteria=["<b onclick=alert(7)>", "Donaudampfschiff" * 8, "=1+1"],
+    reasons=["<script>alert(7)</script>", "x" * 90, "=cmd|' /C calc'!A1", "שלום", "short"],
+    comment=True,
+)  # fmt: skip
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
@@ -44,13 +50,14 @@ def site(tmp_path):
     opened = []
 
     def made(
-        items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, judging=None, **options
-    ):
+        items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, judging=None,
+        asking=None, **options,
+    ):  # fmt: skip
         folder = tmp_path if path is None else path.parent
         path = path or folder / "own.study"
         study = bd.Study(
             path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items,
-            judging=judging,
+            judging=judging, asking=asking,
         )  # fmt: skip
         (folder / "a.png").write_bytes(PNG)
         rows = rows or [(a, i, f"answer {n}") for i in items or [""] for n, a in enumerate(arms)]

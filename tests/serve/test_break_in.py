@@ -9,6 +9,9 @@ from importlib.resources import files
 
 import pytest
 
+import bayesduel as bd
+from tests.serve.conftest import EVERYTHING
+
 pytestmark = pytest.mark.plain
 pytest.importorskip("starlette")
 
@@ -21,7 +24,13 @@ HOSTILE = "alert(7)"
 RUNS = re.compile(r"<script[^>]*>\s*alert\(7|<[^>]*\son\w+=\"?alert\(7|<svg on|<b on")
 BODIES = {
     "/api/judge/begin": {"agree": True},
-    "/api/judge/answer": {"key": "TICKET.0", "answer": "1"},
+    "/api/judge/answer": {
+        "key": "TICKET.0",
+        "answer": "1",
+        "comment": "",
+        "reasons": [],
+        "criteria": {},
+    },
     "/api/judge/undo": {"ticket": "TICKET"},
     "/api/admin/invite": {"judges": "eve", "role": "admin"},
     "/api/admin/revoke": {"invitation": 1},
@@ -57,7 +66,9 @@ def kept(made):
 @pytest.fixture
 def told(site):
     """Return pages with an outcome of ann, an open ticket of hers, and two others."""
-    made = site(rows=[(a, "", "a.png") for a in ("secret-a", "secret-b", "secret-c")])
+    asking = bd.Asking(both_bad=True, reasons=["clear"], comment=True)
+    rows = [(a, "", "a.png") for a in ("secret-a", "secret-b", "secret-c")]
+    made = site(rows=rows, asking=asking)
     ann = made.client("ann")
     first = ann.get("/api/judge").json()["ticket"]
     state = ann.post("/api/judge/answer", json={"key": first["key"], "answer": "1"}).json()
@@ -249,7 +260,8 @@ def test_names_with_scripts_run_on_no_page(site, tmp_path):
     (tmp_path / picture).write_bytes(b"x")
     item = f"<b onclick={HOSTILE}>"
     rows = [(a, item, text) for a, text in zip(arms, (picture, arms[0], arms[1]), strict=True)]
-    made = site(arms=arms, items=[item], rows=rows, title=arms[0], question=arms[1])
+    asked = {"title": arms[0], "question": arms[1], "asking": EVERYTHING}
+    made = site(arms=arms, items=[item], rows=rows, **asked)
     name = f"</td><script>{HOSTILE}"
     judge, other = made.client(name), made.client("bob")
     root = made.client("root", "admin", cookie=True)
@@ -257,8 +269,11 @@ def test_names_with_scripts_run_on_no_page(site, tmp_path):
         state = client.get("/api/judge").json()
         for side in ("prompt", "left", "right"):
             assert not RUNS.search(state["ticket"][side] or ""), state
-        sent = {"key": state["ticket"]["key"], "answer": "1"}
+        sent = {"key": state["ticket"]["key"], "answer": "1 better", "comment": arms[2],
+                "reasons": list(EVERYTHING.reasons),
+                "criteria": dict.fromkeys(EVERYTHING.others, "both bad")}  # fmt: skip
         assert client.post("/api/judge/answer", json=sent).status_code == 200
+    assert not RUNS.search(judge.get("/judge").text)
     for path in ("/admin", "/standings", "/standings/part", "/admin/report.html"):
         answer = root.get(path)
         assert answer.status_code == 200

@@ -5,6 +5,9 @@ import zlib
 
 import pytest
 
+import bayesduel as bd
+from tests.serve.conftest import EVERYTHING
+
 pytestmark = pytest.mark.plain
 
 ARMS = ("secret-a", "secret-b")
@@ -56,7 +59,8 @@ CONTRAST = """() => {
     const own = getComputedStyle(e).backgroundColor;
     return own === "rgba(0, 0, 0, 0)" ? ground(e.parentElement) : own;
   };
-  return Math.min(...[...document.querySelectorAll(".text *, .text")].map((e) => {
+  const texts = document.querySelectorAll(".text *, .text, .form legend, .chip span");
+  return Math.min(...[...texts].map((e) => {
     const two = [light(getComputedStyle(e).color), light(ground(e))].sort((a, b) => b - a);
     return (two[0] + 0.05) / (two[1] + 0.05);
   }));
@@ -82,9 +86,9 @@ def judged(serving, opened, tmp_path):
     (tmp_path / "wide.png").write_bytes(png(4000, 300))
     (tmp_path / "tall.png").write_bytes(png(300, 4000))
 
-    def made(left, right="Short.", prompt="Which one?", width=1280, **window):
+    def made(left, right="Short.", prompt="Which one?", width=1280, asking=None, **window):
         rows = [("", "", prompt), ("secret-a", "", left), ("secret-b", "", right)]
-        found = serving(arms=ARMS, rows=rows)
+        found = serving(arms=ARMS, rows=rows, asking=asking)
         view = {"width": width, "height": 740 if width == 360 else 900}
         page = opened(found.pages.invited("ann", "judge", 1)[1], viewport=view, **window)
         page.click("#begin")
@@ -99,9 +103,11 @@ def judged(serving, opened, tmp_path):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(4, "code-360", "code-768")
-def test_the_page_holds_whatever_is_compared(judged, opened, kind, width):
-    page = judged(KINDS[kind], prompt=KINDS[kind], width=width)
+@pytest.mark.parametrize("asking", [None, bd.Asking(grades=4, both_bad=True), EVERYTHING],
+                         ids=["plain", "grades", "everything"])  # fmt: skip
+@pytest.mark.sampled(8, "plain-code-360", "plain-code-768", "everything-code-360")
+def test_the_page_holds_whatever_is_compared(judged, opened, asking, kind, width):
+    page = judged(KINDS[kind], prompt=KINDS[kind], width=width, asking=asking)
     found = page.evaluate(FITS)
     assert found["scroll"] <= 0
     assert found["outside"] == []

@@ -1,9 +1,12 @@
 """Killed processes lose no outcome: kill -9 while several of them ask and tell."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,6 +26,29 @@ while True:
     study.tell(ticket, outcome)
     acknowledged.write(ticket.id + " " + outcome + "\\n")
 """
+# A judge of everything that a ticket may ask, with gold questions, repeats, and answers taken back:
+# what a process acknowledges is the ticket with the whole answer.
+ASKING_WORKER = """
+import json, sys
+import bayesduel as bd
+
+study = bd.Study(sys.argv[1])
+words = list(study.asking.words)
+acknowledged = open(sys.argv[2], "a", buffering=1)
+judge = sys.argv[3]
+while True:
+    ticket = study.ask(judge=judge)
+    k = int(ticket.id.split("-")[1])
+    for take in (k, k + 1) if k % 3 == 0 else (k,):
+        if take > k:
+            assert study.undo(judge).id == ticket.id
+            acknowledged.write(json.dumps([ticket.id, None]) + "\\n")
+        answer = {"outcome": words[take % len(words)], "comment": f"comment {take}",
+                  "criteria": {c: words[(take + 2) % len(words)] for c in study.asking.others},
+                  "reasons": list(study.asking.reasons[: take % 3])}
+        study.tell(ticket, **answer)
+        acknowledged.write(json.dumps([ticket.id, answer]) + "\\n")
+"""
 
 
 def outcomes(logs):
@@ -30,15 +56,32 @@ def outcomes(logs):
     return sum(len(log.read_text().splitlines()) for log in logs)
 
 
-def crash(url, folder, kills, seed, n=4):
+def crash(url, folder, kills, seed, n=4, worker=WORKER, **settings):
     """Keep n processes busy, kill one at random times, and check what is stored."""
     items = [f"item {k}" for k in range(400)]  # 4,000 questions of each judge
-    bd.Study(url, arms=list("abcde"), items=items, policy=bd.Uniform(), stop=None).close()
+    given = {"arms": list("abcde"), "items": items, "policy": bd.Uniform(), "stop": None}
+    bd.Study(url, **given, **settings).close()
+    logs = killed(url, folder, kills, seed, n, worker)
+    study = bd.Study(url)
+    stored = {row["ticket"]: row["outcome"] for row in study.audit()}
+    assert len(stored) == len(study.audit()) == study.n_duels
+    lines = [line.split() for log in logs for line in log.read_text().splitlines()]
+    lost = [line for line in lines if stored.get(line[0]) != line[1]]
+    assert lost == []
+    assert len({ticket for ticket, _ in lines}) == len(lines)
+    for ticket in study.pending():  # what was asked by a process that died can still be told
+        study.tell(ticket, "tie")
+    assert study.pending() == []
+    return len(lines)
+
+
+def killed(url, folder, kills, seed, n, worker):
+    """Keep n processes busy and kill one at random times; return what each acknowledged."""
     rng = np.random.default_rng(seed)
     logs = [folder / f"{k}.txt" for k in range(n)]
 
     def start(k):
-        command = [sys.executable, "-c", WORKER, str(url), str(logs[k]), f"judge {k}"]
+        command = [sys.executable, "-c", worker, str(url), str(logs[k]), f"judge {k}"]
         return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
     running = [start(k) for k in range(n)]
@@ -58,17 +101,50 @@ def crash(url, folder, kills, seed, n=4):
         for process in running:
             process.kill()
             process.wait()
-    study = bd.Study(url)
-    stored = {row["ticket"]: row["outcome"] for row in study.audit()}
-    assert len(stored) == len(study.audit()) == study.n_duels
-    lines = [line.split() for log in logs for line in log.read_text().splitlines()]
-    lost = [line for line in lines if stored.get(line[0]) != line[1]]
-    assert lost == []
-    assert len({ticket for ticket, _ in lines}) == len(lines)
-    for ticket in study.pending():  # what was asked by a process that died can still be told
-        study.tell(ticket, "tie")
-    assert study.pending() == []
-    return len(lines)
+    return logs
+
+
+ASKED = {
+    "everything": bd.Asking(
+        grades=2, both_bad=True, criteria=["x", "y"], reasons=["p", "q"], comment=True
+    ),
+    "comment": bd.Asking(comment=True, reasons=["p", "q"]),
+}
+BESIDE = {
+    "gold and repeats": bd.Judging(
+        repeats=0.2, gold_share=0.2, gold=[("a", "b", "left", f"item {k}") for k in range(400)]
+    ),
+    "duels": None,
+}
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("judging", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.slow)])
+def test_kills_leave_whole_answers(asking, judging, kills, tmp_path):
+    items = [f"item {k}" for k in range(400)]
+    given = {"arms": list("abcde"), "items": items, "policy": bd.Uniform(), "stop": None}
+    bd.Study(tmp_path / "s", **given, asking=asking, judging=judging).close()
+    logs = killed(tmp_path / "s", tmp_path, kills, 4, 2, ASKING_WORKER)
+    study = bd.Study(tmp_path / "s")
+    told = {}
+    for event in study.audit():
+        if event["event"] == "told":
+            assert (event["comment"] or "").startswith("comment ")  # no part without the rest
+            k = int(event["comment"].split()[1])
+            words = list(asking.words)
+            assert event["outcome"] == words[k % len(words)]
+            assert event["reasons"] == ("; ".join(asking.reasons[: k % 3]) or None)
+            assert all(event[name] == words[(k + 2) % len(words)] for name in asking.others)
+        told.setdefault(event["ticket"], []).append(event["event"])
+    assert all(a != b for each in told.values() for a, b in pairwise(each))  # nothing twice
+    lines = [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+    said = Counter(ticket for ticket, _ in lines)
+    assert all(len(told[ticket]) >= n for ticket, n in said.items())  # nothing lost
+    counted = [row for row in study.rows() if row["outcome"] != "cannot tell"]
+    assert len(counted) == study.n_duels == study.tally().sum()
+    assert bool(judging) == any(event["gold"] for event in study.audit())
 
 
 @pytest.mark.slow

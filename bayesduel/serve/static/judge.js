@@ -102,11 +102,79 @@ function send(path, body) {
   flush();
 }
 
-function answer(what) {
+function answer(what, more) {
   if (!ready || !state || !state.ticket) return;
   const chosen = document.querySelector(`[data-answer="${what}"]`);
-  chosen.classList.add("chosen");
-  send("/api/judge/answer", { key: state.ticket.key, answer: what });
+  if (chosen) chosen.classList.add("chosen");
+  send("/api/judge/answer", { key: state.ticket.key, answer: what, ...more });
+}
+
+// A form is sent as a whole: the answer to every question, what was chosen and what was written.
+const form = $("form");
+const questions = [...document.querySelectorAll(".question")];
+let active = 0;
+
+function chosenIn(question) {
+  const found = question.querySelector("input:checked");
+  return found && found.value;
+}
+
+function sendForm() {
+  const missing = questions.findIndex((q) => !chosenIn(q));
+  if (missing >= 0) {
+    activate(missing);
+    say("Please answer every question first.", true);
+    return;
+  }
+  const criteria = {};
+  let what = null;
+  questions.forEach((question, k) => {
+    if ("decides" in question.dataset) what = chosenIn(question);
+    else criteria[state.asking.criteria[k]] = chosenIn(question);
+  });
+  const chosen = [...form.querySelectorAll("[data-reason]:checked")].map((r) => r.dataset.reason);
+  const reasons = state.asking.reasons.filter((r) => chosen.includes(r.key)).map((r) => r.reason);
+  const comment = $("comment") ? $("comment").value.trim() : "";
+  answer(what, { criteria, reasons, ...(comment ? { comment } : {}) });
+}
+
+function activate(number) {
+  active = Math.max(0, Math.min(number, questions.length - 1));
+  questions.forEach((q, k) => q.classList.toggle("active", k === active && questions.length > 1));
+  questions[active].scrollIntoView({ block: "nearest" });
+}
+
+function filled() {
+  $("send").disabled = !questions.every(chosenIn);
+}
+
+function emptied() {
+  if (!form) return;
+  form.querySelectorAll("input").forEach((input) => { input.checked = false; });
+  if ($("comment")) $("comment").value = "";
+  activate(0);
+  filled();
+}
+
+// Do what a key means in the form; return whether it means anything there.
+function typed(key, event) {
+  if (key === "Enter" && !event.target.closest("button, a")) sendForm();
+  else if ((key === "ArrowUp" || key === "ArrowDown") && !event.target.closest("input")) {
+    activate(active + (key === "ArrowDown" ? 1 : -1));
+  } else if (key === "n" && $("comment")) $("comment").focus();
+  else {
+    const reason = form.querySelector(`[data-reason="${CSS.escape(key)}"]`);
+    const choice = questions[active].querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (!reason && !choice) return false;
+    if (reason) reason.checked = !reason.checked;
+    if (choice) {
+      choice.checked = true;
+      const next = questions.findIndex((q) => !chosenIn(q));
+      if (next >= 0) activate(next);
+    }
+    filled();
+  }
+  return true;
 }
 
 function undo() {
@@ -126,6 +194,7 @@ function show(found) {
     b.classList.remove("chosen");
   });
   $("undo").disabled = !found.last;
+  if (form) filled();
   progress(found);
   if (found.phase === "instructions") {
     $("instructions").hidden = false;
@@ -156,6 +225,7 @@ function pair(ticket, before) {
   }
   $("prompt").hidden = !ticket.prompt;
   $("prompt").innerHTML = ticket.prompt || ""; // clean: markdown-it-py without HTML, then nh3
+  emptied();
   $("left").innerHTML = ticket.left;
   $("right").innerHTML = ticket.right;
   enlargeable($("pair"));
@@ -181,16 +251,22 @@ function enlargeable(part) {
   });
 }
 
+const KEYS = new Set(["s", "u", "n"]);
+const EQUAL = document.querySelector("[data-answer='='], input[value='=']").dataset.key;
+document.querySelectorAll("[data-key], [data-reason]").forEach((e) => {
+  KEYS.add(e.dataset.key || e.dataset.reason);
+});
+
 // What a key means: the letter or digit that it types, or, where it types another script or a sign
 // (Cyrillic letters, digits of AZERTY without the shift key), the key of that place.
 function meaning(event) {
-  const answers = { 1: "1", 2: "2", "=": "=", 0: "=", s: "s", c: "cannot tell", u: "undo" };
-  const key = event.key.toLowerCase();
-  if (answers[key] || key.length !== 1 || event.shiftKey) return answers[key];
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (key === "0" || key === "=") return EQUAL;
+  if (KEYS.has(key) || key.length !== 1 || event.shiftKey) return key;
   const digit = /^(?:Digit|Numpad)([0-9])$/.exec(event.code);
-  if (digit) return answers[digit[1]];
+  if (digit) return digit[1] === "0" ? EQUAL : digit[1];
   const letter = /^Key([A-Z])$/.exec(event.code);
-  return letter && key > "\u007f" ? answers[letter[1].toLowerCase()] : undefined;
+  return letter && key > "\u007f" ? letter[1].toLowerCase() : key;
 }
 
 function progress(found) {
@@ -213,6 +289,10 @@ document.querySelectorAll("[data-answer]").forEach((b) => {
   b.addEventListener("click", () => answer(b.dataset.answer));
 });
 $("undo").addEventListener("click", undo);
+if (form) {
+  $("send").addEventListener("click", sendForm);
+  form.addEventListener("change", filled);
+}
 $("zoom").addEventListener("click", () => $("zoom").close());
 enlargeable($("instructions"));
 $("again").addEventListener("click", flush);
@@ -227,11 +307,19 @@ $("begin").addEventListener("click", () => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if ($("zoom").open || event.target.closest("input")) return;
-  const what = meaning(event);
-  if (what === "undo") undo();
-  else if (what && state && state.phase === "judging") answer(what);
-  else return;
+  if ($("zoom").open || event.target.closest("#agree")) return;
+  if (event.target.closest("textarea")) { // what is typed is a comment; Escape leaves it
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const key = meaning(event);
+  const judging = state && state.phase === "judging" && state.ticket;
+  const button = document.querySelector(`#answers [data-key="${CSS.escape(key)}"]`);
+  if (key === "u") undo();
+  else if (!judging) return;
+  else if (key === "s") answer("s");
+  else if (button) answer(button.dataset.answer);
+  else if (!form || !typed(key, event)) return;
   event.preventDefault();
 });
 addEventListener("online", () => { wait = 1; flush(); });
