@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesduel.study.asking import BOTH_BAD, CANNOT_TELL, COMMENT, Asking
 
-__all__ = ["asked_of_judges", "told"]
+__all__ = ["EVERY_ANSWER", "asked_of_judges", "told"]
 
 SIDES = {"left": ("1", "First"), "right": ("2", "Second")}
 KEYS = "qwertyiopadfghjklzxvm"  # of reasons: letters that mean nothing else on the page
@@ -54,3 +54,7 @@ def _label(word: str) -> str:
     if side in SIDES:
         return f"{SIDES[side][1]} is {degree or 'better'}"
     return {"tie": "Equal", BOTH_BAD: "Both are bad", CANNOT_TELL: "Cannot tell"}[word]
+
+
+# Of any study: each asks for some of them.
+EVERY_ANSWER = tuple(dict.fromkeys([*told(Asking(both_bad=True)), *told(Asking(grades=4))]))

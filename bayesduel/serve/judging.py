@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.serve.access import Invitation
-from bayesduel.serve.choices import asked_of_judges, told
+from bayesduel.serve.choices import EVERY_ANSWER, asked_of_judges, told
 from bayesduel.serve.content import Content
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
@@ -269,10 +269,10 @@ RESULT: dict[str, dict[str, Any]] = {
 SHORT = text(1000)
 ANSWER = {
     "key": text(60),
-    "answer": text(60),
+    "answer": {"type": "string", "enum": [*EVERY_ANSWER, "s"]},
     "criteria": {"type": "object", "maxProperties": MOST_CRITERIA, "additionalProperties": SHORT},
     "reasons": {"type": "array", "maxItems": MOST_REASONS, "items": SHORT},
-    "comment": {"type": "string", "maxLength": COMMENT},
+    "comment": text(COMMENT),
 }
 OPERATIONS = (
     Operation(

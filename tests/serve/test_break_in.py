@@ -27,7 +27,7 @@ BODIES = {
     "/api/judge/answer": {
         "key": "TICKET.0",
         "answer": "1",
-        "comment": "",
+        "comment": "fine",
         "reasons": [],
         "criteria": {},
     },

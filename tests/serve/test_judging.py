@@ -330,7 +330,10 @@ def test_openapi_describes_every_operation(site):
     body = found["paths"]["/api/judge/answer"]["post"]["requestBody"]
     schema = body["content"]["application/json"]["schema"]
     assert schema["required"] == ["key", "answer"]
-    assert schema["properties"]["answer"]["enum"] == ["1", "2", "=", "s", "cannot tell"]
+    degrees = ("slightly better", "better", "much better", "very much better")
+    graded = {f"{side} {degree}" for side in "12" for degree in degrees}
+    plain = {"1", "2", "=", "s", "cannot tell", "both bad"}
+    assert set(schema["properties"]["answer"]["enum"]) == plain | graded
 
 
 def test_the_client_of_the_docs_judges(site, monkeypatch, capsys):
