@@ -205,6 +205,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (POLICY, INIT, "setattr(cls, name, staticmethod(cast(Any, rule)))"),
         (POLICY, INIT, "sys.modules"),
     ),
+    "criteria and reasons, fields of the class, named in the code": (
+        ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
+    ),
     "a command that was typed, one of the list COMMANDS": (
         (CLI, "Commands.get_command", "getattr(import_module(f'bayesduel.cli.{file}'), own)"),
         (CLI, "Commands.get_command", "import_module(f'bayesduel.cli.{file}')"),

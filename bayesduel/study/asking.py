@@ -38,8 +38,8 @@ COMMENT = 2000  # characters of a comment; a request may have 64 KiB in all
 MOST_REASONS = 20
 MOST_CRITERIA = 8  # rows of answers that fit a page beside the pair
 EXPORTED = frozenset(  # columns of an export, which no criterion may be called like
-    "id ticket left right outcome margin judge source item told asked seen seconds reasons comment "
-    "criterion gold repeat event correction reason by state cost".split()
+    "id ticket left right outcome margin judge source item asked told reasons comment criterion "
+    "gold repeat event correction reason by state cost".split()
 )
 
 

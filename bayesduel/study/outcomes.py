@@ -18,7 +18,7 @@ from bayesduel.study.asking import (
     Said,
     said_in,
 )
-from bayesduel.study.schema import REPEAT, TRAINING, Event, Row
+from bayesduel.study.schema import REPEAT, Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
 
@@ -28,7 +28,6 @@ __all__ = [
     "export_rows",
     "log_rows",
     "moment",
-    "times_of",
     "told_duels",
 ]
 
@@ -124,7 +123,6 @@ def audit_trail(
             "told": moment(e.at),
             "gold": e.gold is not None,
             "repeat": e.batch == REPEAT,
-            "training": e.batch == TRAINING,
         }
         for e in events
     ]
@@ -170,7 +168,7 @@ def export_rows(
     duels = [row for row in duels if row["outcome"] != CANNOT_TELL]
     criteria = () if criterion else dict.fromkeys(c for row in duels for c in row["criteria"])
     names = ("ticket", "left", "right", "outcome", *criteria, "reasons", "comment", "judge",
-             "source", "item", "asked", "seen", "told", "seconds")  # fmt: skip
+             "source", "item", "asked", "told")  # fmt: skip
     kept = [n for n in names if any(row.get(n) is not None for row in duels)]
     rows = [{n: row.get(n) for n in kept} for row in duels]
     margins = all(isinstance(row["outcome"], float) for row in rows)
@@ -185,20 +183,6 @@ def export_rows(
 def moment(seconds: float) -> str:
     """Return seconds since 1970 as a time in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def times_of(row: Row) -> dict[str, Any]:
-    """Return when a ticket was asked, first seen and told, and the seconds that the answer took.
-
-    The seconds count from when a page first showed it; without a page there are none.
-    """
-    told = row.answered or row.asked
-    return {
-        "asked": moment(row.asked),
-        "seen": None if row.seen is None else moment(row.seen),
-        "told": moment(told),
-        "seconds": None if row.seen is None else round(told - row.seen, 1),
-    }
 
 
 def told_duels(

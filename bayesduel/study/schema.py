@@ -10,14 +10,12 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, U
 __all__ = [
     "FORMAT",
     "REPEAT",
-    "TRAINING",
     "Event",
     "Question",
     "Row",
     "arms",
     "events",
     "items",
-    "judges",
     "metadata",
     "settings",
     "studies",
@@ -26,7 +24,6 @@ __all__ = [
 
 FORMAT = 4  # of the tables; a study of another one is refused
 REPEAT = -1  # the batch of a ticket that asks a judge again, and is no duel
-TRAINING = -2  # and of a gold question by which a judge learns, before the first ticket that counts
 
 metadata = MetaData()
 
@@ -78,11 +75,10 @@ tickets = _of_study(
     Column("gold", Float),  # the right outcome of a gold question, which is no duel
     Column("cost", Float),  # of the answer, where it was named
     Column("said", String),  # what was said beside the outcome, JSON: ``asking.Said``
-    Column("seen", Float),  # when a page first showed it
     Index("tickets_by_state", "study", "state", "asked"),
     Index("tickets_by_judge", "study", "judge", "state", "number"),
 )
-# What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms; judges.
+# What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms.
 events = _of_study(
     "events",
     Column("ticket", Integer),
@@ -97,16 +93,6 @@ events = _of_study(
     Index("events_by_who", "study", "who", "number"),
 )
 
-# What is known of a judge beside the tickets.
-judges = Table(
-    "judges",
-    metadata,
-    _number("study"),
-    Column("judge", String, primary_key=True),
-    Column("excluded", String),  # why the votes do not count, or None: they do
-    Column("panel", String),  # the group whose quota the judge is of, or None
-)
-
 
 class Question(NamedTuple):
     """What a ticket asks: numbers of the arms and the item, which may be None."""
@@ -115,8 +101,7 @@ class Question(NamedTuple):
     right: int
     item: int | None = None
     gold: float | None = None  # the right outcome of a gold question, None for a duel
-    # 0 for a duel, or what it is instead: REPEAT where the judge has answered it before, TRAINING
-    batch: int = 0
+    batch: int = 0  # REPEAT where the judge has answered it before
 
 
 class Row(NamedTuple):
@@ -136,8 +121,7 @@ class Row(NamedTuple):
     gold: float | None = None  # the right outcome of a gold question, None for a duel
     cost: float | None = None  # of the answer, or None
     said: str | None = None  # what was said beside the outcome, as JSON
-    seen: float | None = None  # when a page first showed it, seconds since 1970
-    batch: int = 0  # as stored: REPEAT, TRAINING, or which call of ask it is of
+    batch: int = 0  # as stored: REPEAT, or which call of ask it is of
     taken_back: int = 0  # how often an answer was taken back, counted where a page needs it, else 0
 
 
@@ -146,7 +130,7 @@ class Event(NamedTuple):
 
     number: int  # in the order of the store, from 1
     # number of the ticket, its arms and item (numbers), judge, right outcome and batch; None for
-    # what happened to arms and judges
+    # what happened to arms
     ticket: int | None
     left: int | None
     right: int | None
@@ -154,7 +138,7 @@ class Event(NamedTuple):
     judge: str | None
     gold: float | None
     batch: int | None
-    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued", "arms" or "judges"
+    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms"
     kind: str
     outcome: float | None  # as of a ticket
     margin: float | None

@@ -34,7 +34,6 @@ from bayesduel.study.schema import (
     arms,
     events,
     items,
-    judges,
     metadata,
     settings,
     studies,
@@ -55,7 +54,7 @@ __all__ = [
     "StudyError",
 ]
 
-WITHOUT_SAID = 3  # the format whose tables lack columns that may be empty, and nothing else
+WITHOUT_SAID = 3  # the format whose tables lack a column that may be empty, and nothing else
 
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
@@ -89,12 +88,7 @@ RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).
 LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED)
 PENDING = TICKETS.where(t.state == "open", ~LATE)
 EXPIRED = TICKETS.where(t.state == "open", LATE)
-EXCLUDED = select(judges.c.judge, judges.c.excluded).where(
-    judges.c.study == own, judges.c.excluded.is_not(None)
-)
-OUT = select(judges.c.judge).where(judges.c.study == own, judges.c.excluded.is_not(None))
-ASKED_OF_ONE = t.gold.is_(None) & (t.batch != REPEAT)
-IS_DUEL = ASKED_OF_ONE & (t.judge.is_(None) | t.judge.not_in(OUT.scalar_subquery()))
+IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT)
 ANSWERED = TICKETS.where(t.state == "told", IS_DUEL)
 DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
@@ -200,21 +194,19 @@ class Store(Database):
                 )
 
     def _add_columns(self) -> None:
-        """Add what tables of the format before this one do not have, which loses nothing.
+        """Add the column that the format before this one does not have, which loses nothing.
 
         Raises StudyError if the file cannot be written.
         """
         if self.read_only:
             raise StudyError(
                 f"{self.url} was made by an earlier version of bayesduel: open it once where it "
-                "can be written, so that it gets the columns of this version."
+                "can be written, so that it gets the column of this version."
             )
         with self.writing() as connection:
-            metadata.create_all(connection)
-            for table, name in ((tickets, "said"), (tickets, "seen"), (events, "said")):
-                if name not in {c["name"] for c in inspect(connection).get_columns(table.name)}:
-                    kind = table.c[name].type.compile(connection.dialect)
-                    connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {name} {kind}")
+            for table in ("tickets", "events"):
+                if "said" not in {c["name"] for c in inspect(connection).get_columns(table)}:
+                    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN said VARCHAR")
             self.set(format=FORMAT)
 
     def create(

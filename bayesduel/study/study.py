@@ -21,7 +21,7 @@ from bayesduel.study.items import checked_items
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.machine import run
-from bayesduel.study.outcomes import audit_trail, log_rows, times_of
+from bayesduel.study.outcomes import audit_trail, log_rows, moment
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
@@ -497,7 +497,12 @@ class Study(Desk):
         """Return the tickets that are told, as they stand, as dictionaries."""
         self._ledger.catch_up()
         return [
-            {**self._shown(row).to_dict(), **times_of(row)} for row in self.store.rows(ANSWERED)
+            {
+                **self._shown(row).to_dict(),
+                "asked": moment(row.asked),
+                "told": moment(row.answered or row.asked),
+            }
+            for row in self.store.rows(ANSWERED)
         ]
 
     @locked
