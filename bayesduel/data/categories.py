@@ -12,7 +12,7 @@ from bayesduel.data.votes import ROLES, ReadSummary, Votes, cells_of
 __all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "summed"]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
-OPTIONAL = ("margin", "grade", "time", "covariates", *ROLES)
+USUAL = {"share": np.nan, "sampling_weight": 1.0}  # of votes without such a column
 COUNTED = (
     *("n_rows", "n_self_duels", "n_both_bad", "n_ties_dropped"),
     *("n_zero_weight", "n_bad_rows"),
@@ -33,61 +33,49 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
 
     See ``Duels.from_categories``.
     """
-    parts = parts_of_logs(logs, [name for name in OPTIONAL if name != "category"])
+    parts = parts_of_logs(logs, [role for role in ROLES if role != "category"])
     sizes = [len(log.rows) for log in logs.values()]
     category = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     votes = replace(parts["votes"], category=category, categories=tuple(map(str, logs)))
     return parts | {"votes": votes}
 
 
-def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -> dict[str, Any]:
-    """Return the fields of one log of the votes of several, with those columns they have."""
+def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict[str, Any]:
+    """Return the fields of one log of the votes of several.
+
+    roles: columns of labels that the log has, where the votes have them.
+    """
     if not logs:
         raise ValueError("logs should contain the log of a category, got none")
     each = list(logs.values())
-    rules = sorted({log.tie_rule for log in each})
-    if len(rules) > 1:
-        raise ValueError(f"logs should have one tie rule, got {', '.join(rules)}")
+    tie_rule = _same([log.tie_rule for log in each], "one tie rule")
     arms = tuple(sorted({arm for log in each for arm in log.arms}))
     index = {arm: i for i, arm in enumerate(arms)}
     of_logs = [log.rows for log in each]
-    known = {
-        name: [getattr(v, name) for v in of_logs]
-        for name in optional
-        if any(getattr(v, name) is not None for v in of_logs)
-    }
-    for name, parts in known.items():
-        without = [label for label, c in zip(logs, parts, strict=True) if c is None]
-        if without:
-            words = name if name == "covariates" else f"a {name.replace('_', ' ')}"
+    for name in ("margin", "grade", "time", "covariates", *roles):
+        without = [k for k, v in zip(logs, of_logs, strict=True) if getattr(v, name) is None]
+        if 0 < len(without) < len(each):
+            words = name if name == "covariates" else f"a {name}"
             raise ValueError(f"logs should all have {words} or none, got {without[0]!r} without")
-    names = {v.covariate_names for v in of_logs}
-    if len(names) > 1:
-        raise ValueError(f"logs should have the same covariates, got {sorted(names)}")
-    kept = {tuple(sorted(v.kept)) for v in of_logs}
-    if len(kept) > 1:
-        raise ValueError(f"logs should have kept the same columns, got {sorted(kept)}")
+    names = _same([v.covariate_names for v in of_logs], "the same covariates")
+    kept = _same([tuple(sorted(v.kept)) for v in of_logs], "kept the same columns")
     places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
     teams, places = one_numbering([log.teams for log in each], places)
     columns: dict[str, Any] = {
         side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
         for side in ("left", "right")
     }
-    for name in ("outcome", "weight", *(known.keys() - ROLES)):
-        columns[name] = np.concatenate([getattr(v, name) for v in of_logs])
-    for name, usual in (("share", np.nan), ("sampling_weight", 1.0)):
-        parts = [getattr(v, name) for v in of_logs]
-        if any(part is not None for part in parts):
-            filled = zip(parts, of_logs, strict=True)
-            whole = [np.full(len(v), usual) if part is None else part for part, v in filled]
-            columns[name] = np.concatenate(whole)
-    for name in ROLES.keys() & known:
-        own = [(getattr(v, name), getattr(v, ROLES[name])) for v in of_logs]
-        columns[name], columns[ROLES[name]] = recoded(own)
+    for name in {name for v in of_logs for name in v.columns} - {"left", "right", *ROLES}:
+        parts = [v.columns.get(name, np.full(len(v), USUAL.get(name))) for v in of_logs]
+        columns[name] = np.concatenate(parts)
+    for role in roles:
+        own = [v.of_role(role) for v in of_logs]
+        if None not in own:
+            columns[role], columns[ROLES[role]] = recoded(own)
     votes = Votes(
         **columns,
-        covariate_names=names.pop(),
-        kept={name: recoded([v.kept[name] for v in of_logs]) for name in kept.pop()},
+        covariate_names=names,
+        kept={name: recoded([v.kept[name] for v in of_logs]) for name in kept},
     )
     first = each[0].read_summary
     readings = [log.read_summary.reading for log in each]  # the first whose outcomes settle it
@@ -105,11 +93,19 @@ def parts_of_logs(logs: Mapping[str, Any], optional: Sequence[str] = OPTIONAL) -
         "arms": arms,
         "cells": cells_of(votes, len(arms if teams is None else teams)),
         "teams": teams,
-        "tie_rule": rules[0],
+        "tie_rule": tie_rule,
         "votes": votes,
         "read_summary": summary,
         "ordered": all(log.ordered for log in each),
     }
+
+
+def _same(values: Sequence[Any], what: str) -> Any:
+    """Return the value that logs have in common; raise ValueError where they differ."""
+    found = sorted(set(values))
+    if len(found) > 1:
+        raise ValueError(f"logs should have {what}, got {found}")
+    return found[0]
 
 
 def summed(logs: Iterable[Any]) -> dict[str, Any]:

@@ -35,9 +35,9 @@ from bayesduel.data.votes import (
     as_whole,
     by_arm,
     cells_of,
+    coded_columns,
     distinct,
     duels_among,
-    encode,
     is_whole,
 )
 from bayesduel.system.arguments import (
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Duels"]
+
+COUNTED = ("left", "right", "outcome", "weight")  # columns of votes that counts hold as well
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -208,7 +210,6 @@ class Duels:
         grades = None if grade is None else _column(grade, n, "grade")
         times = None if time is None else _times(time, n)
         check_type(covariates, Mapping | None, "covariates", "a dict of columns")
-        check_type(keep, Mapping | None, "keep", "a dict of columns")
         differences = {
             str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
         }
@@ -235,15 +236,6 @@ class Duels:
         soft = ~np.isin(points, (0.0, 0.5, 1.0))
         labels = _arms(named.seen, arms)
         teams, left_code, right_code = named.coded(labels)
-        judges, judge_code = encode(judge, n, "judge")
-        groups, group_code = encode(group, n, "group")
-        categories, category_code = encode(category, n, "category")
-        kept = {}
-        for name, column in (keep or {}).items():
-            if column is None:
-                raise TypeError(f"keep[{name!r}] should be a list of labels, got None")
-            levels, code = encode(column, n, f"keep[{name!r}]")
-            kept[str(name)] = (np.asarray(code), levels)
         votes = Votes(
             left=left_code,
             right=right_code,
@@ -251,34 +243,24 @@ class Duels:
             weight=weights.astype(np.int64),
             margin=margins,
             grade=None if grades is None else grades.astype(np.int8),
-            judge=judge_code,
-            judges=judges,
-            group=group_code,
-            groups=groups,
             time=times,
             covariates=np.column_stack(list(differences.values())) if differences else None,
             covariate_names=tuple(differences),
-            category=category_code,
-            categories=categories,
-            kept=kept,
             share=np.where(soft, points, np.nan) if soft.any() else None,
             sampling_weight=None if sampling_weight is None else stands,
+            **coded_columns(n, "outcome", keep, judge=judge, group=group, category=category),
         )
         counted, left_out = duels_among(votes, tie_rule)
         if read_summary is None:
             n_zero = int((votes.weight == 0).sum())
             read_summary = ReadSummary(n_rows=n, n_zero_weight=n_zero, **left_out)
         votes = votes.take(counted)
-        asked = (
-            *(votes.margin, votes.grade, votes.judge, votes.group, votes.time, votes.covariates),
-            *(votes.category, votes.share, votes.sampling_weight),
-        )
         return cls(
             arms=labels,
             cells=cells_of(votes, len(labels if teams is None else teams)),
             teams=teams,
             tie_rule=tie_rule,
-            votes=votes if kept or any(column is not None for column in asked) else None,
+            votes=votes if votes.kept or len(votes.columns) > len(COUNTED) else None,
             read_summary=read_summary,
         )
 

@@ -8,17 +8,17 @@ several arms before a last one is what is left where the best and the worst are 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.reading import Reading
-from bayesduel.data.votes import ReadSummary, encode, is_whole
-from bayesduel.system.arguments import check_type, column_of, labels_of, listed, shown_value
+from bayesduel.data.votes import Ballots, ReadSummary, coded_columns, is_whole
+from bayesduel.system.arguments import column_of, labels_of, listed, shown_value
 from bayesduel.text import count
 
-__all__ = ["Ballots", "Choices", "Rankings", "order_fault"]
+__all__ = ["Choices", "Rankings", "order_fault"]
 
 
 class Choices(NamedTuple):
@@ -28,41 +28,6 @@ class Choices(NamedTuple):
     second: np.ndarray
     stage: np.ndarray  # the choice that the row belongs to, increasing, shape (rows,)
     ranking: np.ndarray  # the ranking of each row, shape (rows,)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ballots:
-    """What is known of rankings beside their order, one entry each: as `Votes` of duels."""
-
-    weight: np.ndarray  # number of identical rankings that each stands for, int64, (rankings,)
-    # indices into `judges` and `groups` (int32, -1 where missing), or None, (rankings,)
-    judge: np.ndarray | None = None
-    judges: tuple[str, ...] = ()
-    group: np.ndarray | None = None
-    groups: tuple[str, ...] = ()
-    # further columns by name: the index of each ranking's level (int32, -1 where missing), levels
-    kept: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
-
-    sampling_weight: ClassVar[None] = None  # rankings have none
-
-    def __len__(self) -> int:
-        return len(self.weight)
-
-    def take(self, rows: np.ndarray) -> "Ballots":
-        """Return those of the rankings at `rows` (indices)."""
-        return replace(
-            self,
-            weight=self.weight[rows],
-            judge=None if self.judge is None else self.judge[rows],
-            group=None if self.group is None else self.group[rows],
-            kept={name: (code[rows], levels) for name, (code, levels) in self.kept.items()},
-        )
-
-    def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
-        """Return the level of each ranking in a column and the levels, or None without it."""
-        own = {"judge": (self.judge, self.judges), "group": (self.group, self.groups)}
-        code, levels = self.kept.get(by) or own.get(by, (None, ()))
-        return None if code is None else (code, levels)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,13 +121,6 @@ class Rankings:
                 f"weight should be a whole number > 0 for each of {len(groups)} rankings, "
                 f"got {shown_value(weights)}"
             )
-        check_type(keep, Mapping | None, "keep", "a dict of columns")
-        judges, judge_code = encode(judge, len(groups), "judge", "orders")
-        units, unit_code = encode(group, len(groups), "group", "orders")
-        kept = {}
-        for name, column in (keep or {}).items():
-            levels, code = encode(listed(column, f"keep[{name!r}]"), len(groups), name, "orders")
-            kept[str(name)] = (np.asarray(code), levels)
         return cls(
             arms=arms,
             ranking=ranking,
@@ -170,11 +128,7 @@ class Rankings:
             place=place,
             votes=Ballots(
                 weight=weights.astype(np.int64),
-                judge=judge_code,
-                judges=judges,
-                group=unit_code,
-                groups=units,
-                kept=kept,
+                **coded_columns(len(groups), "orders", keep, judge=judge, group=group),
             ),
             read_summary=ReadSummary(n_rows=len(groups)) if read_summary is None else read_summary,
         )

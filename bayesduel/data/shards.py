@@ -17,6 +17,8 @@ from bayesduel.system.arguments import shown_value
 __all__ = ["SHARD", "columns", "counted"]
 
 SHARD = "shard"  # the column that names it
+WHOLE = ("left", "right", "outcome", *ROLES, "grade")  # columns of votes, in order of sorting
+NUMBERS = ("margin", "time", "share", "sampling_weight")
 
 
 def counted(votes: Votes, shard: str) -> Votes:
@@ -32,10 +34,9 @@ def counted(votes: Votes, shard: str) -> Votes:
 
 def columns(votes: Votes) -> list[np.ndarray]:
     """Return the columns of votes as whole numbers, except the weight."""
-    found = [votes.left, votes.right, votes.outcome]
-    found += [getattr(votes, name) for name in (*ROLES, "grade")]
+    own = votes.columns
+    found = [own[name] for name in WHOLE if name in own]
     found += [code for _, (code, _) in sorted(votes.kept.items())]
-    numbers = [votes.margin, votes.time, votes.share, votes.sampling_weight]
-    numbers += [] if votes.covariates is None else list(votes.covariates.T)
-    found += [np.unique(x, return_inverse=True)[1] for x in numbers if x is not None]
-    return [column for column in found if column is not None]
+    numbers = [own[name] for name in NUMBERS if name in own]
+    numbers += [] if votes.covariates is None else [*votes.covariates.T]
+    return found + [np.unique(column, return_inverse=True)[1] for column in numbers]

@@ -35,10 +35,10 @@ def of_units(
     for role, wanted in (("judge", judges), ("group", groups)):
         if wanted is None:
             continue
-        code = None if votes is None else getattr(votes, role)
-        if code is None:
+        found = None if votes is None else votes.of_role(role)
+        if found is None:
             raise ValueError(f"{role}s should be None for a log without a column of {role}s")
-        labels = getattr(votes, f"{role}s")
+        code, labels = found
         known = labels_of(wanted, f"{role}s")
         keep &= np.isin(code, [_index_of(labels, str(w), role) for w in known])
     if votes is None:
@@ -87,8 +87,8 @@ def compact_all(votes: Votes) -> Votes:
     """Return the votes with only those judges, groups, categories and levels that occur."""
     columns: dict[str, Any] = {}
     for role, labels in ROLES.items():
-        if getattr(votes, role) is not None:
-            columns[role], columns[labels] = _compact(getattr(votes, role), getattr(votes, labels))
+        if (own := votes.of_role(role)) is not None:
+            columns[role], columns[labels] = _compact(*own)
     kept = {name: _compact(code, levels) for name, (code, levels) in votes.kept.items()}
     return replace(votes, **columns, kept=kept)
 

@@ -1,14 +1,14 @@
 """Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from bayesduel.data.reading import Reading
-from bayesduel.system.arguments import labels_of
+from bayesduel.system.arguments import check_type, labels_of, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,7 @@ __all__ = [
     "LARGEST_GRADE",
     "LARGEST_SIZE",
     "ROLES",
+    "Ballots",
     "Cells",
     "Pairs",
     "ReadSummary",
@@ -28,6 +29,7 @@ __all__ = [
     "as_whole",
     "by_arm",
     "cells_of",
+    "coded_columns",
     "distinct",
     "duels_among",
     "encode",
@@ -79,7 +81,58 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Votes:
+class Ballots:
+    """What is known of votes or rankings whatever they say, one entry each.
+
+    Attributes
+    ----------
+    weight
+        Number of identical votes that each stands for, int64.
+    judge, group
+        Indices into `judges` and `groups` (int32, -1 where missing), or None.
+    kept
+        Further columns that were kept, by name: index of each vote's level (int32, -1 where
+        missing), and the levels.
+    sampling_weight
+        How many of the population a vote stands for, float64, positive, in any unit; or None, as
+        of rankings.
+    """
+
+    weight: np.ndarray
+    judge: np.ndarray | None = None
+    judges: tuple[str, ...] = ()
+    group: np.ndarray | None = None
+    groups: tuple[str, ...] = ()
+    kept: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
+    sampling_weight: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns that there are, by name, without those that were kept."""
+        every = {column.name: getattr(self, column.name) for column in fields(self)}
+        return {name: column for name, column in every.items() if isinstance(column, np.ndarray)}
+
+    def take(self, rows: np.ndarray | slice) -> Self:
+        """Return the votes at `rows` (indices, a boolean mask or a slice)."""
+        picked: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
+        kept = {name: (code[rows], levels) for name, (code, levels) in self.kept.items()}
+        return replace(self, **picked, kept=kept)
+
+    def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
+        """Return the level of each vote in a column and the levels, or None without it."""
+        return self.kept.get(by) or self.of_role(by)
+
+    def of_role(self, role: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
+        """Return the label of each vote in its own column of a role and the labels, or None."""
+        code = self.columns.get(role) if role in ROLES else None
+        return None if code is None else (code, getattr(self, ROLES[role]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Votes(Ballots):
     """Votes, one row each, in the order of the log.
 
     Attributes
@@ -109,31 +162,19 @@ class Votes:
     share
         Of a soft vote, left's share of it, above 0 and below 1 (a machine's probability that left
         is better), NaN of a vote for one side or a tie; or None. `outcome` is the side with more.
-    sampling_weight
-        How many of the population a vote stands for, float64, positive, in any unit; or None.
     """
 
     left: np.ndarray
     right: np.ndarray
     outcome: np.ndarray
-    weight: np.ndarray
     margin: np.ndarray | None = None
     grade: np.ndarray | None = None
-    judge: np.ndarray | None = None
-    judges: tuple[str, ...] = ()
-    group: np.ndarray | None = None
-    groups: tuple[str, ...] = ()
     time: np.ndarray | None = None
     covariates: np.ndarray | None = None
     covariate_names: tuple[str, ...] = ()
     category: np.ndarray | None = None
     categories: tuple[str, ...] = ()
-    kept: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
     share: np.ndarray | None = None
-    sampling_weight: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        return len(self.left)
 
     @classmethod
     def of_cells(cls, cells: Cells) -> "Votes":
@@ -146,20 +187,6 @@ class Votes:
             outcome=np.array([1, -1, 0], dtype=np.int8)[result],
             weight=counts[cell, result],
         )
-
-    def take(self, rows: np.ndarray | slice) -> "Votes":
-        """Return the votes at `rows` (indices, a boolean mask or a slice)."""
-        columns = (
-            *("left", "right", "outcome", "weight"),
-            *("margin", "grade", "judge", "group", "time", "covariates", "category"),
-            *("share", "sampling_weight"),
-        )
-        picked: dict[str, Any] = {
-            name: None if getattr(self, name) is None else getattr(self, name)[rows]
-            for name in columns
-        }
-        kept = {name: (code[rows], levels) for name, (code, levels) in self.kept.items()}
-        return replace(self, **picked, kept=kept)
 
     @property
     def plain(self) -> bool:
@@ -211,16 +238,6 @@ class Votes:
             if values is not None:
                 columns[name] = values
         return pd.DataFrame(columns)
-
-    def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
-        """Return the level of each vote in a column and the levels, or None without it."""
-        own = {
-            "judge": (self.judge, self.judges),
-            "group": (self.group, self.groups),
-            "category": (self.category, self.categories),
-        }
-        code, levels = self.kept.get(by) or own.get(by, (None, ()))
-        return None if code is None else (code, levels)
 
     def with_level(self, by: str, code: np.ndarray, levels: tuple[str, ...]) -> "Votes":
         """Return the same with this level of each vote in a column, -1 where it has none."""
@@ -386,6 +403,24 @@ def encode(
     known = sorted({x for x in entries if x is not None})
     index = {label: i for i, label in enumerate(known)}
     return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)
+
+
+def coded_columns(
+    n: int, like: str, keep: Mapping[str, Iterable[Any]] | None, **given: Iterable[Any] | None
+) -> dict[str, Any]:
+    """Return columns of labels as the fields of `Ballots`: those `given` by role, and the kept.
+
+    Raises TypeError if `keep` is no dictionary of columns; ValueError as :func:`encode`.
+    """
+    check_type(keep, Mapping | None, "keep", "a dict of columns")
+    found: dict[str, Any] = {}
+    for role, column in given.items():
+        found[ROLES[role]], found[role] = encode(column, n, role, like)
+    kept = {}
+    for name, column in (keep or {}).items():
+        levels, code = encode(listed(column, f"keep[{name!r}]"), n, f"keep[{name!r}]", like)
+        kept[str(name)] = (np.asarray(code), levels)
+    return found | {"kept": kept}
 
 
 def as_whole(labels: list[str], beside: Iterable[str]) -> list[str]:

@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.rankings import Ballots, Rankings
+from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
-from bayesduel.data.votes import Cells, ReadSummary
+from bayesduel.data.votes import Ballots, Cells, ReadSummary
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log

@@ -245,7 +245,7 @@ def test_judges_and_groups_of_other_names_are_given_and_kept(capsys):
 def test_columns_of_orders_are_checked():
     for given, words in [
         ({"judge": ["u"]}, "judge should have length 2 like orders, got 1"),
-        ({"keep": {"where": ["x"]}}, "where should have length 2 like orders"),
+        ({"keep": {"where": ["x"]}}, r"keep\['where'\] should have length 2 like orders"),
     ]:
         with pytest.raises(ValueError, match=words):
             bd.Rankings.from_orders(["ab", "ba"], **given)
