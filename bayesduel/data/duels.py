@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
@@ -21,18 +21,23 @@ from bayesduel.data.categories import parts_of_categories, parts_of_logs
 from bayesduel.data.reading import Reading
 from bayesduel.data.shards import counted
 from bayesduel.data.subset import LogParts, of_arms, of_units
-from bayesduel.data.teams import Teams, apart_in, has_teams, sides_as_tuples
+from bayesduel.data.teams import Teams
+from bayesduel.data.vote_columns import (
+    arms_of,
+    check_agree,
+    entries,
+    known_labels,
+    named_sides,
+    times_of,
+)
 from bayesduel.data.votes import (
-    FINITE,
-    LARGEST_GRADE,
-    LARGEST_SIZE,
+    ROLES,
     Cells,
     Pairs,
     ReadSummary,
     Tally,
     TieRule,
     Votes,
-    as_whole,
     by_arm,
     cells_of,
     coded_columns,
@@ -45,9 +50,6 @@ from bayesduel.system.arguments import (
     check_log,
     check_one_of,
     check_type,
-    column_of,
-    labels_of,
-    listed,
     numbers,
     shown_value,
     whole,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Duels"]
 
+STANDS = "sampling_weight"
 COUNTED = ("left", "right", "outcome", "weight")  # columns of votes that counts hold as well
 
 
@@ -202,52 +205,38 @@ class Duels:
         ('ann + bo', 'ann + cy', 'bo + di', 'cy + di')
         """
         check_one_of(tie_rule, "tie_rule", get_args(TieRule))
-        points = column_of(outcome, "outcome")
+        points = entries(outcome, None, "outcome")
         n = len(points)
-        named = _named_sides(left, right, n)
-        weights = np.ones(n) if weight is None else _column(weight, n, "weight")
-        margins = None if margin is None else _column(margin, n, "margin")
-        grades = None if grade is None else _column(grade, n, "grade")
-        times = None if time is None else _times(time, n)
+        named = named_sides(left, right, n)
+        weights = np.ones(n) if weight is None else entries(weight, n, "weight")
         check_type(covariates, Mapping | None, "covariates", "a dict of columns")
         differences = {
-            str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
+            str(k): entries(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
         }
+        measures: dict[str, Any] = {
+            name: entries(column, n, name)
+            for name, column in (("margin", margin), ("grade", grade), (STANDS, sampling_weight))
+            if column is not None
+        }
+        times = None if time is None else times_of(time, n)
         if n == 0:
             raise ValueError("a log should contain at least one duel between two arms, got none")
-        _check((points >= 0) & (points <= 1), points, "outcome should be 0, 0.5, 1 or between")
-        _check(is_whole(weights), weights, "weight should be a whole number of identical duels "
-               "(those of a survey are sampling_weight=)")  # fmt: skip
-        if sampling_weight is not None:
-            stands = _column(sampling_weight, n, "sampling_weight")
-            fine = (stands > 0) & (stands <= LARGEST_SIZE)
-            _check(fine, stands, "sampling_weight should be a positive number")
-        if margins is not None:
-            _check(abs(margins) <= LARGEST_SIZE, margins, f"margin should be {FINITE}")
-        if grades is not None:
-            _check(
-                is_whole(abs(grades)) & (abs(grades) <= LARGEST_GRADE),
-                grades,
-                f"grade should be a whole number of at most {LARGEST_GRADE} either way",
-            )
-            _check(np.sign(grades) == 2 * points - 1, grades, "grade should agree with outcome")
-        for name, values in differences.items():
-            _check(abs(values) <= LARGEST_SIZE, values, f"covariates[{name!r}] should be {FINITE}")
+        if "grade" in measures:
+            check_agree(measures["grade"], points)
+            measures["grade"] = measures["grade"].astype(np.int8)
         soft = ~np.isin(points, (0.0, 0.5, 1.0))
-        labels = _arms(named.seen, arms)
+        labels = arms_of(named.seen, arms)
         teams, left_code, right_code = named.coded(labels)
         votes = Votes(
             left=left_code,
             right=right_code,
             outcome=np.sign(2 * points - 1).astype(np.int8),
             weight=weights.astype(np.int64),
-            margin=margins,
-            grade=None if grades is None else grades.astype(np.int8),
             time=times,
             covariates=np.column_stack(list(differences.values())) if differences else None,
             covariate_names=tuple(differences),
             share=np.where(soft, points, np.nan) if soft.any() else None,
-            sampling_weight=None if sampling_weight is None else stands,
+            **measures,
             **coded_columns(n, "outcome", keep, judge=judge, group=group, category=category),
         )
         counted, left_out = duels_among(votes, tie_rule)
@@ -310,7 +299,7 @@ class Duels:
             i, j = np.argwhere(ties != ties.T)[0]
             raise ValueError(f"ties should be symmetric, got {ties[i, j]} and {ties[j, i]}")
         n_arms = len(wins)
-        labels = [str(i) for i in range(n_arms)] if arms is None else _known(arms)
+        labels = [str(i) for i in range(n_arms)] if arms is None else known_labels(arms)
         if len(labels) != n_arms:
             raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
         order = np.argsort(np.array(labels, dtype=object), kind="stable")
@@ -707,118 +696,16 @@ class Duels:
                 f"{self.n_ties:,} ties" + (" (half a win each)" * (self.tie_rule == "half"))
             )
         if self.votes is not None:
-            if self.votes.judge is not None:
-                parts.append(f"{len(self.votes.judges):,} judges")
-            if self.votes.group is not None:
-                parts.append(f"{len(self.votes.groups):,} groups")
-            if self.votes.category is not None:
-                parts.append(f"{len(self.votes.categories):,} categories")
-            parts += [n for n in ("margin", "grade", "time") if getattr(self.votes, n) is not None]
+            here = self.votes.columns
+            units = [names for role, names in ROLES.items() if role in here]
+            parts += [f"{len(getattr(self.votes, names)):,} {names}" for names in units]
+            parts += [name for name in ("margin", "grade", "time") if name in here]
             parts += self.votes.covariate_names
             if self.votes.share is not None:
                 parts.append(f"{np.isfinite(self.votes.share).sum():,} soft votes")
-            parts += ["sampling weights"] * (self.votes.sampling_weight is not None)
+            parts += ["sampling weights"] * (STANDS in here)
             parts += [f"{len(levels):,} of {by}" for by, (_, levels) in self.votes.kept.items()]
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
-
-
-class _NamedSides(NamedTuple):
-    """Who is on the left and on the right of each vote, as tuples of labels."""
-
-    left: list[Any]
-    right: list[Any]
-    several: bool  # whether a side has several arms; else entries are labels themselves
-
-    @property
-    def seen(self) -> set[str]:
-        """The labels that occur."""
-        sides = set(self.left) | set(self.right)
-        return {label for side in sides for label in side} if self.several else sides
-
-    def coded(self, arms: Sequence[str]) -> tuple[Teams | None, np.ndarray, np.ndarray]:
-        """Return the teams, if there are some, and the number of the side of each vote."""
-        index: dict[Any, int] = {label: i for i, label in enumerate(arms)}
-        teams = None
-        if self.several:
-            sides = sorted(set(self.left) | set(self.right))
-            teams = Teams.of([[index[label] for label in side] for side in sides])
-            index = {side: i for i, side in enumerate(sides)}
-        left = np.array([index[x] for x in self.left], dtype=np.int32)
-        return teams, left, np.array([index[x] for x in self.right], dtype=np.int32)
-
-
-def _named_sides(left: Any, right: Any, n: int) -> _NamedSides:
-    """Return the sides of each vote; raise where one is not named or has a member twice."""
-    columns = {"left": left, "right": right}
-    columns = {name: labels if isinstance(labels, str | bytes | Mapping) else listed(labels, name)
-               for name, labels in columns.items()}  # fmt: skip
-    if not any(has_teams(column) for column in columns.values()):
-        left_label = _labels(columns["left"], n, "left")
-        right_label = _labels(columns["right"], n, "right")
-        left_label = as_whole(left_label, right_label)
-        return _NamedSides(left_label, as_whole(right_label, left_label), False)
-    found = {name: sides_as_tuples(column, name) for name, column in columns.items()}
-    for name, sides in found.items():
-        if len(sides) != n:
-            raise ValueError(f"{name} should have length {n} like outcome, got {len(sides)}")
-    apart_in(found["left"], found["right"])
-    if all(len(side) == 1 for sides in found.values() for side in sides):
-        alone = {name: [side[0] for side in sides] for name, sides in found.items()}
-        return _NamedSides(alone["left"], alone["right"], False)
-    return _NamedSides(found["left"], found["right"], True)
-
-
-def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:
-    labels = labels_of(column, name)
-    if len(labels) != n:
-        raise ValueError(f"{name} should have length {n} like outcome, got {len(labels)}")
-    if None in labels:
-        row = labels.index(None)
-        raise ValueError(f"{name} should name an arm in every row, got None at row {row}")
-    return cast(list[str], labels)
-
-
-def _known(arms: Iterable[Any]) -> list[str]:
-    labels = [label for label in labels_of(arms, "arms") if label is not None]
-    if not labels:
-        raise ValueError("arms should be labels, got none")
-    return labels
-
-
-def _times(time: Any, n: int) -> np.ndarray:
-    rule = f"time should be an array of dates or numbers, got {shown_value(time)}"
-    try:
-        times = np.asarray(time if hasattr(time, "__array__") else listed(time, "time"))
-    except ValueError as error:  # lists of several lengths
-        raise TypeError(rule) from error
-    if times.dtype.kind not in "Mfiu" or times.ndim != 1:
-        raise TypeError(rule)
-    if len(times) != n:
-        raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
-    return times
-
-
-def _column(column: Iterable[Any], n: int, name: str) -> np.ndarray:
-    values = column_of(column, name)
-    if len(values) != n:
-        raise ValueError(f"{name} should have length {n} like outcome, got {len(values)}")
-    return values
-
-
-def _check(ok: np.ndarray, values: np.ndarray, rule: str) -> None:
-    if not ok.all():
-        row = int(np.flatnonzero(~ok)[0])
-        raise ValueError(f"{rule}, got {values[row]} at row {row}")
-
-
-def _arms(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
-    if arms is None:
-        return tuple(sorted(seen))
-    labels = tuple(sorted(_known(arms)))
-    unknown = sorted(seen - set(labels))
-    if unknown:
-        raise ValueError(f"arms should contain every arm of the log, got none of {unknown[:5]}")
-    return labels

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import by_arm
+from bayesduel.data.votes import Pairs, by_arm
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 
@@ -40,8 +40,7 @@ def head_to_head(duels: Duels) -> pd.DataFrame:
     """
     check_log(duels, Duels)
     pairs = duels.pairs()
-    n = pairs.first_wins + pairs.second_wins + pairs.ties
-    points = pairs.first_wins + pairs.ties / 2
+    n, points = _points(pairs)
     low, high = wilson(points, n)
     labels = np.array(duels.arms, dtype=object)
     frame = pd.DataFrame(
@@ -86,34 +85,22 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
     """
     check_log(duels, Duels)
     pairs, n_arms = duels.pairs(), duels.n_arms
-    n = pairs.first_wins + pairs.second_wins + pairs.ties
-    points = pairs.first_wins + pairs.ties / 2
+    n, points = _points(pairs)
     met = n > 0
 
     def each(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the sums over the pairs of each arm, which met, of numbers of either side."""
         return by_arm(pairs.first[met], pairs.second[met], n_arms, first[met], second[met])
 
+    known = duels.summary().reindex(list(duels.arms))
+    frame = known[["duels", "win_rate", "opponents"]].rename(columns={"win_rate": "win_share"})
     with np.errstate(invalid="ignore", divide="ignore"):
         share = points / n
-        won, lost, tied = duels.results_by_arm()
-        total = won + lost + tied
-        opponents = each(met, met).astype(int)
-        beaten = each(share > 0.5, share < 0.5).astype(int)
-        level = each(share == 0.5, share == 0.5).astype(int)
-        frame = pd.DataFrame(
-            {
-                "duels": total.astype(int),
-                "win_share": (won + tied / 2) / total,
-                "opponents": opponents,
-                "beaten": beaten,
-                "level": level,
-                "lost_to": opponents - beaten - level,
-                "copeland": (beaten + level / 2) / opponents,
-                "borda": each(share, 1 - share) / opponents,
-            },
-            index=pd.Index(duels.arms, name="arm"),
-        )
+        frame["beaten"] = each(share > 0.5, share < 0.5).astype(int)
+        frame["level"] = each(share == 0.5, share == 0.5).astype(int)
+        frame["lost_to"] = frame["opponents"] - frame["beaten"] - frame["level"]
+        frame["copeland"] = (frame["beaten"] + frame["level"] / 2) / frame["opponents"]
+        frame["borda"] = each(share, 1 - share) / frame["opponents"]
     all_beaten = frame.index[frame["beaten"] == duels.n_arms - 1]
     best = {
         name: [str(arm) for arm in frame.index[frame[name] == frame[name].max()]]
@@ -127,3 +114,9 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
         "pairs": duels.n_arms * (duels.n_arms - 1) // 2,
     }
     return frame
+
+
+def _points(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """Return the duels of each pair, and the points of the first: a tie counts half."""
+    n = pairs.first_wins + pairs.second_wins + pairs.ties
+    return n, pairs.first_wins + pairs.ties / 2

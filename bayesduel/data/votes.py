@@ -1,6 +1,6 @@
 """Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -29,6 +29,7 @@ __all__ = [
     "as_whole",
     "by_arm",
     "cells_of",
+    "check_as_long",
     "coded_columns",
     "distinct",
     "duels_among",
@@ -388,6 +389,12 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row[new], place
 
 
+def check_as_long(column: Sized, n: int, name: str, like: str = "outcome") -> None:
+    """Raise ValueError unless a column has `n` entries, as `like` has."""
+    if len(column) != n:
+        raise ValueError(f"{name} should have length {n} like {like}, got {len(column)}")
+
+
 def encode(
     labels: Iterable[Any] | None, n: int, name: str, like: str = "outcome"
 ) -> tuple[tuple[str, ...], np.ndarray | None]:
@@ -398,8 +405,7 @@ def encode(
     if labels is None:
         return (), None
     entries = labels_of(labels, name)
-    if len(entries) != n:
-        raise ValueError(f"{name} should have length {n} like {like}, got {len(entries)}")
+    check_as_long(entries, n, name, like)
     known = sorted({x for x in entries if x is not None})
     index = {label: i for i, label in enumerate(known)}
     return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)

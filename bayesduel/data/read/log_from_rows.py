@@ -13,9 +13,19 @@ from bayesduel.data.read.outcomes import says_both_bad
 from bayesduel.data.read.rows import MEMBERS, Coded, Rows
 from bayesduel.data.subset import compact_all
 from bayesduel.data.teams import Teams, split_sides
-from bayesduel.data.votes import LARGEST, ReadSummary, TieRule, Votes, cells_of, duels_among
+from bayesduel.data.votes import (
+    LARGEST,
+    ROLES,
+    ReadSummary,
+    TieRule,
+    Votes,
+    cells_of,
+    duels_among,
+)
 
 __all__ = ["Labelled", "assemble", "assemble_choices", "label_rows", "parts_of"]
+
+SIGNED = ("outcome", "margin", "grade", "covariates")  # of left against right
 
 
 @dataclass
@@ -67,8 +77,9 @@ def label_rows(
     arm = {label: i for i, label in enumerate(arms)}
     places = np.array([arm[t] for t in texts], dtype=np.int32)
     split = len(rows.left.values)
-    judges, judge = _labels(rows.judge, ok, label_of)
-    groups, group = _labels(rows.group, ok, label_of)
+    units: dict[str, Any] = {}
+    for role in ("judge", "group"):
+        units[ROLES[role]], units[role] = _labels(getattr(rows, role), ok, label_of)
     parts, part = _labels(rows.by, ok, str.strip)
     of_kept = {}
     for name, column in zip(kept, rows.kept, strict=True):
@@ -80,6 +91,14 @@ def label_rows(
         bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
         outcome = rows.outcome.code
         grade = None if examined.reading is None else examined.reading.graded(rows.outcome)
+    measured: dict[str, Any] = {
+        "margin": examined.margin,
+        "grade": grade,
+        "time": rows.time,
+        "covariates": rows.covariates,
+        "share": examined.share,
+        "sampling_weight": rows.sampling_weight,
+    }
     found = Labelled(
         arms=arms,
         votes=Votes(
@@ -87,18 +106,10 @@ def label_rows(
             right=places[split:][rows.right.code[ok]],
             outcome=examined.outcome[ok],
             weight=rows.weight[ok].astype(np.int64),
-            margin=None if examined.margin is None else examined.margin[ok],
-            grade=None if grade is None else grade[ok],
-            judge=judge,
-            judges=judges,
-            group=group,
-            groups=groups,
-            time=None if rows.time is None else rows.time[ok],
-            covariates=None if rows.covariates is None else rows.covariates[ok],
             covariate_names=covariates,
             kept=of_kept,
-            share=None if examined.share is None else examined.share[ok],
-            sampling_weight=None if rows.sampling_weight is None else rows.sampling_weight[ok],
+            **{name: values[ok] for name, values in measured.items() if values is not None},
+            **units,
         ),
         n=rows.n[ok] - rows.n_bad_weight[ok],
         n_zero=rows.n_zero_weight[ok],
@@ -118,22 +129,16 @@ def label_rows(
 
 def _swapped(votes: Votes, rows: np.ndarray) -> Votes:
     """Return votes whose sides are swapped in some rows, so that left is what was shown first."""
+    here = votes.columns
     sign = np.where(rows, -1, 1)
-
-    def turned(values: np.ndarray | None) -> Any:
-        return None if values is None else (values.T * sign).T.astype(values.dtype)
-
-    share = votes.share
-    return replace(
-        votes,
-        left=np.where(rows, votes.right, votes.left),
-        right=np.where(rows, votes.left, votes.right),
-        outcome=turned(votes.outcome),
-        margin=turned(votes.margin),
-        grade=turned(votes.grade),
-        covariates=turned(votes.covariates),
-        share=None if share is None else np.where(rows, 1 - share, share),
-    )
+    turned: dict[str, Any] = {
+        name: (here[name].T * sign).T.astype(here[name].dtype) for name in SIGNED if name in here
+    }
+    if votes.share is not None:
+        turned["share"] = np.where(rows, 1 - votes.share, votes.share)
+    left = np.where(rows, votes.right, votes.left)
+    right = np.where(rows, votes.left, votes.right)
+    return replace(votes, left=left, right=right, **turned)
 
 
 def assemble(
