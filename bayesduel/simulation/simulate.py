@@ -168,7 +168,7 @@ def simulate(
     >>> trace = bd.simulate([bd.DTS(), bd.RUCB()], "mslr-5", horizon=1000, replications=4, seed=0)
     >>> bd.regret(trace).isel(time=-1).mean("replication").to_pandas().round()
     policy
-    DTS     101.0
+    DTS     164.0
     RUCB    271.0
     Name: copeland, dtype: float64
     """

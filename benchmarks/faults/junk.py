@@ -84,6 +84,7 @@ PASSED_ON = {
     "Study.fit": "fit",
     "Study.plan": "plan",
     "Study.winners": "winners",
+    "Prior": lambda *, mu, sigma: (mu, sigma),
 }  # where a function's ``**options`` go: a public name, or a function
 UNKNOWN = "junk"  # an option that no function has
 READ = {

@@ -171,7 +171,7 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     said("export", *here, tmp_path / "log.csv")
     assert said("export", *here) == (tmp_path / "log.csv").read_text()
     lines = (tmp_path / "log.csv").read_text().splitlines()
-    assert lines[0] == "ticket,left,right,outcome,item,told"
+    assert lines[0] == "ticket,left,right,outcome,item,asked,told"
     assert len(lines) == 2
     said("export", *here, tmp_path / "audit.csv", "--audit")
     trail = (tmp_path / "audit.csv").read_text()
