@@ -394,7 +394,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Duels.counted": lambda w: {"shard": "s"},
     "Duels.join": lambda w: {"other": w.log},
     "Duels.from_categories": lambda w: {"logs": {"x": w.log}},
-    "Duels.from_scores": lambda w: {"path_or_frame": {"item": ["q"], "a": [1], "b": [2]}},
+    "Duels.from_scores": lambda w: {"path_or_frame": {"item": ["q"], "a": [0.4], "b": [0.8]}},
     "Duels.from_votes": lambda w: {"left": ["a"], "right": ["b"], "outcome": [1.0]},
     "Duels.from_wins": lambda w: {"wins": [[0, 1], [2, 0]]},
     "Duels.head": lambda w: {"n": 2},

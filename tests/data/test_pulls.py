@@ -216,7 +216,7 @@ def test_words_and_files_are_read(tmp_path):
         (
             lambda i: Covariates(i, sparsity=0.5, scale=np.inf, item_effect=False),
             ValueError,
-            "scale should be finite with a sparsity",
+            "scale should be a finite number with a sparsity",
         ),
         (
             lambda i: bd.fit(
