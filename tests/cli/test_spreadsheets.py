@@ -13,8 +13,6 @@ from bayesduel.cli import main
 from bayesduel.reporting.section import Table
 from bayesduel.text import csv_text, from_spreadsheet
 
-pytestmark = pytest.mark.plain
-
 LABELS = [
     "=1+1",
     "+a",

@@ -1,6 +1,7 @@
 """Three models of a pair: their evidence, what follows from their draws, and what is said."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,35 +36,32 @@ def log_with(won):
     return Log(K, first, second, n, np.column_stack([won, np.zeros(len(first))]).astype(float))
 
 
-def from_the_prior(log, kind, n, rng):
-    """Return log likelihoods and cyclic shares of parameters drawn from the prior."""
+@cache
+def from_the_prior(kind):
+    """Return log odds of the pairs and order effects, drawn from the prior, and cyclic shares."""
+    rng, n = np.random.default_rng(8), 600_000
+    first, second = np.triu_indices(K, 1)
     size = abs(rng.normal(size=(n, 1))) * 2.0
-    z = rng.normal(size=(n, len(log.first)))
+    z = rng.normal(size=(n, len(first)))
     score = rng.normal(size=(n, K))
     if kind == UNEVEN:
         spread = abs(rng.normal(size=(n, 1)))
         score *= size * np.exp(-(spread**2))
-        odds = (score[:, log.first] - score[:, log.second]) * np.exp(spread * z)
+        odds = (score[:, first] - score[:, second]) * np.exp(spread * z)
     elif kind == FREE:
         part = rng.uniform(size=(n, 1))
         score *= size * np.sqrt(1 - part)
-        odds = score[:, log.first] - score[:, log.second] + size * np.sqrt(2 * part) * z
+        odds = score[:, first] - score[:, second] + size * np.sqrt(2 * part) * z
     else:
         score *= size
-        odds = score[:, log.first] - score[:, log.second]
+        odds = score[:, first] - score[:, second]
     order = rng.normal(size=(n, 1))
-    chance = 0.0
-    for side, sign in enumerate((1.0, -1.0)):
-        won = log.won[:, side]
-        lost = log.n[:, side] - won
-        x = odds + sign * order
-        chance = chance + (won * log_expit(x) + lost * log_expit(-x)).sum(axis=1)
     matrix = np.zeros((n, K, K))
-    matrix[:, log.first, log.second] = odds
+    matrix[:, first, second] = odds
     matrix -= matrix.transpose(0, 2, 1)
     middle = matrix.mean(axis=2)
     rest = matrix - (middle[:, :, None] - middle[:, None, :])
-    return chance, (rest**2).sum(axis=(1, 2)) / (matrix**2).sum(axis=(1, 2))
+    return odds, order, (rest**2).sum(axis=(1, 2)) / (matrix**2).sum(axis=(1, 2))
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -71,14 +69,20 @@ def from_the_prior(log, kind, n, rng):
 def test_evidence_and_share_are_those_of_draws_from_the_prior(world, name):
     """The integral over the prior, by 600,000 draws from it: no approximation of ours."""
     log = log_with(WORLDS[world])
-    rng = np.random.default_rng(8)
-    logs, share = from_the_prior(log, KINDS[name], 600_000, rng)
+    odds, order, share = from_the_prior(KINDS[name])
+    logs = np.zeros(len(odds))
+    for side, sign in enumerate((1.0, -1.0)):
+        won = log.won[:, side]
+        lost = log.n[:, side] - won
+        x = odds + sign * order
+        logs += log_expit(x) @ won + log_expit(-x) @ lost
+    weight = np.exp(logs - logs.max())
+    expected = (weight * share).sum() / weight.sum()
     model = PairModel(log, KINDS[name])
     # Of uneven rankings, several orders may fit: the evidence is that about one of them.
     near = 0.7 if KINDS[name] == UNEVEN else 0.3
     assert model.log_evidence == pytest.approx(logsumexp(logs) - np.log(len(logs)), abs=near)
-    weight = np.exp(logs - logs.max())
-    expected = (weight * share).sum() / weight.sum()
+    rng = np.random.default_rng(8)
     drawn = model.draw(1500, rng)
     found = [cyclic_share_of(drawn.odds(k, rng)) for k in range(1500)]
     assert np.mean(found) == pytest.approx(expected, abs=0.04)

@@ -269,7 +269,7 @@ def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
     votes = log(300, 5, (4, 8, 9))
     for workers in (1, 4):
         monkeypatch.setattr(threads.os, "cpu_count", lambda n=workers: n)
-        found.append(bd.fit(votes, model, draws=200, seed=1))
+        found.append(bd.fit(votes, model, draws=100, seed=1))
     assert found[0].attrs["method_reason"] == found[1].attrs["method_reason"]
     xr.testing.assert_identical(*(fit["posterior"].to_dataset() for fit in found))
     with pytest.raises(ZeroDivisionError):

@@ -12,6 +12,8 @@ import pytest
 import bayesduel as bd
 from bayesduel.study.store import OF_JUDGE
 
+pytestmark = pytest.mark.plain
+
 ARMS, ITEMS = tuple("abcd"), ("p", "q", "r")
 GOLD = (("a", "b", "left"), ("c", "d", "right"), ("a", "c", "tie"))
 
