@@ -292,11 +292,30 @@ def test_what_is_no_prior_of_a_model_is_refused(model, priors, words, log):
         bd.fit(log, model, priors=priors)
 
 
-def test_a_prior_that_the_quick_route_cannot_take_goes_to_nuts(log):
-    priors = {"order": Prior("StudentT", nu=4, mu=0, sigma=0.1), "score": {"a0": "Laplace(1, 0.1)"}}
+FOR_NUTS = {"order": Prior("StudentT", nu=4, mu=0, sigma=0.1), "score": {"a0": "Laplace(1, 0.1)"}}
+
+
+def test_a_prior_that_the_quick_route_cannot_take_goes_to_nuts(log, monkeypatch):
+    """With the model that has it; the next test samples it, which takes PyMC 14 seconds."""
+    asked = []
+
+    def sampler(model, cells, **settings):
+        asked.append((model, settings["notice"]))
+        raise ZeroDivisionError("not sampled")
+
+    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", sampler)
     with pytest.raises(ValueError, match="the prior of order is StudentT"):
-        bd.fit(log, BradleyTerry() + OrderEffect(), "laplace", priors=priors)
-    fit = bd.fit(log, BradleyTerry() + OrderEffect(), priors=priors, draws=400, clusters=False)
+        bd.fit(log, BradleyTerry() + OrderEffect(), "laplace", priors=FOR_NUTS)
+    with pytest.raises(ZeroDivisionError, match="not sampled"):
+        bd.fit(log, BradleyTerry() + OrderEffect(), priors=FOR_NUTS)
+    ((model, notice),) = asked
+    assert model.said["order"] == FOR_NUTS["order"] and "StudentT" in notice
+    assert model.said["score"] == {"a0": Prior("Laplace", mu=1, b=0.1)}
+
+
+@pytest.mark.slow
+def test_nuts_samples_a_prior_that_the_quick_route_cannot_take(log):
+    fit = bd.fit(log, BradleyTerry() + OrderEffect(), priors=FOR_NUTS, draws=400, clusters=False)
     assert fit.attrs["method"] == "nuts" and "StudentT" in fit.attrs["method_reason"]
     assert set(fit["posterior"].data_vars) == {"score", "scale", "order"}
     np.testing.assert_allclose(fit["posterior"]["score"].sum("arm"), 0.0, atol=1e-9)
