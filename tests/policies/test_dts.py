@@ -79,6 +79,86 @@ def test_many_arms_that_never_met_win_by_fair_coins():
     assert stats.chisquare(seen, law * drawn.size).pvalue > 1e-6
 
 
+def algorithm_1(B, t, alpha, n, rng):
+    """Draw n pairs by Algorithm 1 of Wu and Liu (2016), line by line, from counts B at time t."""
+    K, every = len(B), np.arange(n)
+    duels = B + B.T
+    with np.errstate(divide="ignore", invalid="ignore"):  # line 4: x / 0 := 1
+        share = np.where(duels > 0, B / duels, 1.0)
+        radius = np.sqrt(np.where(duels > 0, alpha * np.log(t) / duels, 1.0))
+    u = share + radius
+    low = share - radius
+    np.fill_diagonal(u, 0.5)
+    np.fill_diagonal(low, 0.5)
+    zeta = (u > 0.5).sum(axis=1) / (K - 1)  # line 5: the diagonal is not above 1/2
+    C = zeta == zeta.max()  # line 6
+    theta = np.full((n, K, K), 0.5)  # lines 7 to 10
+    for i in range(K):
+        for j in range(i + 1, K):
+            theta[:, i, j] = rng.beta(B[i, j] + 1, B[j, i] + 1, n)
+            theta[:, j, i] = 1 - theta[:, i, j]
+    wins = np.where(C, (theta > 0.5).sum(axis=2), -1)  # line 11, ties at random
+    a1 = (wins + rng.random((n, K))).argmax(axis=1)
+    theta2 = rng.beta(B[:, a1].T + 1, B[a1] + 1)  # line 13
+    theta2[every, a1] = 0.5
+    a2 = np.where(low[:, a1].T <= 0.5, theta2, -1).argmax(axis=1)  # line 14
+    return a1, a2
+
+
+COUNTS = {  # how many duels a pair had, and how far from even it is
+    "no duel": (0, 1, 0.0),
+    "one duel": (1, 1, 0.2),
+    "few": (4, 0.5, 0.2),
+    "even": (30, 0.7, 0.02),
+    "some decided": (200, 0.8, 0.15),
+    "nearly all decided": (2000, 1.0, 0.2),
+}
+
+
+@pytest.mark.parametrize("asked", ["after every duel", "at the end"])
+@pytest.mark.parametrize("K", [2, 3, 5, 9, pytest.param(56, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.sampled(4)
+def test_the_pair_has_the_law_of_algorithm_1(counts, K, asked):
+    """The pair, its champion and its challenger: chi-square tests of equal laws, 1e-6 each."""
+    most, met, strength = COUNTS[counts]
+    rng = np.random.default_rng([K, *counts.encode()])
+    for _ in range(2):
+        n_duels = np.triu(rng.integers(0, most + 1, (K, K)) * (rng.random((K, K)) < met), 1)
+        if counts == "one duel":
+            n_duels = (np.arange(K * K) == 1).reshape(K, K).astype(int)
+        chance = np.clip(0.5 + strength * rng.normal(size=(K, K)), 0.02, 0.98)
+        won = rng.binomial(n_duels, chance)
+        B = (won + (n_duels - won).T).astype(float)
+        policy, n = DTS(), 1000 if K < 20 else 300
+        belief, memory = policy.belief.init(K), policy.init(K)
+        pairs = np.argwhere(B > 0).repeat(B[B > 0].astype(int), axis=0)
+        rng.shuffle(pairs)
+        known = max(len(pairs) - 40, 0)  # so many are told at once
+        np.add.at(belief.wins, tuple(pairs[:known].T), 1.0)
+        belief.n_duels[0] = known
+        for k, pair in enumerate(pairs[known:], known):
+            if asked == "after every duel":
+                policy.select(belief, memory, k + 1, rng)
+            record(belief, pair, 1.0)
+        t = len(pairs) + 2
+        np.testing.assert_array_equal(belief.wins, B)
+        found = np.array([policy.select(belief, memory, t, rng) for _ in range(n)])
+        law = np.stack(algorithm_1(B, t, policy.alpha, 10 * n, rng), axis=1)
+        for of in (lambda pair: pair @ (K, 1), lambda pair: pair[:, 0], lambda pair: pair[:, 1]):
+            assert same_law(of(found), of(law)) > 1e-6
+
+
+def same_law(found, law):
+    """Return the p-value that two samples of whole numbers are of one law, rare ones together."""
+    size = max(found.max(), law.max()) + 1
+    table = np.stack([np.bincount(found, minlength=size), np.bincount(law, minlength=size)])
+    rare = table.sum(axis=0) * len(found) / (len(found) + len(law)) < 5  # expected, of `found`
+    table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+    table = table[:, table.any(axis=0)]
+    return stats.chi2_contingency(table, correction=False).pvalue if table.shape[1] > 1 else 1.0
+
+
 def test_dts_plus_price_by_hand():
     drawn = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.6], [0.7, 0.4, 0.5]])
     wins = np.array([1, 1, 1])
