@@ -86,4 +86,6 @@ def update(
         with share("updating") as progress:
             updated = update(saved, new, duels=whole, progress=progress, **given)
         write_netcdf(path, updated)
-    remark(f"{path}: {updated.attrs['n_duels']:,} duels ({updated.attrs['method_reason']})")
+    what = updated.duel.model.log_type
+    n = updated.attrs[f"n_{what}"]
+    remark(f"{path}: {n:,} {what} ({updated.attrs['method_reason']})")

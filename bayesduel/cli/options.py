@@ -135,8 +135,8 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "shape": (
         "NAME",
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, ranks, one-hot, matches, versus, or the name of a tool; none: a row is a duel.  "
-        "[default: found]",
+        "choices, ranks, places, lists, one-hot, matches, versus, or the name of a tool; none: a "
+        "row is a duel.  [default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
     "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
@@ -144,6 +144,11 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "teams": (
         "TEXT",
         "What stands between the members of a side, such as a comma; arms are then the members.",
+    ),
+    "rankings": (
+        "ROLE=COLUMN,...",
+        "Columns of a log of rankings: ranking=race,arm=driver,rank=place (ranking= again where "
+        "several columns name it), or order=, or best=, shown= and worst=.",
     ),
     "by": ("COLUMN", "Treat LOG as many logs, one per value."),
     "memory": (
@@ -158,7 +163,8 @@ READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to th
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _READING = [name.replace("-", "_") for name in READING]
 # Options that a log of rankings takes, too.
-OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad", "shape", "where"}
+OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad", "shape", "where", "decimal", "by"}
+RANKING_ROLES = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first", "shape")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
@@ -381,7 +387,7 @@ def read_log(
     from bayesduel.data.read.address import shown_address
     from bayesduel.data.read.columns import ColumnError
     from bayesduel.data.read.duels import read_duels
-    from bayesduel.data.read.rankings import holds_rankings, rankings_in
+    from bayesduel.data.read.rankings import holds_rankings, rankings_in, read_rankings
 
     if is_saved(log):
         raise click.UsageError(
@@ -400,17 +406,19 @@ def read_log(
     with working(f"reading {shown_address(name) or 'files'}"):
         try:
             read: Any = None
-            if not shipped and given.keys() <= OF_RANKINGS:
-                read = rankings_in(log, **given)
+            if (roles := given.pop("rankings", None)) is not None:
+                if unknown := given.keys() - OF_RANKINGS - {"like"}:
+                    raise click.UsageError(_only_of_duels(min(unknown)))
+                given.pop("like", None)
+                read = read_rankings(log, **given, **roles)
+            elif not shipped and given.keys() - {"like"} <= OF_RANKINGS:
+                read = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
             if read is None:
                 read = datasets.load(name, **given) if shipped else read_duels(log, **given)
         except ValueError as error:
-            others = [f"--{n.replace('_', '-')}" for n in given if n not in {*OF_RANKINGS, "like"}]
+            others = [n for n in given if n not in {*OF_RANKINGS, "like"}]
             if others and not shipped and holds_rankings(log):
-                raise click.UsageError(
-                    f"{others[0]} cannot be used with this log: it is of rankings, which know "
-                    "--judge, --group, --keep, --weight, --shape, --where and --on-bad"
-                ) from error
+                raise click.UsageError(_only_of_duels(others[0])) from error
             if not isinstance(error, ColumnError):
                 raise
             options_of = asked.get(error.argument, {})
@@ -431,6 +439,15 @@ def read_log(
     return logs
 
 
+def _only_of_duels(name: str) -> str:
+    """Return what is wrong where an option that rankings lack is given of a log of them."""
+    own = [f"--{n.replace('_', '-')}" for n in _READING if n in OF_RANKINGS]
+    return (
+        f"--{name.replace('_', '-')} cannot be used with this log: it is of rankings, which know "
+        f"{', '.join(own)} and --rankings"
+    )
+
+
 def _column(name: str, value: Any) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
     if name in _OPTIONAL and value == "none":
@@ -445,6 +462,8 @@ def _column(name: str, value: Any) -> Any:
         return _means(value)
     if name == "grades":
         return _ends(value)
+    if name == "rankings":
+        return _of_roles(value)
     return value
 
 
@@ -466,6 +485,19 @@ def _means(text: str) -> dict[str, str | None]:
         found[plain.strip() if quoted is None else quoted] = None if meaning == "none" else meaning
         end = part.end()
     return found
+
+
+def _of_roles(text: str) -> dict[str, Any]:
+    """Return what ``--rankings`` says: a column by role, a list where a role is said again."""
+    found: dict[str, list[str]] = {}
+    for part in text.split(","):
+        role, said, column = (word.strip() for word in part.partition("="))
+        if not said or not column or role not in RANKING_ROLES:
+            raise click.UsageError(
+                f"--rankings should be ROLE=COLUMN,... of {', '.join(RANKING_ROLES)}, got {part!r}"
+            )
+        found.setdefault(role, []).append(column)
+    return {role: names if len(names) > 1 else names[0] for role, names in found.items()}
 
 
 def _ends(text: str) -> tuple[int, int]:

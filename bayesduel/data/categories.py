@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.teams import one_numbering
-from bayesduel.data.votes import ROLES, ReadSummary, Votes, cells_of
+from bayesduel.data.votes import ROLES, Ballots, ReadSummary, Votes, cells_of
 
-__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_logs", "summed"]
+__all__ = [
+    "POOLED",
+    "arm_coverage",
+    "joined_ballots",
+    "parts_of_categories",
+    "parts_of_logs",
+    "summed",
+]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
 USUAL = {"share": np.nan, "sampling_weight": 1.0}  # of votes without such a column
@@ -98,6 +105,21 @@ def parts_of_logs(logs: Mapping[str, Any], roles: Iterable[str] = ROLES) -> dict
         "read_summary": summary,
         "ordered": all(log.ordered for log in each),
     }
+
+
+def joined_ballots(first: Ballots, second: Ballots) -> Ballots:
+    """Return what is known of the rankings of two logs as one; see ``Rankings.join``."""
+    each = (first, second)
+    _same([tuple(sorted(votes.columns)) for votes in each], "the same columns")
+    kept = _same([tuple(sorted(votes.kept)) for votes in each], "kept the same columns")
+    columns: dict[str, Any] = {"weight": np.concatenate([votes.weight for votes in each])}
+    for role, labels in ROLES.items():
+        own = [found for votes in each if (found := votes.of_role(role)) is not None]
+        if own:
+            columns[role], columns[labels] = recoded(own)
+    return Ballots(
+        **columns, kept={name: recoded([votes.kept[name] for votes in each]) for name in kept}
+    )
 
 
 def _same(values: Sequence[Any], what: str) -> Any:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.data.categories import joined_ballots, summed
 from bayesduel.data.duels import Duels
 from bayesduel.data.reading import Reading
 from bayesduel.data.votes import Ballots, ReadSummary, coded_columns, is_whole
-from bayesduel.system.arguments import column_of, labels_of, listed, shown_value
+from bayesduel.system.arguments import check_log, column_of, labels_of, listed, shown_value
 from bayesduel.text import count
 
 __all__ = ["Choices", "Rankings", "order_fault"]
@@ -237,6 +238,34 @@ class Rankings:
             arm=self.arm[entry],
             place=self.place[entry],
             votes=votes if weight is None else replace(votes, weight=weight),
+        )
+
+    def join(self, other: "Rankings") -> "Rankings":
+        """Return the log of the rankings of both, with the arms of either.
+
+        Raises
+        ------
+        ValueError
+            If only one has a judge or a group, or they have kept different columns.
+
+        Examples
+        --------
+        >>> monday = bd.Rankings.from_orders(["abc", "bac"])
+        >>> monday.join(bd.Rankings.from_orders(["acd"])).n_rankings
+        3
+        """
+        check_log(other, Rankings, "other")
+        arms = tuple(sorted({*self.arms, *other.arms}))
+        index = {arm: k for k, arm in enumerate(arms)}
+        places = [np.array([index[arm] for arm in log.arms]) for log in (self, other)]
+        return replace(
+            self,
+            arms=arms,
+            ranking=np.concatenate([self.ranking, other.ranking + len(self.votes)]),
+            arm=np.concatenate([places[0][self.arm], places[1][other.arm]]),
+            place=np.concatenate([self.place, other.place]),
+            votes=joined_ballots(self.votes, other.votes),
+            read_summary=replace(self.read_summary, **summed([self, other])),
         )
 
     def split(self, by: str) -> dict[str, "Rankings"]:

@@ -38,9 +38,9 @@ COUNTS = {
 
 def update(
     fit: xr.DataTree,
-    new_duels: Duels,
+    new_duels: Duels | Rankings,
     *,
-    duels: Duels | None = None,
+    duels: Duels | Rankings | None = None,
     method: Method = "auto",
     draws: int | None = None,
     chains: int = 4,
@@ -59,7 +59,7 @@ def update(
     fit
         What :func:`bayesduel.fit`, or this function, returned.
     new_duels
-        The duels to add, none of which `fit` knows.
+        The duels to add, or the rankings where `fit` is of rankings, none of which `fit` knows.
     duels
         The log that `fit` was made of. Default: its counts, which the fit holds; they do not
         suffice where the model reads judges, categories, margins or covariates, or where standard
@@ -82,19 +82,24 @@ def update(
     ('Biometrika', 'Comm Statist', 'JASA', 'JRSS-B')
     """
     check_fit(fit)
-    check_log(new_duels, Duels, "new_duels")
+    what = fit.duel.model.log_type
+    kind = Rankings if what == "rankings" else Duels
+    check_log(new_duels, kind, "new_duels")
     if duels is not None:
-        check_log(duels, Duels)
-    check_coding(new_duels, reading_of(fit), "new_duels")
+        check_log(duels, kind)
+    if isinstance(new_duels, Duels):
+        check_coding(new_duels, reading_of(fit), "new_duels")
     model = fit.duel.asked
+    known = fit.attrs.get(f"n_{what}")
     if duels is None:
         duels = _from_counts(fit, new_duels)
-    elif duels.n_duels != fit.attrs.get("n_duels"):
+    elif len(duels) != known:
         raise ValueError(
-            f"duels should be the log of {fit.attrs.get('n_duels')} duels that fit was made of, "
-            f"got one of {duels.n_duels}"
+            f"duels should be the log of {known} {what} that fit was made of, got one of "
+            f"{len(duels)}"
         )
-    log = duels.join(new_duels)
+    log: Any = duels
+    log = log.join(new_duels)
     tree = fitted(
         log,
         model,
@@ -152,15 +157,16 @@ def log_of(fit: xr.DataTree) -> Any:
     return replace(log, read_summary=summary)
 
 
-def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
+def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
     model = fit.duel.model
+    ranked = isinstance(new_duels, Rankings)
     repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
     lost = model.terms.reads_order and "first_wins" not in fit["constant_data"]
     reasons = {
         "reads who was left": lost,  # of an earlier version
-        "reads margins or grades": not model.response.counts_add_up,
-        "reads columns of the votes": set(fit["constant_data"].data_vars) - COUNTS,
+        "reads margins or grades": not ranked and not model.response.counts_add_up,
+        "reads columns of the votes": not ranked and {*fit["constant_data"].data_vars} - COUNTS,
         "has cluster-robust standard errors": repeated,
         "is of soft votes or sampling weights": not fit.attrs.get("plain", 1),
     }
@@ -170,7 +176,8 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
                 f"duels should be the log that fit was made of, since its model, {model.name}, "
                 f"{reason}; got None (of `bayesduel update`: --earlier LOG)"
             )
-    return replace(log_of(fit), tie_rule=new_duels.tie_rule)
+    log = log_of(fit)
+    return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)
 
 
 def _modes(fit: xr.DataTree, arms: tuple[str, ...]) -> dict[str, np.ndarray] | None:

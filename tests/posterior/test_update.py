@@ -265,3 +265,71 @@ def test_a_log_that_the_coding_of_the_fit_reads_otherwise_is_refused(tmp_path):
         bd.update(fit, bd.read_duels(batch, **options))
     said = bd.read_duels(batch, **options, coding="1/0/0.5")
     assert bd.update(fit, said, draws=100).attrs["n_duels"] == 60
+
+
+@pytest.mark.parametrize("judges", [None, 12])
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_update_of_rankings_is_a_fit_of_all(judges, kept):
+    """Rankings join those of a fit, which needs its log where errors are robust by judge."""
+    rng = np.random.default_rng(5)
+
+    def log(arms, n):
+        beside = (
+            {} if judges is None else {"judge": [f"j{k}" for k in rng.integers(judges, size=n)]}
+        )
+        beside |= {"keep": {"land": rng.choice(["x", "y"], n)}} if kept else {}
+        return bd.Rankings.from_orders([rng.permutation(arms) for _ in range(n)], **beside)
+
+    old = log(list("bcde"), 60)
+    new = log(list("abcd"), 30)
+    whole = old.join(new)
+    assert whole.arms == tuple("abcde") and whole.n_rankings == 90
+    names = [whole.arms[k] for k in whole.arm[whole.ranking == 60]]
+    assert names == [new.arms[k] for k in new.arm[new.ranking == 0]]
+    fit = bd.fit(old, **PARTS)
+    if judges is not None:
+        with pytest.raises(ValueError, match=r"cluster-robust .*--earlier LOG"):
+            bd.update(fit, new)
+    needed = judges is not None or kept
+    updated = bd.update(fit, new, duels=old if needed else None, draws=400)
+    refitted = bd.fit(whole, **PARTS)
+    for name, wanted in refitted["posterior"].data_vars.items():
+        np.testing.assert_allclose(
+            updated["posterior"][name].values, wanted.values, atol=1e-4, err_msg=name
+        )
+    assert updated.attrs["n_rankings"] == 90
+    with pytest.raises(TypeError, match=r"new_duels should be a bayesduel\.Rankings"):
+        bd.update(fit, new.duels)
+    with pytest.raises(ValueError, match="the log of 60 rankings"):
+        bd.update(fit, old, duels=new)
+
+
+def test_the_command_reads_updates_and_splits_rankings(tmp_path):
+    """What --rankings names is read by every command; --by gives a log each, update all."""
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    rng = np.random.default_rng(0)
+    rows = [(f"s{k}", f"w{k % 2}", arm, place, "xy"[k % 2]) for k in range(40)
+            for place, arm in enumerate(rng.permutation(list("abcd")), 1)]  # fmt: skip
+    head = "scene,who,entry,r,land"
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows), ""]))
+    said = ["--rankings", "ranking=scene,ranking=who,arm=entry,rank=r"]
+
+    def run(*words):
+        return CliRunner().invoke(main, [str(word) for word in words])
+
+    refused = run("read", log)
+    assert refused.exit_code == 2 and "--rankings ranking=COLUMN" in refused.stderr
+    by = run("winners", log, *said, "--by", "land", "--json")
+    assert by.exit_code == 0, by.stderr
+    path = tmp_path / "fit.nc"
+    assert run("fit", log, *said, "--draws", 100, "-o", path).exit_code == 0
+    updated = run("update", path, log, *said)
+    assert updated.exit_code == 0 and "80 rankings" in updated.stderr, updated.stderr
+    wrong = run("winners", log, *said, "--coding", "w/l")
+    assert wrong.exit_code == 2 and "--coding cannot be used" in wrong.stderr
+    for roles in ("ranking", "x=scene", "rank="):
+        assert "--rankings should be ROLE=COLUMN" in run("read", log, "--rankings", roles).stderr

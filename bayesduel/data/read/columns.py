@@ -20,20 +20,21 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from bayesduel.data.read.rows import MEMBERS, numbers, time_kind, times
+from bayesduel.data.read.rows import MEMBERS, NUMBER, numbers, time_kind, times
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
     "FLAG_WORDS",
     "GROUNDS",
+    "THIRD",
     "WON_SIDES",
     "ColumnError",
     "Columns",
     "Given",
     "Peek",
     "Roles",
+    "arms_in",
     "assign",
-    "has_arms",
     "plain",
     "side_of",
     "take",
@@ -265,13 +266,14 @@ def wins_columns(
     return finder.found
 
 
-def has_arms(columns: Sequence[str]) -> bool:
-    """Return whether two of the columns are named like the two arms of a duel."""
+def arms_in(columns: Sequence[str]) -> tuple[str, str] | None:
+    """Return the two columns that are named like the two arms of a duel, or None."""
+    finder = _Finder(columns, "")
     try:
-        _find_arms(_Finder(columns, ""), "left", "right", None)
+        _find_arms(finder, "left", "right", None)
     except ValueError:
-        return False
-    return True
+        return None
+    return finder.found["left"], finder.found["right"]
 
 
 def side_of(left: str, right: str) -> tuple[str, str] | None:
@@ -504,7 +506,8 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
     raise ValueError(
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
         f"or --left and --right; is the header line missing?); where a row is no duel, --shape "
-        f"says what it is (shape=); {finder.there}"
+        f"says what it is (shape=); of a log of rankings, --rankings "
+        f"ranking=COLUMN,arm=COLUMN,rank=COLUMN says the columns (read_rankings); {finder.there}"
     )
 
 
@@ -638,6 +641,12 @@ def _may_be_outcomes(finder: _Finder, peek: Peek) -> str:
     """Return the columns of words of sides, or of few whole numbers, as a part of a sentence."""
     free = [c for c in finder.columns if c not in finder.found.values()]
     said = []
+    arms = [finder.found["left"], finder.found["right"]]
+    if all(re.fullmatch(NUMBER, text) for read in peek(arms).values() for text in read.values):
+        said.append(
+            f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: --shape "
+            "scores, or --shape ranks, where 1 is best)"
+        )
     for column, read in (peek(free) if free else {}).items():
         texts = {text.strip() for text in read.values} - {""}
         if side := _sides_in(texts):

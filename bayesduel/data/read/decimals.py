@@ -8,7 +8,7 @@ from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.sql import name_of
 from bayesduel.system.arguments import check_one_of
 
-__all__ = ["columns_with_commas", "with_points"]
+__all__ = ["columns_with_commas", "text_with_point", "with_points"]
 
 PEEK = 500  # rows by which a column is judged
 WITH_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+\s*")
@@ -52,6 +52,11 @@ def with_points(records: str, columns: Sequence[str], decimal: str | None) -> st
         for c in columns
     )
     return f"SELECT * REPLACE ({points}) FROM ({records})"
+
+
+def text_with_point(text: str, decimal: str | None) -> str:
+    """Return a number with a point before its decimals, as :func:`with_points` writes it."""
+    return text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
 
 
 def _has_commas(texts: Sequence[str], comma: re.Pattern[str], number: re.Pattern[str]) -> bool:

@@ -248,7 +248,7 @@ class FileSource:
         try:
             batches = self._batches(f"FROM ({self._log(columns)}) LIMIT {n}")
             return coded(batches, columns.taken, lenient=True)
-        except duckdb.Error:  # a line that cannot be parsed; who reads all rows says which
+        except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says which
             nothing = np.zeros(0, dtype=np.int32)
             return {role: Coded([], nothing) for role in columns.taken}
 

@@ -14,7 +14,7 @@ from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.outcomes import TIES
 from bayesduel.text import join
 
-__all__ = ["ByRanking", "Row", "by_ranking", "order_of", "orders_nothing"]
+__all__ = ["ByRanking", "Row", "by_ranking", "check_by", "order_of", "orders_nothing"]
 
 Row = Mapping[str, str | None]  # texts by role
 Order = list[list[str]]
@@ -62,6 +62,12 @@ def orders_nothing(order: Order) -> bool:
     return len(order) == 1 and len(set(order[0])) > 1
 
 
+def check_by(row: Row) -> None:
+    """Raise ValueError if a row does not say of which log it is, where there are several."""
+    if "by" in row and _label(row["by"]) is None:
+        raise ValueError(f"the row should name a log (by), got {shown(row['by'])}")
+
+
 def by_ranking(rows: Sequence[Row], together: Sequence[str]) -> ByRanking:
     """Return the rankings of rows that each have a ``ranking``, an ``arm`` and its ``rank``.
 
@@ -79,6 +85,7 @@ def by_ranking(rows: Sequence[Row], together: Sequence[str]) -> ByRanking:
             continue
         rankings.setdefault(of, []).append(k)
         try:
+            check_by(row)
             rank[k] = _rank(row["rank"])
         except ValueError as error:
             faults[k] = str(error)

@@ -19,18 +19,19 @@ is left out, and so said. Labels are read as by :func:`bayesduel.read_duels`.
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
-from bayesduel.data.read.columns import ROLES, WITH_ID, Given, has_arms, plain, take
+from bayesduel.data.read.columns import OUTCOMES, ROLES, WITH_ID, Given, arms_in, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_spreadsheet, recognise
 from bayesduel.data.read.in_memory import as_frame
-from bayesduel.data.read.orders import Row, by_ranking, order_of, orders_nothing
+from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
 from bayesduel.data.read.source import open_log
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
@@ -57,7 +58,8 @@ ORDINALS = (
           for k in range(1, 21)),
 )  # fmt: skip
 BETWEEN = ("left", "right", "outcome", "winner", "loser")  # columns of duels
-RANKED = ("choices", "ranks")  # shapes that may be of rankings
+RANKED = ("choices", "ranks", "places", "lists")  # shapes that may be of rankings
+OF_SHAPE = {"arm": "left", "rank": "outcome"}  # what shapes call roles of rankings
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
 NAMED = 8  # columns and words that a notice names
 
@@ -76,7 +78,7 @@ class Found(NamedTuple):
 def read_rankings(
     path_or_frame: Any,
     *,
-    ranking: str | None = None,
+    ranking: str | Sequence[str] | None = None,
     arm: str | None = None,
     rank: str | None = None,
     order: str | None = None,
@@ -90,7 +92,9 @@ def read_rankings(
     on_bad: str = "error",
     shape: str | Literal[False] | None = None,
     where: str | None = None,
-) -> Rankings:
+    decimal: str | None = None,
+    by: str | None = None,
+) -> Rankings | dict[str, Rankings]:
     """Read a log whose rows order two or more arms, or name the best, or the best and worst.
 
     Parameters
@@ -100,7 +104,8 @@ def read_rankings(
         :mod:`bayesduel.data.read.rankings`. Columns that are not given are found by their usual
         names. What was guessed, left out or not used is printed to stderr.
     ranking, arm, rank
-        Columns of the long form: which ranking a row is of, the arm, and its rank.
+        Columns of the long form: which ranking a row is of (a list of columns where they name it
+        together: item and judge), the arm, and its rank.
     order
         Column of the text form, "a > b > c".
     best, worst, shown
@@ -118,15 +123,23 @@ def read_rankings(
         "error": stop at a bad row; "skip": leave it out (of the long form its whole ranking) and
         say so.
     shape
-        "ranks" (a column for each arm that holds its place) or "choices" (a row for each
-        alternative, chosen or not). None: recognised where it is unmistakable and no columns are
-        given. False: not looked for.
+        "ranks" (a column for each arm that holds its place), "places" (a row for the place of each
+        arm), "lists" (a column of lists of arms, the best first) or "choices" (a row for each
+        alternative, chosen or not: `ranking` is the set, `arm` the alternative, `rank` says whether
+        it was chosen). None: recognised where it is unmistakable and no columns are given. False:
+        not looked for.
     where
         A condition in SQL on the rows that are read, as of :func:`bayesduel.read_duels`.
+    decimal
+        The sign before decimals of ranks and of numbers in conditions, as of
+        :func:`bayesduel.read_duels`.
+    by
+        Column whose values are separate logs.
 
     Returns
     -------
-    The log, which :func:`bayesduel.fit` fits with :class:`bayesduel.models.PlackettLuce`.
+    The log, which :func:`bayesduel.fit` fits with :class:`bayesduel.models.PlackettLuce`; with
+    `by`, a dictionary of logs by label.
 
     Raises
     ------
@@ -135,7 +148,7 @@ def read_rankings(
     ValueError
         If the columns are of none of the forms, or a row is bad: a rank is no number, the best is
         not among those shown, or a ranking orders no two arms, has an arm twice, two judges, or a
-        tie above its last places.
+        tie above its last places, or no label of `by`.
 
     Examples
     --------
@@ -148,24 +161,34 @@ def read_rankings(
     """
     asked = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
              "worst": worst, "shown": shown}  # fmt: skip
-    columns = {role: name for role, name in asked.items() if name is not None}
+    several = ranking is not None and not isinstance(ranking, str)
+    if several:
+        asked["ranking"] = texts_of(ranking, "ranking")
+    columns: dict[str, Any] = {role: name for role, name in asked.items() if name is not None}
     for role, name in columns.items():
-        check_names(name, role)
+        if role != "ranking" or not several:
+            check_names(name, role)
     beside: dict[str, Given] = {"weight": weight, "judge": judge, "group": group}
-    for role, given in beside.items():
-        check_type(given, str | bool | None, role, "the name of a column, or False")
+    for role, name in beside.items():
+        check_type(name, str | bool | None, role, "the name of a column, or False")
+    check_type(by, str | None, "by", "the name of a column")
     keep = texts_of(keep, "keep")
     check_one_of(on_bad, "on_bad", ("error", "skip"))
     frame, words = as_frame(path_or_frame)
     if shape is None and columns:
-        shape = False
-    units = {role: name for role, name in beside.items() if isinstance(name, str)}
+        shape = "places" if several else False
+    given: dict[str, Any] = {r: name for r, name in beside.items() if isinstance(name, str)}
+    if shape:
+        given |= {"ranking": None, **{OF_SHAPE.get(role, role): c for role, c in columns.items()}}
+        columns = {}
     opened = open_log(
-        frame, words=words, shape=shape, given=units, rankings=True, where=where,
-    )  # fmt: skip
+        frame, words=words, shape=shape, given=given, rankings=True, where=where, decimal=decimal
+    )
     with opened as source:
         if shape and source.kind != "rankings":
-            raise ValueError(f"shape should be one of rankings (ranks, choices), got {shape!r}")
+            raise ValueError(
+                f"shape should be one of rankings ({', '.join(RANKED)}), got {shape!r}"
+            )
         there = source.columns()
         if isinstance(weight, str):
             columns["weight"] = weight
@@ -178,6 +201,7 @@ def read_rankings(
             )
         if weight is False:
             found.pop("weight", None)
+        found |= {} if by is None else {"by": by}
         found |= _units(there, found, beside)
         taken = take(there, source.name, found)
         texts = {role: column.texts.tolist() for role, column in source.texts(taken).items()}
@@ -194,7 +218,9 @@ def read_rankings(
         guessed = tuple(
             role
             for role, column in found.items()
-            if (columns | beside).get(role) is None and column != role and "_" not in role
+            if (columns | beside | {"by": by}).get(role) is None
+            and column != role
+            and "_" not in role
         )
         summary = ReadSummary(
             source=source.words,
@@ -213,26 +239,54 @@ def read_rankings(
             print(f"read {source.name}: left out: {why} ({count(n, 'row')})", file=sys.stderr)
         for line in _notices(summary, said, _texts(source, unread)):
             print(f"read {source.name}: {line}", file=sys.stderr)
-
-        def labels(column: Sequence[str | None]) -> list[str | None]:
-            return [_label(column[row]) for row in said.rows]
-
-        try:
-            return Rankings.from_orders(
-                said.orders,
-                weight=[float(texts["weight"][k]) for k in said.rows]
-                if "weight" in found
-                else None,
-                judge=labels(texts["judge"]) if "judge" in found else None,
-                group=labels(texts["group"]) if "group" in found else None,
-                keep={name: labels(column) for name, column in kept.items()},
-                read_summary=summary,
-            )
-        except ValueError as error:
-            raise ValueError(f"{source.name}: {error}") from None
+        every = range(len(said.orders))
+        if by is None:
+            return _log_of(source.name, said, every, texts, kept, summary)
+        parts: dict[str, list[int]] = {}
+        for k in every:
+            parts.setdefault(_label(texts["by"][said.rows[k]]) or "", []).append(k)
+        return {
+            label: _log_of(source.name, said, parts[label], texts, kept,
+                           replace(summary, source=f"{source.words}, {by}={label}"))
+            for label in sorted(parts)
+        }  # fmt: skip
 
 
-def rankings_in(path_or_frame: Any, **options: Any) -> Rankings | None:
+def _log_of(
+    name: str,
+    said: Found,
+    rankings: Sequence[int],
+    texts: Mapping[str, list[str | None]],
+    kept: Mapping[str, list[str | None]],
+    summary: ReadSummary,
+) -> Rankings:
+    """Return the log of some of the rankings that rows say.
+
+    name: what the source is called.
+    rankings: their places among the orders.
+    texts: columns as text, by role; `kept` those that are kept, by name.
+    """
+    rows = [said.rows[k] for k in rankings]
+
+    def labels(column: Sequence[str | None]) -> list[str | None]:
+        return [_label(column[row]) for row in rows]
+
+    units = {role: labels(texts[role]) for role in OF_UNITS if role in texts}
+    try:
+        return Rankings.from_orders(
+            [said.orders[k] for k in rankings],
+            weight=[float(texts["weight"][row] or "") for row in rows]
+            if "weight" in texts
+            else None,
+            keep={name: labels(column) for name, column in kept.items()},
+            read_summary=summary,
+            **units,
+        )
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def rankings_in(path_or_frame: Any, **options: Any) -> Any:
     """Return the rankings in a file or a frame, or None where its columns are not of rankings.
 
     `options` are those of :func:`read_rankings`.
@@ -249,7 +303,8 @@ def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
     if isinstance(paths, list) and not any(map(is_address, paths)):
         first = expand(path_or_frame)[0]
         names = () if is_spreadsheet(first) else recognise(first).columns  # without the rows
-        if shape is None and names and ranking_columns(names) is None and has_arms(names):
+        decided = {*map(plain, names)} & {*OUTCOMES}
+        if shape is None and decided and ranking_columns(names) is None and arms_in(names):
             return False
     with open_log(path_or_frame, rankings=True, shape=shape) as source:
         if source.kind == "rankings":
@@ -325,6 +380,7 @@ def _rows_of_rankings(rows: Sequence[Row]) -> Found:
         try:
             order = order_of(row)
             _check_weight(row)
+            check_by(row)
         except ValueError as error:
             found.faults[k] = str(error)
             continue
@@ -339,7 +395,7 @@ def _rows_of_rankings(rows: Sequence[Row]) -> Found:
 
 def _rows_of_long(rows: Sequence[Row]) -> Found:
     """Return what rows say that are an arm of a ranking each."""
-    told = by_ranking(rows, [role for role in OF_UNITS if role in (rows[0] if rows else ())])
+    told = by_ranking(rows, [r for r in (*OF_UNITS, "by") if r in (rows[0] if rows else ())])
     real = [k for k, order in enumerate(told.orders) if not orders_nothing(order)]
     return Found(
         orders=[told.orders[k] for k in real],

@@ -9,7 +9,10 @@ matrix     an arm, with a column for each arm that it beat
 scores     an item, with a column of numbers for each arm; or the score of an arm on an item
 pairs      a judge, with a column for each pair of arms, such as ``London:Paris``
 choices    an alternative of a set, chosen (1) or not (0)
-ranks      a ranking, with a column for each arm that holds its place; 0 or nothing: not ranked
+ranks      a ranking, with a column for each arm that holds its place; 0 or nothing: not ranked;
+           or a column of its name and one of its place for each of several arms
+places     an arm of a ranking, with its place; several columns may name the ranking (item, judge)
+lists      a ranking, with a column of lists of arms, the best first
 one-hot    a duel, with a column of 0 and 1 for each outcome (``winner_model_a``, ``winner_tie``)
 matches    a side of a match: each match has two rows
 versus     a duel whose two arms stand in one column, such as ``Ajax - Celtic``
@@ -26,13 +29,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
-from bayesduel.data.read.columns import ROLES, Columns, has_arms, plain, side_of, take, wins_columns
+from bayesduel.data.read.columns import (
+    OUTCOMES,
+    ROLES,
+    THIRD,
+    Columns,
+    arms_in,
+    plain,
+    side_of,
+    take,
+    wins_columns,
+)
+from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import (
+    Asked,
     Kind,
     Shape,
     listed,
@@ -78,6 +93,12 @@ SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task"
         "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
 ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
                 "optionid", "brand", "item", "arm", *MODELS)  # fmt: skip
+PLACES = ("rank", "place", "position", "finish", "ranking", "placement", "rang", "platz", "puesto",
+          "classement", "posizione")  # fmt: skip
+RANKING = ("rankingid", "race", "ballot", "list", "event")  # as a log of rankings calls it
+LISTS = ("ranking", "order", "ordering", "ranked", "rankedlist", "ranks", "rankedmodels")
+ORDINAL = "(st|nd|rd|th|ST|ND|RD|TH|[.]|º|ª)$"  # what makes 1 the first
+BY_NUMBER = re.compile("(rank|place|position)[0-9]+")  # of an arm, or the arm at that place
 CHOSEN = ("chosen", "ischosen", "choice", "selected", "isselected", "picked", "preferred",
           "iswinner", "isbest")  # fmt: skip
 MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
@@ -96,6 +117,7 @@ RESULTS = ("result", "outcome", "wl", "winloss", "res", "win", "won", "winner", 
 SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
               r"_",
               r"\.")  # fmt: skip
+MOST_DIGITS = 2  # of the number of an arm in the name of its column
 CERTAIN = 4  # of the separators: the first ones are those of pairs alone
 WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
 TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
@@ -128,6 +150,7 @@ class Table:
     source: Any
     given: Mapping[str, Any]  # options of the caller that name columns, by role
     named: bool  # whether the caller names the shape
+    decimal: str | None = None  # the sign before decimals; None: recognised
 
     @cached_property
     def columns(self) -> list[str]:
@@ -138,10 +161,14 @@ class Table:
     @cached_property
     def rows(self) -> dict[str, list[str]]:
         """The first rows of each column as text, "" where missing."""
-        first = self.source.peek(Columns({name: name for name in self.columns}), PEEK)
-        return {
-            name: [_plain_text(text) for text in column.texts] for name, column in first.items()
+        first = self.source.peek(Columns({f"c{k}": n for k, n in enumerate(self.columns)}), PEEK)
+        found = {
+            name: [_plain_text(text) for text in column.texts]
+            for name, column in zip(self.columns, first.values(), strict=True)
         }
+        for name in columns_with_commas(self.source, self.decimal):
+            found[name] = [text_with_point(text, self.decimal) for text in found[name]]
+        return found
 
     def known(self, column: str) -> set[str]:
         """Return the texts of a column that are not missing."""
@@ -253,7 +280,7 @@ def matches(table: Table) -> Shape | str:
     result = table.column("outcome", RESULTS, [match, team, opponent])
     if team is None or result is None or (opponent is None and match is None):
         return lack
-    if opponent is None and not table.named and has_arms(table.columns):
+    if opponent is None and not table.named and arms_in(table.columns):
         return lack
     results = {text.lower() for text in table.known(result)}
     scored = table.numbers(result) is not None and not results <= {*WINS, *LOSSES, *DRAWS}
@@ -322,7 +349,7 @@ def choices(table: Table) -> Shape | str:
     )
     chosen = table.column("outcome", CHOSEN)
     judge = table.column("judge", JUDGES, [chosen])
-    of = table.column("group", SETS, [chosen, judge])
+    of = table.column("ranking" if "ranking" in table.given else "group", SETS, [chosen, judge])
     arm = table.column("left", ALTERNATIVES, [chosen, judge, of])
     if of is None or arm is None or chosen is None or not table.is_flag(chosen):
         return lack
@@ -378,28 +405,94 @@ def pairs(table: Table) -> Shape | str:
 
 
 def ranks(table: Table) -> Shape | str:
-    """Return the shape of a table with a column for each arm that holds its place in the row."""
-    arms = _columns_of_places(table)
+    """Return the shape of a table with a column for each arm that holds its place in the row.
+
+    Beside each of these may be a column of the name of the arm (system1, rank1, system2, rank2).
+    """
     lack = "a column for each of several arms with its place in the row, 1, 2, 3, ..."
+    pair = None if table.named or not _may_be_arms(table) else arms_in(table.columns)
+    if pair is not None and not _more_than_two(table.columns, pair):
+        return lack
+    arms = _columns_of_places(table)
     if len(arms) < 2 or not (table.named or _are_ranks(table, arms)):
         return lack
+    names = _names_beside(table, arms)
+    if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
+        return lack
+    if not table.named and not names and all(BY_NUMBER.fullmatch(plain(name)) for name in arms):
+        raise ValueError(
+            f"{table.source.name}: {arms[0]!r} may hold the place of arm {arms[0][-1]} "
+            "(shape='ranks', --shape ranks) or the arm at that place (shape=False, --shape none); "
+            "say which"
+        )
     if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
         raise ValueError(
             f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
             "these may be ranks (1 is best: shape='ranks', --shape ranks) or scores "
             "(shape='scores', --shape scores); say which"
         )
+    places = [f"regexp_replace({text_of_column(name)}, '{ORDINAL}', '')" for name in arms]
     query = RANKED.format(
-        names=listed(map(text_in_sql, arms)),
-        texts=listed(map(text_of_column, arms)),
+        names=listed(map(text_of_column, names) if names else map(text_in_sql, arms)),
+        texts=listed(places),
         absent=listed(map(text_in_sql, sorted(ABSENT))),
     )
-    said = (
-        f"arms={', '.join(arms)}; 1 is best; an arm without a place (0 or nothing) is not of the "
-    )
-    said += "ranking"
+    said = f"arms={', '.join(names or arms)}; "
+    said += f"places={', '.join(arms)}; " if names else ""
+    said += "1 is best; an arm without a place (0 or nothing) is not of the ranking"
     rule = ("rank", "a place from 1, or 0 or nothing where the arm is not ranked")
-    return Shape(RANKS, (*arms,), query, said, rule, kind="rankings", open=True)
+    return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True)
+
+
+def places(table: Table) -> Shape | str:
+    """Return the shape of a table with a row for the place of an arm in a ranking.
+
+    The ranking is named by one column, or by the fewest that name each arm once (item and judge).
+    """
+    lack = (
+        "columns of a ranking (one, or several that name it together), of an arm and of its place "
+        "(ranking, arm, rank)"
+    )
+    rank = table.column("outcome", PLACES)
+    arm = table.column("left", (*MODELS, *ALTERNATIVES, "driver", "name"), [rank])
+    others = {plain(name) for name in table.columns if name not in (rank, arm)}
+    if (
+        rank is None
+        or arm is None
+        or (not table.named and others & {*POINTS, *CHOSEN, *RANKING, "ranking"})
+    ):
+        return lack
+    numbers = [re.sub(ORDINAL, "", text) for text in table.rows[rank]]
+    if not table.named and not _mostly_numbers(numbers):
+        return lack
+    of = table.given.get("ranking") or _key_of(table, rank, arm)
+    own = [of] if isinstance(of, str) else [*of]
+    if not own:
+        return lack
+    take(table.columns, table.source.name, {f"ranking_{k}": name for k, name in enumerate(own)})
+    texts = [text_of_column(name) for name in own]
+    key = texts[0] if len(texts) == 1 else f"to_json({listed(texts)})::VARCHAR"
+    query = (
+        f"SELECT row_of_file, {key} AS ranking, {text_of_column(arm)} AS arm, "
+        f"regexp_replace({text_of_column(rank)}, '{ORDINAL}', '') AS rank, true AS judged, "
+        "NULL::VARCHAR AS wrong FROM records"
+    )
+    said = f"ranking={' and '.join(own)}, arm={arm}, rank={rank}; 1 is best"
+    return Shape("a row for the place of each arm", (arm, rank), query, said,
+                 may=(*own,), kind="rankings", open=True)  # fmt: skip
+
+
+def lists(table: Table) -> Shape | str:
+    """Return the shape of a table with a column of lists of arms, the best first."""
+    lack = "a column of lists of arms, the best first (order)"
+    order = table.column("order", LISTS)
+    if order is None or not _are_lists(table.rows[order]):
+        return lack
+    query = LISTED.format(text=text_of_column(order), value=name_of(order))
+    said = f"arms=the list in {order}, the best first"
+    rule = (order, "a list of two arms or more, each once")
+    return Shape("lists of arms, the best first", (order,), query, said, rule, kind="rankings",
+                 open=True)  # fmt: skip
 
 
 def scores(table: Table) -> Shape | str:
@@ -433,11 +526,15 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
     "choices": choices,
     "pairs": pairs,
     "ranks": ranks,
+    "places": places,
+    "lists": lists,
     "scores": scores,
 }
 # In this order.
-RECOGNISED = ("one-hot", "matches", "versus", "choices", "pairs", "ranks", "scores")
-BESIDE_ARMS = ("one-hot", "matches")  # those that have columns named like two arms
+RECOGNISED = (
+    "one-hot", "matches", "versus", "choices", "pairs", "ranks", "places", "lists", "scores"
+)  # fmt: skip
+BESIDE_ARMS = ("one-hot", "matches", "ranks")  # those that have columns named like two arms
 
 
 def checked_shape(name: Any) -> Any:
@@ -447,12 +544,12 @@ def checked_shape(name: Any) -> Any:
     return name
 
 
-def shape_asked(source: Any, name: str, given: Mapping[str, Any]) -> Shape | None:
+def shape_asked(source: Any, name: str, asked: Asked) -> Shape | None:
     """Return the shape of that name; None for one that is read as it is.
 
     Raises ValueError if the table lacks what the shape needs.
     """
-    table = Table(source, given, named=True)
+    table = Table(source, asked.given, named=True, decimal=asked.decimal)
     if name in TOOLS:
         tool = TOOLS[name]
         lost = [column for column in tool.has if column not in table.columns]
@@ -467,17 +564,17 @@ def shape_asked(source: Any, name: str, given: Mapping[str, Any]) -> Shape | Non
     return None if found is None else replace(found, key=name)
 
 
-def shape_found(source: Any, given: Mapping[str, Any]) -> Shape | None:
+def shape_found(source: Any, asked: Asked) -> Shape | None:
     """Return the shape of a table where it is unmistakable, else None.
 
-    given: options of the caller, of which none names a column.
+    asked: what the caller says, who names no column.
     """
-    lower = {"lower_is_better": given.get("lower_is_better")}
-    table = Table(source, lower, named=False)
+    lower = {"lower_is_better": asked.given.get("lower_is_better")}
+    table = Table(source, lower, named=False, decimal=asked.decimal)
     tool = tool_of(table.columns)
     if tool is not None or source.matrix() is not None:
         return tool
-    arms = has_arms(table.columns)
+    arms = _may_be_arms(table)
     found = ((n, SHAPES[n](table)) for n in RECOGNISED if not arms or n in BESIDE_ARMS)
     return next((replace(shape, key=n) for n, shape in found if isinstance(shape, Shape)), None)
 
@@ -513,6 +610,15 @@ FROM (SELECT *, TRY_CAST(written AS DOUBLE) AS number FROM
     (SELECT row_of_file, unnest({names}) AS arm, unnest({texts}) AS written FROM records)
     WHERE written IS NOT NULL AND NOT list_contains({absent}, lower(written)))
 WHERE number IS DISTINCT FROM 0"""
+LISTED = """
+SELECT row_of_file, 'row ' || row_of_file AS ranking, unnest(arms) AS arm,
+    CAST(unnest(range(1, len(arms) + 1)) AS VARCHAR) AS rank, len(arms) > 1 AS judged,
+    NULL::VARCHAR AS wrong
+FROM (SELECT row_of_file, coalesce(CASE json_type({value})
+        WHEN 'ARRAY' THEN from_json({value}, '["VARCHAR"]')
+        ELSE [trim(label, ' "' || chr(39))
+              FOR label IN regexp_split_to_array(trim({text}, '[]() '), '[,;|]')]
+        END, ['']) AS arms FROM records)"""
 
 
 def _side(row: str, *, other: bool = False) -> str:
@@ -585,11 +691,16 @@ def _are_pairs(table: Table, found: Mapping[str, tuple[str, str]], certain: bool
     return repeated or (table.named and (certain or n > 2))
 
 
-def _common_start(names: Sequence[str]) -> str:
-    """Return what all names start with, to the end of a word."""
+def _shared_start(names: Sequence[str]) -> str:
+    """Return the letters that all of several names start with."""
     first, last = min(names, default=""), max(names, default="")
     n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
-    shared = first[:n]
+    return first[:n]
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """Return what all names start with, to the end of a word."""
+    shared = _shared_start(names)
     return shared[: max((shared.rfind(sign) for sign in "_.- [("), default=-1) + 1]
 
 
@@ -604,8 +715,10 @@ def _columns_of_places(table: Table) -> list[str]:
     role_names = {*JUDGES, *ITEMS, *SETS, *(name for names in ROLES.values() for name in names)}
     most = {}
     for name in table.beside():
-        texts = [text for text in table.rows[name] if text]
-        if not table.named and (table.numbers(name) is None or {*map(str.lower, texts)} & {*TRUTH}):
+        texts = [re.sub(ORDINAL, "", text) for text in table.rows[name] if text]
+        if not table.named and not all(map(_is_number, texts)):
+            continue
+        if not table.named and {*map(str.lower, texts)} & {*TRUTH}:
             continue
         numbers = [_number(text) for text in texts if _is_number(text)]
         if (
@@ -619,12 +732,81 @@ def _columns_of_places(table: Table) -> list[str]:
     return [*most]
 
 
+def _may_be_arms(table: Table) -> bool:
+    """Return whether two columns are named like arms, and may hold them.
+
+    Numbers in columns a and b, or 1 and 2, are no arms where all others go on (c, d) or say what
+    was judged, by whom and when: nothing says who won.
+    """
+    pair = arms_in(table.columns)
+    if pair is None or any(table.numbers(name) is None for name in pair):
+        return pair is not None
+    side = side_of(*pair)
+    units = {*ITEMS, *ROWS, *JUDGES, *ROLES["group"], *ROLES["time"]}
+    beside = [name for name in table.columns if name not in pair]
+    alone = all(plain(name) in units or _goes_on(pair, name) for name in beside)
+    return side is None or side[1] not in THIRD or not alone
+
+
+def _goes_on(pair: Sequence[str], name: str) -> bool:
+    """Return whether the name of a column is that of a further arm beside two, such as model_c."""
+    start = _shared_start(pair)
+    end = _shared_start([one[::-1] for one in pair])[::-1]
+    rest = name.removeprefix(start).removesuffix(end)
+    return len(name) - len(rest) == len(start + end) and len(rest) <= MOST_DIGITS
+
+
+def _more_than_two(columns: Sequence[str], pair: Sequence[str]) -> bool:
+    """Return whether columns may hold the places of more arms than two, by their names."""
+    known = {plain(name) for name in columns}
+    named = sum(any(word in name for word in PLACES) for name in known)
+    third = any(_goes_on(pair, name) for name in columns if name not in pair)
+    return named > 2 or (third and not known & {*OUTCOMES})
+
+
+def _names_beside(table: Table, places: Sequence[str]) -> list[str]:
+    """Return the columns of texts that are named as those of places are: system1 to rank1."""
+    start = _shared_start(places)
+    end = _shared_start([name[::-1] for name in places])[::-1]
+    parts = [name[len(start) : len(name) - len(end)] for name in places]
+    for name in table.beside(*places):
+        for place in re.finditer(re.escape(parts[0]), name) if parts[0] else ():
+            found = [name[: place.start()] + part + name[place.end() :] for part in parts]
+            if {*found} <= {*table.columns} - {*places} and table.numbers(name) is None:
+                return found
+    return []
+
+
+def _key_of(table: Table, rank: str, arm: str) -> list[str]:
+    """Return the fewest columns that name rankings, each of which has an arm once; [] if none."""
+    usual = {*SETS, *JUDGES, *ROLES["group"]}
+    names = [n for n in table.columns if n not in (rank, arm) and plain(n) in usual]
+    rows = table.all(arm, *names)
+    arms = rows.pop(arm)
+    for size in range(1, len(names) + 1):
+        for chosen in combinations(names, size):
+            keys = [*zip(*(rows[name] for name in chosen), strict=True)]
+            once = {*zip(keys, arms, strict=True)}
+            if len(once) == len(arms) and 2 * len({*keys}) <= len(arms):
+                return [*chosen]
+    return []
+
+
+def _are_lists(texts: Sequence[str]) -> bool:
+    """Return whether all texts are lists of labels; those of JSON have no texts here."""
+    known = [text for text in texts if text]
+    plain_lists = all(re.search("[,;|]", text) and not re.search("[>=]", text) for text in known)
+    return plain_lists and bool(known or not texts)
+
+
 def _are_ranks(table: Table, arms: Sequence[str]) -> bool:
     """Return whether the numbers of each row are ranks, of which half have no ties.
 
     Of few columns or rows, all have to be ranked in each.
     """
-    columns = [[_number(text or "0") for text in table.rows[name]] for name in arms]
+    columns = [
+        [_number(re.sub(ORDINAL, "", text) or "0") for text in table.rows[name]] for name in arms
+    ]
     places = [sorted(place for place in row if place) for row in zip(*columns, strict=True)]
     strict = [row == [*range(1, len(row) + 1)] for row in places]
     if not all(s or _has_ties(row) for row, s in zip(places, strict, strict=True)):
@@ -684,17 +866,19 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     left_over = [name for name in beside if name not in models and table.known(name)]
     if len(models) < 2 or (left_over and not table.named):
         return None
+    judge = table.column("judge", JUDGES, [item, *models])
+    who = "" if judge is None else f"{text_of_column(judge)} AS judge, "
     place = "row_of_file::VARCHAR" if item is None else text_in_json(name_of(item))
     names = listed(map(text_in_sql, models))
     texts = listed(f"{name_of(model)} ->> '$'" for model in models)
     query = (
         f"SELECT *, model AS part, {number_of('written')} AS number FROM (SELECT row_of_file, "
-        f"{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
+        f"{who}{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
     )
     better = "lower" if table.given.get("lower_is_better") else "higher"
     said = f"models={', '.join(models)}, winner=the {better} score, prompt={item or 'the row'}"
     said += f"; {join(left_over, quote=True)} not used" if left_over else ""
-    own = [*([] if item is None else [item]), *models]
+    own = [name for name in (item, judge, *models) if name is not None]
     return _of_scores(table, said, "score", own, query)
 
 

@@ -172,9 +172,9 @@ def _parts_of(sources: Iterable[Any], asked: Asked, *, joined: bool = False) -> 
     for source in sources:
         found = None
         if asked.shape:
-            found = shape_asked(source, asked.shape, asked.given)
+            found = shape_asked(source, asked.shape, asked)
         elif asked.shape is None:
-            found = shape_found(source, asked.given)
+            found = shape_found(source, asked)
         if found is not None and asked.rankings and found.kind != "rankings":
             found = None
         if found is None and not joined:

@@ -6,6 +6,7 @@ reader is used for the right answer.
 
 import random
 from collections import Counter
+from itertools import combinations
 
 import pandas as pd
 import pytest
@@ -352,6 +353,202 @@ def test_a_place_that_is_none_is_named(tmp_path):
     path = given([*table, {**table[0], "Paris": "DNF"}], "file", tmp_path)
     with pytest.raises(ValueError, match=r"line 11.*: rank should be a place .*got 'DNF'"):
         bd.read_rankings(path, shape="ranks")
+
+
+def in_places(order, arms):
+    """Return the place of each arm in an order."""
+    return [order.index(arm) + 1 for arm in arms]
+
+
+def table_of_ranks(kind, arms, judges, seed):
+    """Return a table of some rankings in one of the forms that people have, and the rankings."""
+    rng = random.Random(seed)
+    lists = orders(arms, n=18, seed=seed)
+    table = {"item": [f"q{k // judges}" for k in range(18)]}
+    table |= {"judge": [f"j{k % judges}" for k in range(18)]} if judges > 1 else {}
+    if kind == "letters":
+        arms = dict(zip("ABCDEFGH", arms, strict=False))
+        places = [in_places(order, [*arms.values()]) for order in lists]
+        table |= {name: [row[k] for row in places] for k, name in enumerate(arms)}
+        names = {arm: name for name, arm in arms.items()}
+        return table, [[names[arm] for arm in order] for order in lists]
+    if kind in ("ordinals", "text left over"):
+        ends = ["st", "nd", "rd"] if kind == "ordinals" else ["", "", ""]
+        for arm in arms:
+            places = [order.index(arm) for order in lists]
+            table[arm] = [f"{k + 1}{[*ends, 'th' if ends[0] else ''][min(k, 3)]}" for k in places]
+        if kind != "ordinals":
+            table["comment"] = [rng.choice(["good", "I liked the first"]) for _ in lists]
+        return table, lists
+    if kind in ("names and places", "id and rank"):
+        name, place = ("system{}", "rank{}") if kind == "names and places" else (
+            "system{}Id", "system{}rank")  # fmt: skip
+        shown = [rng.sample(order, len(order)) for order in lists]
+        for k in range(len(arms)):
+            table[name.format(k + 1)] = [row[k] for row in shown]
+            table[place.format(k + 1)] = [
+                order.index(row[k]) + 1 for order, row in zip(lists, shown, strict=True)
+            ]
+        return table, lists
+    if kind in ("comma", "bar"):
+        sign = {"comma": ", ", "bar": "|"}[kind]
+        return table | {"ranking": [sign.join(order) for order in lists]}, lists
+    if kind == "quoted":
+        return table | {"ranking": [str(order) for order in lists]}, lists
+    if kind == "list":
+        return table | {"ranking": lists}, lists
+    arm, place = kind
+    rows = [(k, one) for k, order in enumerate(lists) for one in rng.sample(order, len(order))]
+    long = {name: [values[k] for k, _ in rows] for name, values in table.items()}
+    return long | {arm: [one for _, one in rows],
+                   place: [lists[k].index(one) + 1 for k, one in rows]}, lists  # fmt: skip
+
+
+KINDS_OF_RANKS = ["letters", "ordinals", "text left over", "names and places", "id and rank",
+                  "comma", "bar", "quoted", "list", ("model", "rank"), ("system", "place"),
+                  ("player", "position"), ("product", "Rang"), ("brand", "finish")]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_RANKS, ids=str)
+@pytest.mark.parametrize("judges", [1, 3])
+@pytest.mark.parametrize("n_arms", [3, 5])
+def test_tables_of_ranks_are_rankings(tmp_path, way, kind, judges, n_arms):
+    """What people call a table of ranks is read as its rankings, with the judge."""
+    arms = ["sys b", "baseline", "Ünal", "gpt-x", "k2"][:n_arms]
+    table, right = table_of_ranks(kind, arms, judges, seed=n_arms)
+    if kind == "list":
+        source = pd.DataFrame(table)
+        if way == "file":
+            source.to_json(tmp_path / "ranks.jsonl", orient="records", lines=True)
+            source = tmp_path / "ranks.jsonl"
+    else:
+        source = given(table, way, tmp_path)
+    log = bd.read_rankings(source)
+    # the last two of an order are told apart as a set of one each
+    assert ranked(log) == Counter(tuple(frozenset([arm]) for arm in order) for order in right)
+    assert len(log.votes.judges) == (judges if judges > 1 else 0)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_RANKS[9:], ids=str)
+def test_columns_of_rankings_can_be_said(tmp_path, kind):
+    """Columns of other names are named: two of them say of which ranking a row is."""
+    table, right = table_of_ranks(kind, list("abcd"), 3, seed=4)
+    arm, place = kind
+    names = {"item": "scene", "judge": "who", arm: "entry", place: "r"}
+    table = pd.DataFrame(table).rename(columns=names)
+    log = bd.read_rankings(table, ranking=["scene", "who"], arm="entry", rank="r", judge="who")
+    assert ranked(log) == Counter(tuple(frozenset([arm]) for arm in order) for order in right)
+    assert log.votes.judges == ("j0", "j1", "j2")
+
+
+@pytest.mark.parametrize("names", [["A", "B"], ["model_a", "model_b"], ["x1", "x2"]])
+@pytest.mark.parametrize("beside", [{}, {"comment": ["good wine"] * 12}])
+def test_two_columns_of_ranks_are_asked_for(way, tmp_path, names, beside):
+    """Places of two systems, under names of the sides of a duel, ask for what they are."""
+    table = {"item": [f"q{k}" for k in range(12)], **beside}
+    table |= {name: [1 + (k + j) % 2 for k in range(12)] for j, name in enumerate(names)}
+    with pytest.raises(ValueError, match="--shape ranks") as caught:
+        bd.read_duels(given(table, way, tmp_path))
+    assert "--shape scores" in str(caught.value)
+
+
+@pytest.mark.parametrize("n_arms", [3, 4])
+def test_numbered_places_are_asked_for(way, tmp_path, n_arms):
+    """Of rank1, rank2, ... with numbers, the place of arm 1 and the arm at place 1 differ."""
+    lists = orders(range(1, n_arms + 1), n=9)
+    table = {f"rank{k}": [row[k - 1] for row in lists] for k in range(1, n_arms + 1)}
+    source = given(table, way, tmp_path)
+    with pytest.raises(ValueError, match=r"--shape ranks\) or the arm at that place"):
+        bd.read_rankings(source)
+    of_arms = bd.read_rankings(source, shape="ranks")
+    at_places = bd.read_rankings(source, shape=False)
+    said = Counter(tuple(frozenset([str(arm)]) for arm in row) for row in lists)
+    assert ranked(at_places) == said
+    inverse = [sorted(range(n_arms), key=row.__getitem__) for row in lists]
+    assert ranked(of_arms) == Counter(
+        tuple(frozenset([f"rank{k + 1}"]) for k in row) for row in inverse
+    )
+
+
+@pytest.mark.parametrize("n_arms", [2, 3])
+@pytest.mark.parametrize("judges", [1, 3])
+def test_scores_in_columns_of_letters(way, tmp_path, n_arms, judges):
+    """A and B, or A, B and C, with scores are arms; each judge's scores are compared."""
+    rng = random.Random(2)
+    n = 12
+    table = {"item": [f"q{k // judges}" for k in range(n)]}
+    table |= {"judge": [f"j{k % judges}" for k in range(n)]} if judges > 1 else {}
+    scores = {name: [rng.randint(1, 9) for _ in range(n)] for name in "ABC"[:n_arms]}
+    rows = []
+    for one, other in combinations(scores, 2):
+        for x, y in zip(scores[one], scores[other], strict=True):
+            rows.append((one, other, "left" if x > y else "right" if y > x else "tie"))
+    log = bd.read_duels(given(table | scores, way, tmp_path))
+    assert tally_of(log) == tallied(rows)
+    assert (log.votes.judges if judges > 1 else ()) == (("j0", "j1", "j2") if judges > 1 else ())
+
+
+# -- rankings: decimals and logs by a column ----------------------------------------------------
+
+
+@pytest.mark.parametrize("sign", [",", "."])
+@pytest.mark.parametrize("form", ["places", "ranks", "long"])
+@pytest.mark.parametrize("given_sign", [True, False])
+def test_decimals_of_rankings(tmp_path, sign, form, given_sign):
+    """Ranks with decimals (2,5 of two that share places) are read as in a log of duels."""
+    rows = [("a", 1), ("b", 2.5), ("c", 2.5)], [("b", 1), ("c", 2), ("a", 3)]
+    rows = [rows[k % 2] for k in range(8)]
+    if form == "ranks":
+        table = {arm: [dict(row)[arm] for row in rows] for arm in "abc"}
+    else:
+        flat = [(f"r{k}", arm, place) for k, row in enumerate(rows) for arm, place in row]
+        first = "race" if form == "long" else "task"
+        table = dict(zip((first, "model", "rank"), map(list, zip(*flat, strict=True)), strict=True))
+    path = tmp_path / "ranks.csv"
+    separator = ";" if sign == "," else ","
+    pd.DataFrame(table).to_csv(path, index=False, sep=separator, decimal=sign)
+    log = bd.read_rankings(path, decimal=sign if given_sign else None)
+    a, b, c = (frozenset([arm]) for arm in "abc")
+    assert ranked(log) == {(a, b | c): 4, (b, c, a): 4}
+
+
+@pytest.mark.parametrize("form", ["order", "wide", "long", "ranks", "places", "lists"])
+@pytest.mark.parametrize("n_levels", [2, 3])
+def test_rankings_by_a_column(way, tmp_path, form, n_levels):
+    """A log for each value of a column, with its own rankings alone."""
+    lists = orders(list("abcd"), n=12)
+    level = [f"L{k % n_levels}" for k in range(12)]
+    if form == "order":
+        table = {"order": [" > ".join(row) for row in lists]}
+    elif form == "lists":
+        table = {"ranking": [", ".join(row) for row in lists]}
+    elif form == "wide":
+        names = ("first", "second", "third", "fourth")
+        table = {name: [row[k] for row in lists] for k, name in enumerate(names)}
+    elif form == "ranks":
+        table = {arm: [row.index(arm) + 1 for row in lists] for arm in "abcd"}
+    else:
+        rows = [(k, arm, j) for k, row in enumerate(lists) for j, arm in enumerate(row, 1)]
+        name = "race" if form == "long" else "task"
+        table = dict(zip((name, "model", "rank"), map(list, zip(*rows, strict=True)), strict=True))
+        level = [level[k] for k in table[name]]
+    source = given(table | {"country": level}, way, tmp_path)
+    found = bd.read_rankings(source, by="country")
+    assert [*found] == [f"L{k}" for k in range(n_levels)]
+    for k in range(n_levels):
+        own = lists[k::n_levels]
+        assert ranked(found[f"L{k}"]) == Counter(
+            tuple(frozenset([arm]) for arm in row) for row in own
+        )
+
+
+def test_a_ranking_without_a_log_is_a_bad_row():
+    """Where logs are told apart by a column, its missing value is named."""
+    table = {"order": ["a > b", "b > a", "a > b"], "country": ["x", None, "x"]}
+    with pytest.raises(ValueError, match=r"the row should name a log \(by\)"):
+        bd.read_rankings(table, by="country")
+    (log,) = bd.read_rankings(table, by="country", on_bad="skip").values()
+    assert log.n_rankings == 2
 
 
 # -- scores ----------------------------------------------------------------------------------
