@@ -54,7 +54,10 @@ def command(
     as_csv: bool,
     raw: bool,
 ) -> None:
-    """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved."""
+    """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved.
+
+    A side of several arms is written as in its log ("ann, bob"), or as "ann + bob".
+    """
     import pandas as pd
 
     from bayesduel.posterior.load import load

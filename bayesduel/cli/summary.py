@@ -21,6 +21,7 @@ def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
 
     Nothing is fitted. `health` warns of problems in the duels themselves.
     """
+    from bayesduel.data.teams import SEPARATOR
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import csv_text
 
@@ -32,9 +33,14 @@ def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
     found = {label: one.reading for label, one in logs.items()}
     if output is not None:
         frame = logs[None].to_frame()
+        again = ""
+        if getattr(logs[None], "teams", None) is not None:
+            for side in ("left", "right"):
+                frame[side] = [SEPARATOR.join(members) for members in frame[side]]
+            again = f" (--teams '{SEPARATOR.strip()}' reads it)"
         rows = frame.itertuples(index=False, name=None)
         write_text(output, csv_text(frame.columns, rows, raw=True))
-        remark(f"wrote {output}")
+        remark(f"wrote {output}{again}")
     if as_json:
         tell(found, as_json, lambda one: [])
         return

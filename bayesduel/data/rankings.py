@@ -8,7 +8,7 @@ several arms before a last one is what is left where the best and the worst are 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from bayesduel.data.reading import Reading
 from bayesduel.data.votes import Ballots, ReadSummary, coded_columns, is_whole
 from bayesduel.system.arguments import check_log, column_of, labels_of, listed, shown_value
 from bayesduel.text import count
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Choices", "Rankings", "order_fault"]
 
@@ -239,6 +242,31 @@ class Rankings:
             place=self.place[entry],
             votes=votes if weight is None else replace(votes, weight=weight),
         )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the rankings as :func:`bayesduel.read_rankings` reads them, a row for each arm.
+
+        The columns are ``ranking``, ``arm`` and ``rank``, ``judge`` and ``group`` where there are
+        any, and those that were kept. Identical rankings are as many rankings.
+
+        Examples
+        --------
+        >>> bd.Rankings.from_orders(["ab", "ba"]).to_frame()["arm"].tolist()
+        ['a', 'b', 'b', 'a']
+        """
+        import pandas as pd
+
+        each = self.with_votes(np.repeat(np.arange(len(self.votes)), self.weight))
+        columns: dict[str, Any] = {
+            "ranking": each.ranking + 1,
+            "arm": np.array(self.arms, dtype=object)[each.arm],
+            "rank": each.place,
+        }
+        for name in ("judge", "group", *each.votes.kept):
+            if (level := each.votes.level(name)) is not None:
+                code, labels = level
+                columns[name] = np.array([*labels, None], dtype=object)[code[each.ranking]]
+        return pd.DataFrame(columns)
 
     def join(self, other: "Rankings") -> "Rankings":
         """Return the log of the rankings of both, with the arms of either.

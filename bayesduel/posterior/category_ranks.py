@@ -249,11 +249,12 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
     """Return how many duels each arm had in each category, (categories, K)."""
     data = fit["constant_data"].dataset
     category, n = data[f"{by}_of_cell"].to_numpy(), data["n"].to_numpy()
-    found = np.zeros((n_categories, n_arms))
+    teams = fit.duel.teams
+    found = np.zeros((n_categories, n_arms if teams is None else len(teams)))
     known = category >= 0
     for side in ("first", "second"):
         np.add.at(found, (category[known], data[side].to_numpy()[known]), n[known])
-    return found
+    return found if teams is None else found @ teams.matrix(n_arms)
 
 
 def _sentence(found: CategoryRanks) -> str:

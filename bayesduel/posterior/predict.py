@@ -220,12 +220,18 @@ def _of_frame(
 
     def column(role: str) -> list[Any] | None:
         name = named(role)
+        if isinstance(name, list) and {*name} <= {*given.columns}:  # a column for each member
+            seats = zip(*(given[one].to_list() for one in name), strict=True)
+            return [tuple(member for member in side if member is not None) for side in seats]
         return given[name].to_list() if name in given.columns else None
 
     sides = {name: column(name) for name in ("left", "right")}
     for name, labels in sides.items():
         if labels is None:
             raise ValueError(f"left should be a frame with a column {name!r}, got {given.columns}")
+        if fit.duel.teams is not None:
+            each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
+            sides[name] = [(side,) if _is_label(side) else side for side in each]
     readers = {name for part in fit.duel.model.terms for name in part.reads}
     found = {name: column(name) for name in sorted(readers)}
     found = {name: values for name, values in found.items() if values is not None}
@@ -314,10 +320,15 @@ def _teams_of(
     return Teams.of(members), first, np.array([index[side] for side in right_side])
 
 
-def _members(side: Any, labels: Sequence[str]) -> Any:
-    """Return the labels of a side that is written as one text, "d + e"; else the side itself."""
-    written = isinstance(side, str) and side not in labels
-    return side.split(SEPARATOR) if written else side
+def _members(side: Any, labels: Sequence[str], mark: str | None = None) -> Any:
+    """Return the labels of a side that is written as one text; else the side itself.
+
+    It is written as "d + e", or with the `mark` that its log has between members.
+    """
+    if not isinstance(side, str) or side in labels:
+        return side
+    between = mark if mark is not None and SEPARATOR not in side else SEPARATOR
+    return [member.strip() for member in side.split(between)]
 
 
 def _place(label: Any, labels: Sequence[str], name: str) -> int:

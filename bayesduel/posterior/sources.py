@@ -1,15 +1,17 @@
 """What each source of votes (people, a machine) says of the target's scores, and its biases."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.sparse import csr_array
 
-from bayesduel.inference.design import laplacian
 from bayesduel.intervals import check_ci_prob, eti, with_interval
 from bayesduel.models import Model, Sources
+from bayesduel.models.cells import seats
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.text import Result, join, screen, shorten
@@ -193,11 +195,25 @@ def _information(
     source = given[f"{term.by}_of_cell"]
     said = source >= 0
     source, n, each = source[said], n[said], each[said]
-    first, second = given["first"][said], given["second"][said]
-    n_arms, size = fit["posterior"].sizes["arm"], len(term.levels or ())
-    parts = [source == s for s in range(size)]
-    found = [laplacian(each[one], first[one], second[one], n_arms) for one in parts]
+    design = _members_less(given, fit["posterior"].sizes["arm"])[said]
+    size = len(term.levels or ())
+    found = []
+    for level in range(size):
+        own = design[source == level]
+        found.append((own.T @ own.multiply(each[source == level][:, None])).toarray())
     return np.bincount(source, n, size).astype(int), np.stack(found)
+
+
+def _members_less(given: Mapping[str, np.ndarray], n_arms: int) -> csr_array:
+    """Return the members of first less those of second of each cell, (cells, K)."""
+    rows = np.arange(len(given["first"]))
+    shape = (len(rows), n_arms)
+    found = csr_array(shape)
+    for side, sign in (("first", 1.0), ("second", -1.0)):
+        for arm, share in seats(given, side):
+            counted = np.broadcast_to(sign * share, rows.shape)
+            found = found + csr_array((counted, (rows, arm)), shape=shape)
+    return found
 
 
 def vote_information(

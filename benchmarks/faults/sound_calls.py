@@ -25,6 +25,7 @@ PATTERN = "a pattern for classes of one's own"
 LEFT_OUT = {
     "Study.backup": "of a study with a file: tests/study/test_copies.py",
     "Duels.with_votes": "takes the votes of a log",
+    "Rankings.to_frame": "takes nothing",
     "Rankings.join": "of two logs of rankings: tests/posterior/test_update.py",
     "Rankings.with_votes": "takes the votes of a log",
     "Rankings.split": "of rankings with a kept column: tests/data/test_rankings.py",
