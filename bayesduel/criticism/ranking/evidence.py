@@ -173,7 +173,7 @@ class PairModel:
             standard = rng.standard_normal((len(node.mode), int(own.sum())))
             drawn[own] = node.mode + solve_triangular(factor, standard, lower=True, trans=1).T
             spread[own] = node.spread
-        return Draws(self.log, self.kind, drawn, spread)
+        return Draws(self.log, self.kind, drawn, spread, self._modes)
 
     def _row(self, second: float, near: Row | None) -> Row:
         """Return the nodes along the first size at one value of the second.
@@ -269,6 +269,7 @@ class Draws(NamedTuple):
     kind: int
     coefficients: np.ndarray
     spread: np.ndarray
+    modes: np.ndarray  # of the pairs' own numbers: where their search starts
 
     def odds(self, k: int, rng: np.random.Generator) -> np.ndarray:
         """Return the log odds of draw `k`, of all pairs, shape (K, K)."""
@@ -277,7 +278,7 @@ class Draws(NamedTuple):
         normal = rng.standard_normal((log.n_arms, log.n_arms))
         return draw_odds(
             self.kind, log.first, log.second, log.n, log.won, self.coefficients[k],
-            float(self.spread[k]), uniform, normal,
+            float(self.spread[k]), self.modes, uniform, normal,
         )  # fmt: skip
 
 
