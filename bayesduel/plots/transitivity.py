@@ -1,4 +1,4 @@
-"""Transitivity: cyclicity against null models, the most probable cycles, and residuals."""
+"""Transitivity: cyclicity against null models, what contradicts the order, and residuals."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,6 @@ import numpy as np
 from bayesduel.criticism.transitivity.null_models import STRONG_MODELS
 from bayesduel.plots import style
 from bayesduel.plots.preference import preference_size
-from bayesduel.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
 
 __all__ = [
-    "CYCLES_SIZE",
     "CYCLICITY_SIZE",
+    "cycles_size",
     "plot_cycles",
     "plot_cyclicity",
     "plot_residuals",
@@ -24,9 +23,9 @@ __all__ = [
 ]
 
 CYCLICITY_SIZE = (5.8, 2.7)
-CYCLES_SIZE = (5.4, 4.6)
-MOST_ARMS = 8  # arms in the graph of cycles
-SHOWN_FROM = 0.5  # probability above which a cycle is plotted
+MOST_ARCS = 40  # more cannot be told apart
+MOST_NAMED = 45  # arms whose names fit below each other
+SHOWN_FROM = 0.8  # probability that the lower arm is the better one, from which there is an arc
 residuals_size = preference_size
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
@@ -106,88 +105,71 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     return ax
 
 
-@style.figure(CYCLES_SIZE, "bayesduel.check")
-def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
-    """Plot the most probable cycles as arrows, each with the probability of its majority.
+def cycles_size(n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit the arcs of `n_arms` arms."""
+    return 5.4, min(max(0.26 * n_arms + 1.0, 2.4), 12.0)
 
-    An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
-    Cycles with a probability above one half are included until eight arms are in the figure. Where
-    no cycle has one, the figure says so.
+
+@style.figure(lambda check: cycles_size(check.duels.n_arms), "bayesduel.check")
+def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
+    """Plot the arms in order of strength, and arcs for what contradicts the order.
+
+    An arc joins two arms of which the lower one beats the higher one with a probability of at least
+    0.8. It is darker where that is more certain, and thicker where the lower arm wins more duels.
+    The 40 most certain arcs are drawn. Strength is the mean of an arm's log odds against all
+    others, by the three models of a pair; more than 45 arms are not named.
 
     Raises
     ------
     ValueError
-        If no triad of the log can close, so that there are no cycles.
-
-    Examples
-    --------
-    >>> rows = {"left": list("abc") * 20, "right": list("bca") * 20, "outcome": [1] * 60}
-    >>> ax = bd.plot_cycles(bd.check(bd.read_duels(rows), quick=True))
+        If no three arms have all met, so that there can be no cycle.
     """
-    if check.cycle_posterior is None:
-        raise ValueError("check should have found cycles to draw, got none")
-    shown = [cycle for cycle in check.cycles if cycle.probability > SHOWN_FROM]
-    if not shown:
-        ax.axis("off")
-        ax.text(0.5, 0.5, _no_cycle(check), color=style.INK, wrap=True, **style.CENTRED)
-        return ax
-    arms: list[str] = []
-    arrows: dict[tuple[str, str], float] = {}
-    for cycle in shown:
-        new = [a for a in cycle.arms if a not in arms]
-        if len(arms) + len(new) > MOST_ARMS:
-            continue
-        arms += new
-        for k in range(3):
-            arrows[cycle.arms[k], cycle.arms[(k + 1) % 3]] = cycle.steps[k]
-    turn = np.pi / 2 - 2 * np.pi * np.arange(len(arms)) / len(arms)
-    at = dict(zip(arms, zip(np.cos(turn), np.sin(turn), strict=True), strict=True))
-    for (a, b), probability in arrows.items():
-        ax.annotate(
-            "",
-            xy=at[b],
-            xytext=at[a],
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": style.ACCENT,
-                "alpha": 0.25 + 0.75 * max(0.0, 2 * probability - 1),
-                "lw": 1.6,
-                "shrinkA": 11,
-                "shrinkB": 11,
-                "mutation_scale": 13,
-            },
+    from matplotlib.patches import Arc
+
+    found = check.ranking
+    if found is None:
+        raise ValueError("check should have three arms that have all met, got none")
+    arms = check.duels.arms
+    order = np.argsort(-found.odds.mean(axis=1), kind="stable")
+    sure = np.tril(found.p_better[np.ix_(order, order)], -1)  # the lower arm beats the higher one
+    against = np.argwhere(sure >= SHOWN_FROM)
+    certain = sure[tuple(against.T)]
+    drawn = against[np.argsort(-certain, kind="stable")[:MOST_ARCS]]
+    longest = max((lower - higher for lower, higher in drawn), default=1)
+    for lower, higher in drawn[::-1]:
+        odds = found.odds[order[lower], order[higher]]
+        middle = (lower + higher) / 2
+        height = lower - higher
+        bow = Arc((0.02, middle), height / longest, height, theta1=-90, theta2=90)
+        bow.set(
+            color=style.STRONG,
+            alpha=float(0.25 + 0.75 * (sure[lower, higher] - SHOWN_FROM) / (1 - SHOWN_FROM)),
+            lw=float(np.clip(1.0 + 1.5 * odds, 1.0, 4.0)),
         )
-        x, y = (0.56 * s + 0.44 * t for s, t in zip(at[a], at[b], strict=True))
-        box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
-        ax.text(x, y, percent(probability), fontsize=8, color=style.INK, bbox=box, **style.CENTRED)
-    for arm, (x, y) in at.items():
-        ax.plot(x, y, "o", ms=8, color=style.INK)
-        side = "center" if abs(x) < 0.2 else ("left" if x > 0 else "right")
+        ax.add_patch(bow)
+    place = np.arange(len(arms))
+    ax.plot(np.zeros(len(arms)), place, "o", ms=5, color=style.INK, zorder=3)
+    for k in place if len(arms) <= MOST_NAMED else ():
+        name = style.shorten(arms[order[k]], 22)
         ax.annotate(
-            style.shorten(arm, 22),
-            (x, y),
-            xytext=(9 * np.sign(x) * (side != "center"), 11 * np.sign(y) * (side == "center")),
-            textcoords="offset points",
-            ha=side,
-            va="center" if side != "center" else ("bottom" if y > 0 else "top"),
-            fontsize=9,
-            color=style.INK,
-        )
-    ax.set_xlim(-1.75, 1.75)
-    ax.set_ylim(-1.3, 1.3)
-    ax.set_aspect("equal")
+            name, (0, k), xytext=(-8, 0), textcoords="offset points", ha="right", va="center",
+            fontsize=8, color=style.INK,
+        )  # fmt: skip
+    n_pairs = len(arms) * (len(arms) - 1) // 2
+    ax.set_title(_against(len(against), len(drawn), n_pairs), fontsize=9, color=style.INK)
+    ax.set_xlim(-0.35, 0.55)
+    ax.set_ylim(len(arms) - 0.5, -0.5)
     ax.axis("off")
     return ax
 
 
-def _no_cycle(check: "Check") -> str:
-    """Return that no cycle is drawn, and how probable the most probable one is."""
-    said = "No cycle is drawn: none has a probability above one half."
-    if not check.cycles:
-        return said
-    top = check.cycles[0]
-    around = " > ".join(style.shorten(arm, 22) for arm in (*top.arms, top.arms[0]))
-    return f"{said}\nThe most probable one has {percent(top.probability)} %:\n{around}."
+def _against(n: int, n_drawn: int, n_pairs: int) -> str:
+    """Return how many pairs contradict the order, the title of the arcs."""
+    if not n:
+        return f"No pair of {n_pairs:,} clearly contradicts the order"
+    contradict = "pair contradicts" if n == 1 else "pairs contradict"
+    most = f" (the {n_drawn} clearest are drawn)" if n > n_drawn else ""
+    return f"{n:,} {contradict} the order, of {n_pairs:,}{most}"
 
 
 @style.figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")

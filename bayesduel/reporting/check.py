@@ -119,6 +119,7 @@ def transitivity_section(
         body=blocks(
             Text(check.verdict, "strong") if verdict else None,
             check_text.TEAMS_TESTED if check.of_teams else None,
+            _arcs(check),
             *check.support,
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
@@ -246,23 +247,27 @@ def _consistence_words(check: "Check") -> str:
     return f"Kendall's coefficient of consistence is {check.consistence:.2f}."
 
 
-def _cycles(check: "Check") -> Group | None:
-    from bayesduel.plots.transitivity import CYCLES_SIZE, plot_cycles
+def _arcs(check: "Check") -> Figure | None:
+    from bayesduel.plots.transitivity import cycles_size, plot_cycles
 
+    if check.ranking is None:
+        return None
+    return Figure(
+        plot=partial(plot_cycles, check),
+        size=cycles_size(check.duels.n_arms),
+        alt="Arms in order of strength, with arcs for pairs that contradict the order",
+        caption="Arms in order of strength, the strongest at the top. An arc joins two arms of "
+        "which the lower one beats the higher one with a probability of at least 0.8. Dark: more "
+        "certain; thick: the lower arm wins by more.",
+    )
+
+
+def _cycles(check: "Check") -> Group | None:
     if not check.cycles:
         return None
-    note = figure = None
+    note = Text(check_text.leading_words(check.cycle_posterior), "small")
     if check.evidence.strength != "strong":
         note = Text(_cycles_note(check), "small")
-    else:
-        figure = Figure(
-            plot=partial(plot_cycles, check),
-            size=CYCLES_SIZE,
-            alt="The most probable cycles",
-            caption="Arrows lead from winner to loser, with the probability of that majority in "
-            "per cent; pairs are estimated independently.",
-        )
-        note = Text(check_text.leading_words(check.cycle_posterior), "small")
     table = Table(
         columns="tnn",
         name="cycles",
@@ -277,7 +282,7 @@ def _cycles(check: "Check") -> Group | None:
         ),
         full=True,
     )
-    return Group("Most probable cycles", blocks(note, figure, table))
+    return Group("Most probable cycles", blocks(note, table))
 
 
 def _cycles_note(check: "Check") -> str:

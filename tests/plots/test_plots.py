@@ -19,7 +19,6 @@ from bayesduel.criticism.calibration import Calibration
 from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.plots.style import every, shorten
-from bayesduel.text import percent
 from tests.support import fits_by_hand
 
 matplotlib.use("Agg")
@@ -233,26 +232,36 @@ def test_cyclicity_shows_every_world_and_the_log(rock):
     assert low < rock.evidence.statistic < high
 
 
-def test_arrows_lead_from_winners_to_losers(rock):
-    ax = plots.plot_cycles(rock)
-    names = {t.get_text() for t in ax.texts} & {*"rpsx"}
-    assert names == {*"rps"}  # x lost to all: in no cycle that is likelier than not
-    dots = {tuple(line.get_xydata()[0].round(6)) for line in ax.lines}
-    arrows = [t for t in ax.texts if getattr(t, "arrow_patch", None) is not None]
-    assert len(arrows) == 3 and len(dots) == 3
-    for arrow in arrows:
-        assert tuple(np.round(arrow.xy, 6)) in dots
-
-
-def test_no_cycle_is_drawn_that_is_less_likely_than_not():
-    """A log of a ranking has cycles of small probability: the figure says that it draws none."""
-    found = check(bd.datasets.load("celebrities"), quick=True, draws=60)
-    assert found.cycles and found.cycles[0].probability < 0.5
+@pytest.mark.parametrize("n_arms", [3, 5, 46])
+def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
+    """The last arm beats the first one; each other pair is won by the earlier arm."""
+    wins = np.triu(np.full((n_arms, n_arms), 40), 1)
+    wins[0, -1] = 0
+    wins[-1, 0] = 40
+    found = check(Duels.from_wins(wins), quick=True, draws=19)
     ax = plots.plot_cycles(found)
-    assert not ax.lines
-    (said,) = (text.get_text() for text in ax.texts)
-    assert said.startswith("No cycle is drawn: none has a probability above one half.")
-    assert f"The most probable one has {percent(found.cycles[0].probability)} %" in said
+    names = [text.get_text() for text in ax.texts]
+    order = np.argsort(-found.ranking.odds.mean(axis=1), kind="stable")
+    place = np.argsort(order)
+    assert names == ([found.duels.arms[k] for k in order] if n_arms <= 45 else [])
+    drawn = {
+        (round(arc.center[1] - arc.height / 2), round(arc.center[1] + arc.height / 2))
+        for arc in ax.patches
+    }
+    contradict = np.argwhere(found.ranking.p_better >= 0.8)
+    expected = {(place[higher], place[lower]) for lower, higher in contradict}
+    expected = {pair for pair in expected if pair[0] < pair[1]}
+    assert drawn == expected and 0 < len(drawn) <= 40
+    assert ax.get_title().startswith(f"{len(drawn)} pair")
+    high, low = ax.get_ylim()
+    assert high > n_arms - 1 and low < 0  # the strongest arm is at the top
+
+
+def test_no_arc_is_drawn_of_a_ranking():
+    found = check(bd.datasets.load("celebrities"), quick=True, draws=60)
+    ax = plots.plot_cycles(found)
+    assert not ax.patches
+    assert ax.get_title() == "No pair of 36 clearly contradicts the order"
 
 
 def test_residuals_mark_the_pairs_that_surprise(rock):
@@ -268,7 +277,7 @@ def test_nothing_to_draw_is_refused():
     two = check(Duels.from_wins([[0, 1], [2, 0]]), quick=True)
     with pytest.raises(ValueError, match="triads that can close"):
         plots.plot_cyclicity(two)
-    with pytest.raises(ValueError, match="found cycles"):
+    with pytest.raises(ValueError, match="three arms that have all met"):
         plots.plot_cycles(two)
     level = check(Duels.from_wins(np.zeros((2, 2)), ties=np.eye(2)[::-1]), quick=True)
     with pytest.raises(ValueError, match="decided duels"):
@@ -329,8 +338,8 @@ def test_every_plot_refuses_other_kinds_and_documents_its_axes(name):
 def test_a_figure_that_fails_is_closed(rock):
     with pytest.raises(ValueError, match="places should leave an arm"):
         plots.plot_ranking(winners_of(4), places=slice(9, 12))
-    with pytest.raises(ValueError, match="cycles to draw"):
-        plots.plot_cycles(replace(rock, cycle_posterior=None))
+    with pytest.raises(ValueError, match="three arms that have all met"):
+        plots.plot_cycles(replace(rock, ranking=None))
     assert not plt.get_fignums()
 
 

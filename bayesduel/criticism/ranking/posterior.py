@@ -64,6 +64,10 @@ class RankingPosterior:
     p_in_top_cycle
         Probability of each arm to be in the top cycle: the smallest set of arms that beats
         all others. It has one arm where that arm beats every other.
+    odds
+        Posterior mean of the log odds of all pairs, shape (K, K), arms as in `p_in_top_cycle`.
+    p_better
+        Probability of each pair that the arm of the row beats that of the column, (K, K).
     n_draws
         Posterior draws.
     """
@@ -74,6 +78,8 @@ class RankingPosterior:
     p_material_cycle: float
     material: float
     p_in_top_cycle: dict[str, float]
+    odds: np.ndarray
+    p_better: np.ndarray
     n_draws: int
 
     @property
@@ -106,6 +112,8 @@ def ranking_posterior(
     least = float(np.log(material) - np.log1p(-material))
     found = np.empty((n_draws, 3))
     in_top = np.zeros((n_draws, len(arms)))
+    total = np.zeros((len(arms), len(arms)))
+    better = np.zeros_like(total)
     row = 0
     for model, count in zip(models.values(), counts, strict=True):
         if not count:
@@ -113,6 +121,8 @@ def ranking_posterior(
         drawn = model.draw(int(count), rng)
         for k in range(count):
             odds = drawn.odds(k, rng)
+            total += odds
+            better += odds > 0
             in_top[row] = top_cycle_of(odds)
             found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
             row += 1
@@ -125,6 +135,8 @@ def ranking_posterior(
         p_material_cycle=float(cyclic.mean()),
         material=material,
         p_in_top_cycle=dict(zip(arms, map(float, in_top.mean(0)), strict=True)),
+        odds=total / n_draws,
+        p_better=better / n_draws,
         n_draws=n_draws,
     )
 
