@@ -25,7 +25,8 @@ __all__ = [
 CYCLICITY_SIZE = (5.8, 2.7)
 MOST_ARCS = 40  # more cannot be told apart
 MOST_NAMED = 45  # arms whose names fit below each other
-SHOWN_FROM = 0.8  # probability that the lower arm is the better one, from which there is an arc
+SHOWN_FROM = 0.5  # probability that the lower arm is the better one, above which there is an arc
+SURE = 0.95  # of these counted as sure
 residuals_size = preference_size
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
@@ -114,8 +115,8 @@ def cycles_size(n_arms: int) -> tuple[float, float]:
 def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the arms in order of strength, and arcs for what contradicts the order.
 
-    An arc joins two arms of which the lower one beats the higher one with a probability of at least
-    0.8. It is darker where that is more certain, and thicker where the lower arm wins more duels.
+    An arc joins two arms of which the lower one beats the higher one with a probability above one
+    half. It is darker where that is more certain, and thicker where the lower arm wins more duels.
     The 40 most certain arcs are drawn. Strength is the mean of an arm's log odds against all
     others, by the three models of a pair; more than 45 arms are not named.
 
@@ -132,7 +133,7 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     arms = check.duels.arms
     order = np.argsort(-found.odds.mean(axis=1), kind="stable")
     sure = np.tril(found.p_better[np.ix_(order, order)], -1)  # the lower arm beats the higher one
-    against = np.argwhere(sure >= SHOWN_FROM)
+    against = np.argwhere(sure > SHOWN_FROM)
     certain = sure[tuple(against.T)]
     drawn = against[np.argsort(-certain, kind="stable")[:MOST_ARCS]]
     longest = max((lower - higher for lower, higher in drawn), default=1)
@@ -143,7 +144,7 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
         bow = Arc((0.02, middle), height / longest, height, theta1=-90, theta2=90)
         bow.set(
             color=style.STRONG,
-            alpha=float(0.25 + 0.75 * (sure[lower, higher] - SHOWN_FROM) / (1 - SHOWN_FROM)),
+            alpha=float(0.1 + 0.9 * (sure[lower, higher] - SHOWN_FROM) / (1 - SHOWN_FROM)),
             lw=float(np.clip(1.0 + 1.5 * odds, 1.0, 4.0)),
         )
         ax.add_patch(bow)
@@ -156,20 +157,21 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
             fontsize=8, color=style.INK,
         )  # fmt: skip
     n_pairs = len(arms) * (len(arms) - 1) // 2
-    ax.set_title(_against(len(against), len(drawn), n_pairs), fontsize=9, color=style.INK)
+    said = _against(len(against), int((certain >= SURE).sum()), n_pairs)
+    ax.set_title(said, fontsize=9, color=style.INK)
     ax.set_xlim(-0.35, 0.55)
     ax.set_ylim(len(arms) - 0.5, -0.5)
     ax.axis("off")
     return ax
 
 
-def _against(n: int, n_drawn: int, n_pairs: int) -> str:
+def _against(n: int, n_sure: int, n_pairs: int) -> str:
     """Return how many pairs contradict the order, the title of the arcs."""
     if not n:
-        return f"No pair of {n_pairs:,} clearly contradicts the order"
-    contradict = "pair contradicts" if n == 1 else "pairs contradict"
-    most = f" (the {n_drawn} clearest are drawn)" if n > n_drawn else ""
-    return f"{n:,} {contradict} the order, of {n_pairs:,}{most}"
+        return f"None of {n_pairs:,} pairs contradicts the order"
+    if not n_sure:
+        return f"{n:,} of {n_pairs:,} pairs may contradict the order, none for certain"
+    return f"{n:,} of {n_pairs:,} pairs may contradict the order, {n_sure:,} almost certainly"
 
 
 @style.figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")

@@ -257,8 +257,8 @@ def _arcs(check: "Check") -> Figure | None:
         size=cycles_size(check.duels.n_arms),
         alt="Arms in order of strength, with arcs for pairs that contradict the order",
         caption="Arms in order of strength, the strongest at the top. An arc joins two arms of "
-        "which the lower one beats the higher one with a probability of at least 0.8. Dark: more "
-        "certain; thick: the lower arm wins by more.",
+        "which the lower one probably beats the higher one. Dark: more certain (almost: with "
+        "a probability of 0.95); thick: the lower arm wins by more.",
     )
 
 

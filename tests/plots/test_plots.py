@@ -248,20 +248,20 @@ def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
         (round(arc.center[1] - arc.height / 2), round(arc.center[1] + arc.height / 2))
         for arc in ax.patches
     }
-    contradict = np.argwhere(found.ranking.p_better >= 0.8)
+    contradict = np.argwhere(found.ranking.p_better > 0.5)
     expected = {(place[higher], place[lower]) for lower, higher in contradict}
     expected = {pair for pair in expected if pair[0] < pair[1]}
-    assert drawn == expected and 0 < len(drawn) <= 40
-    assert ax.get_title().startswith(f"{len(drawn)} pair")
+    assert drawn <= expected and len(drawn) == min(len(expected), 40) > 0
+    assert ax.get_title().startswith(f"{len(expected)} of ")
     high, low = ax.get_ylim()
     assert high > n_arms - 1 and low < 0  # the strongest arm is at the top
 
 
 def test_no_arc_is_drawn_of_a_ranking():
-    found = check(bd.datasets.load("celebrities"), quick=True, draws=60)
+    found = check(bd.datasets.load("springall"), quick=True, draws=60)
     ax = plots.plot_cycles(found)
     assert not ax.patches
-    assert ax.get_title() == "No pair of 36 clearly contradicts the order"
+    assert ax.get_title() == "None of 36 pairs contradicts the order"
 
 
 def test_residuals_mark_the_pairs_that_surprise(rock):
