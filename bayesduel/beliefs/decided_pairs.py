@@ -63,13 +63,21 @@ def update(decided, belief, alpha, t):
 @compiled
 def survey(decided, belief, alpha, t):
     """Bring the decided pairs to time t by computing every bound."""
-    beats = bounds(belief, 2 * alpha * log(t))[0] > 0.5
-    decided.beats[:] = beats
-    decided.sure_wins[:] = beats.sum(axis=1)
-    decided.sure_losses[:] = beats.sum(axis=0)
-    decided.n_open[:] = (decided.watched & ~(beats | beats.T)).sum(axis=1)
-    if (decided.watched & beats).any():
-        decided.contradicted[0] = True
+    lower = bounds(belief, 2 * alpha * log(t))[0]
+    decided.sure_wins[:] = 0
+    decided.sure_losses[:] = 0
+    decided.n_open[:] = 0
+    # Numba compiles an assignment of arrays for seconds: its message of unequal shapes, above all.
+    for i in range(len(lower)):
+        for j in range(len(lower)):
+            beats = lower[i, j] > 0.5
+            decided.beats[i, j] = beats
+            decided.sure_wins[i] += beats
+            decided.sure_losses[j] += beats
+            if decided.watched[i, j] and beats:
+                decided.contradicted[0] = True
+            elif decided.watched[i, j] and not lower[j, i] > 0.5:
+                decided.n_open[i] += 1
     decided.seen[0] = belief.n_duels[0]
 
 

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.logistic_laplace import learn, refit
+from bayesduel.beliefs.logistic_laplace import learn, overwrite, refit
 from bayesduel.jit import compiled
 from bayesduel.system.settings import Settings
 
@@ -211,13 +211,14 @@ def new_row(belief, x):
     """Return a free row that holds `x`; a full window is folded into the prior first."""
     if belief.n_rows[0] == len(belief.rows):
         refit(belief)
-        belief.centre[:] = belief.mode
-        belief.stiffness[:] = belief.precision
+        overwrite(belief.centre, belief.mode)
+        for k in range(len(belief.mode)):
+            overwrite(belief.stiffness[k], belief.precision[k])
         belief.n_rows[0] = 0
         belief.row_of[:] = -1
     row = belief.n_rows[0]
     belief.n_rows[0] += 1
-    belief.rows[row] = x
+    overwrite(belief.rows[row], x)
     belief.tries[row] = 0
     belief.paid[row] = 0
     return row

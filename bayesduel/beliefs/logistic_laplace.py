@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["draw_preference", "learn", "refit", "sigmoid"]
+__all__ = ["draw_preference", "learn", "overwrite", "refit", "sigmoid"]
 
 
 @compiled
@@ -44,7 +44,9 @@ def learn(belief, x, success, weight=1.0):
             belief.precision[k, j] += bend * x[k] * x[j]
             belief.covariance[k, j] -= bend * side[k] * side[j] / (1 + bend * room)
     if belief.n_pulls[0] % 1000 == 0:  # what rounding has left in the updates goes
-        belief.covariance[:] = np.linalg.inv(belief.precision)
+        inverse = np.linalg.inv(belief.precision)
+        for k in range(n):
+            overwrite(belief.covariance[k], inverse[k])
 
 
 @compiled
@@ -58,9 +60,10 @@ def refit(belief):
         for k in range(belief.n_rows[0]):
             x, tries = belief.rows[k], belief.tries[k]
             p = sigmoid(x @ z)
-            gradient += (belief.paid[k] - tries * p) * x
+            excess = belief.paid[k] - tries * p
             bend = tries * p * (1 - p)
             for a in range(n):
+                gradient[a] += excess * x[a]
                 for b in range(n):
                     precision[a, b] += bend * x[a] * x[b]
         step = np.linalg.solve(precision, gradient)
@@ -74,9 +77,21 @@ def refit(belief):
         while log_posterior(belief, z + share * step) < value and share > 1e-9:
             share /= 2
         z = z + share * step
-    belief.mode[:] = z
-    belief.precision[:] = precision
-    belief.covariance[:] = np.linalg.inv(precision)
+    overwrite(belief.mode, z)
+    inverse = np.linalg.inv(precision)
+    for k in range(n):
+        overwrite(belief.precision[k], precision[k])
+        overwrite(belief.covariance[k], inverse[k])
+
+
+@compiled
+def overwrite(old, new):
+    """Write the numbers of one vector over those of another.
+
+    Numba compiles ``old[:] = new`` for seconds in each function: its message of unequal shapes.
+    """
+    for k in range(len(old)):
+        old[k] = new[k]
 
 
 @compiled

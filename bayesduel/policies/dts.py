@@ -66,15 +66,18 @@ def select(belief, memory, t, rng):
         candidates = wins == wins.max()
     elif candidates.sum() > 1:
         theta = sample(belief, rng)
-        wins = np.where(candidates, (theta > 0.5).sum(axis=1), -1)
+        wins = (theta > 0.5).sum(axis=1)
+        for i in np.flatnonzero(~candidates):
+            wins[i] = -1
         candidates = wins == wins.max()
         if memory.plus:
             candidates = cheapest(candidates, theta)
     champion = pick(candidates, rng)
 
     # Phase 2: the opponent with the largest sampled chance to win, where P is undecided.
-    undecided = ~decided.beats[:, champion]
-    theta_against = np.where(undecided, sample_against(belief, champion, rng), -1.0)
+    theta_against = sample_against(belief, champion, rng)
+    for i in np.flatnonzero(decided.beats[:, champion]):
+        theta_against[i] = -1.0
     return champion, pick(theta_against == theta_against.max(), rng)
 
 
@@ -129,10 +132,12 @@ def sampled_wins(sides, candidates, rng):
                 if uneven & 1:
                     wins[i if rng.random() < sides.chance[i, opponent] else opponent] += 1
                 uneven >>= 1
-    for j in np.flatnonzero(candidates):
+    for j in range(n_arms):
         for digit in range(digits.shape[1]):
             wins[j] += ((digits[j // BITS, digit] >> (j % BITS)) & 1) << digit
-    return np.where(candidates, wins, -1)
+        if not candidates[j]:
+            wins[j] = -1
+    return wins
 
 
 @compiled

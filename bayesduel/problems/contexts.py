@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.item_belief import ItemSet
-from bayesduel.beliefs.logistic_laplace import sigmoid
+from bayesduel.beliefs.logistic_laplace import overwrite, sigmoid
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem
 from bayesduel.system.arguments import check_one_of, numbers
@@ -47,15 +47,18 @@ def draw_contexts(contexts, attributes, utility, worth):
     if len(contexts.table) > 0:
         drawn = np.empty((m, n))
         for k in range(m):
-            drawn[k] = contexts.table[contexts.rng.integers(0, len(contexts.table))]
+            overwrite(drawn[k], contexts.table[contexts.rng.integers(0, len(contexts.table))])
     else:
         drawn = contexts.rng.standard_normal((m, n))
     if contexts.ball:
         for k in range(m):
-            drawn[k] *= contexts.rng.random() ** (1 / n) / sqrt(drawn[k] @ drawn[k])
-    attributes[:] = drawn
-    utility[:] = np.dot(drawn, contexts.preference)
-    worth[:] = utility - utility.max()
+            length = contexts.rng.random() ** (1 / n) / sqrt(drawn[k] @ drawn[k])
+            for a in range(n):
+                drawn[k, a] *= length
+    for k in range(m):
+        overwrite(attributes[k], drawn[k])
+    overwrite(utility, np.dot(drawn, contexts.preference))
+    overwrite(worth, utility - utility.max())
 
 
 @compiled

@@ -59,7 +59,10 @@ def width(inverse, z):
 def add_difference(inverse, z, weight):
     """Add `weight` z z' to V, by its `inverse`."""
     side = inverse @ z
-    inverse -= np.outer(side, side) * (weight / (1 + weight * (z @ side)))
+    factor = weight / (1 + weight * (z @ side))
+    for k in range(len(side)):
+        for j in range(len(side)):
+            inverse[k, j] -= side[k] * side[j] * factor
 
 
 @compiled

@@ -35,7 +35,7 @@ from bayesduel.beliefs.item_belief import (
     finite_only,
     record_weighted,
 )
-from bayesduel.beliefs.logistic_laplace import sigmoid
+from bayesduel.beliefs.logistic_laplace import overwrite, sigmoid
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.design_matrix import add_difference, best_pair, width
 from bayesduel.policies.policy import ItemDuelPolicy
@@ -74,7 +74,7 @@ def select(belief, memory, t, rng):
         i, j, widest = best_pair(belief, among, utility, inverse, 0.0, level)
         if widest > level:
             memory.noted[0], memory.noted[1] = k, belief.successes[i]
-            memory.z[:] = belief.attributes[i] - belief.attributes[j]
+            overwrite(memory.z, belief.attributes[i] - belief.attributes[j])
             memory.weight[0] = (level / width(inverse, memory.z)) ** 2
             add_difference(inverse, memory.z, memory.weight[0])
             return i, j
@@ -86,7 +86,7 @@ def select(belief, memory, t, rng):
             if among[i]:
                 most = max(most, utility[i])
         among &= utility >= most - level * beta
-    i, j, _ = best_pair(belief, among, utility, inverse, beta)
+    i, j, _ = best_pair(belief, among, utility, inverse, beta, 0.0)
     return i, j
 
 
