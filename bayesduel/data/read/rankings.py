@@ -214,7 +214,8 @@ def read_rankings(
                 places[first], said.faults[first], len(said.faults) - 1, skipped=on_bad == "error"
             )
         kept = _texts(source, keep)
-        unread = tuple(name for name in there if name not in {*found.values(), *keep})
+        used = {*found.values(), *keep, *source.taken}
+        unread = tuple(name for name in there if name not in used)
         guessed = tuple(
             role
             for role, column in found.items()

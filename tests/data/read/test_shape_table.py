@@ -412,7 +412,7 @@ KINDS_OF_RANKS = ["letters", "ordinals", "text left over", "names and places", "
 @pytest.mark.parametrize("kind", KINDS_OF_RANKS, ids=str)
 @pytest.mark.parametrize("judges", [1, 3])
 @pytest.mark.parametrize("n_arms", [3, 5])
-def test_tables_of_ranks_are_rankings(tmp_path, way, kind, judges, n_arms):
+def test_tables_of_ranks_are_rankings(tmp_path, way, capsys, kind, judges, n_arms):
     """What people call a table of ranks is read as its rankings, with the judge."""
     arms = ["sys b", "baseline", "Ünal", "gpt-x", "k2"][:n_arms]
     table, right = table_of_ranks(kind, arms, judges, seed=n_arms)
@@ -427,6 +427,8 @@ def test_tables_of_ranks_are_rankings(tmp_path, way, kind, judges, n_arms):
     # the last two of an order are told apart as a set of one each
     assert ranked(log) == Counter(tuple(frozenset([arm]) for arm in order) for order in right)
     assert len(log.votes.judges) == (judges if judges > 1 else 0)
+    if isinstance(kind, tuple):  # the item is a part of the name of a ranking
+        assert "not used" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_RANKS[9:], ids=str)
