@@ -18,6 +18,7 @@ from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.psis import Quality
 from bayesduel.inference.sample import approximation_of, sample
@@ -52,7 +53,7 @@ __all__ = [
     "uncertified",
 ]
 
-Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
+Method = Literal["auto", "laplace", "nuts", "pymc", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)
@@ -62,6 +63,9 @@ NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
 QUICKER = "Quicker: a model of fewer terms, such as BradleyTerry(), or fewer draws."
 DRAWS = 4000
 FEWEST = 256  # draws made by default, at least
+WORK = 1_000_000  # draws times coefficients of NUTS made by default: seconds to half a minute
+FEWEST_OF_NUTS = 300  # of them; of llmfao's 8,143 coefficients they are worth 400 of each score
+CHAINS = ("nuts", "pymc")  # methods by chains of NUTS
 NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
 NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
@@ -295,9 +299,10 @@ def sampled(
         check_flag(log_likelihood, "log_likelihood")
     _check(duels, asked, method, DRAWS if draws is None else draws, chains, seed)
     sparse = takes_sparse(asked, duels, method)
+    fewer = draws is None  # where many cost much
     if draws is None:
-        fewer = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
-        draws = fewer if sparse else DRAWS  # of very many arms
+        few = int(np.clip(NUMBERS // max(len(duels.arms), 1) // 4 * 4, FEWEST, DRAWS))
+        draws = few if sparse else DRAWS  # of very many arms
     else:
         check_draws(draws, len(duels.arms))
     if isinstance(duels, Duels) and _ranks_arms(asked):
@@ -314,7 +319,11 @@ def sampled(
             drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, **options)
         else:
             _check_dense(model, len(duels.arms))
-            drawn, used, reason = _sample(model, cells, method, layout, seed, near, **options)
+            drawn, used, reason = _sample(
+                model, cells, method, layout, seed, near, fewer=fewer, **options
+            )
+    made = len(next(iter(drawn.posterior.values()))) // chains
+    layout = (chains, made)
     return Sampled(model, asked, reasons, cells, layout, drawn, used, reason)
 
 
@@ -397,13 +406,15 @@ def _sample(
     layout: tuple[int, int],
     seed: int,
     near: Arrays | None,
+    *,
+    fewer: bool,
     **options: Any,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason, near_by = layout, "asked for", None
     notice = ""  # of NUTS that nobody asked for
     rng = np.random.default_rng(seed)
-    if model.why_not("laplace") and method != "nuts":
+    if model.why_not("laplace") and method not in CHAINS:
         if method == "laplace":
             raise ValueError(
                 f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace': "
@@ -412,9 +423,9 @@ def _sample(
         _check_nuts(model, len(cells))
         method, reason = "nuts", model.why_not("laplace")
         notice = f"The quick method does not serve this model: {reason}. {QUICKER}"
-    if method != "nuts":
+    if method not in CHAINS:
         try:
-            approximation = approximation_of(model, cells, near)
+            approximation = approximation_of(model, cells, near, weighed=method == "auto")
             drawn = sample(approximation, chains * per_chain, rng, **options)
         except FloatingPointError as error:
             if method == "laplace":
@@ -435,7 +446,7 @@ def _sample(
             notice = f"{reason}. Quicker: method='laplace', not certified, or fewer draws."
     try:
         options["notice"] = notice
-        drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
+        drawn = _by_nuts(model, cells, method, layout, seed, fewer=fewer, **options)
     except ValueError as error:
         if near_by is None:
             raise
@@ -443,7 +454,37 @@ def _sample(
         return near_by, "laplace", f"{short}; NUTS failed: {error}"
     if not drawn.certificate.holds:
         reason += f"; {uncertified('the draws of NUTS', drawn.certificate)}"
-    return drawn, "nuts", reason
+    return drawn, "pymc" if method == "pymc" else "nuts", reason
+
+
+def _by_nuts(
+    model: Model,
+    cells: Any,
+    method: Method,
+    layout: tuple[int, int],
+    seed: int,
+    *,
+    fewer: bool,
+    **options: Any,
+) -> PosteriorDraws:
+    """Sample by NUTS: on the density of a linear predictor, else on the ``pm.Model``.
+
+    fewer: whether a model of many coefficients may have fewer draws.
+    """
+    chains, draws = layout
+    if method == "pymc" or model.why_not("laplace"):
+        return sample_nuts(model, cells, draws=draws, chains=chains, seed=seed, **options)
+    from bayesduel.inference.hamiltonian import sample_hamiltonian
+
+    density = linear_predictor(model, cells)
+    if fewer:
+        total = np.clip(WORK // density.size, FEWEST_OF_NUTS, DRAWS)
+        draws = -(-int(total) // chains)
+    settings = {"draws": draws, "chains": chains, "seed": seed, **options}
+    try:
+        return sample_hamiltonian(density, cells, **settings)
+    except FloatingPointError:  # nothing to start from, as where data and prior leave a direction
+        return sample_nuts(model, cells, **settings)
 
 
 def uncertified(draws: str, certificate: Quality, instead: str = "") -> str:

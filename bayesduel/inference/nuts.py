@@ -22,7 +22,16 @@ from bayesduel.text import count, join
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["INNER", "STATISTICS", "ChainCertificate", "completed", "sample_nuts", "well_informed"]
+__all__ = [
+    "INNER",
+    "STATISTICS",
+    "ChainCertificate",
+    "completed",
+    "run_chains",
+    "sample_nuts",
+    "statistics_of",
+    "well_informed",
+]
 
 SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
 KEPT = 8  # compiled models kept for reuse
@@ -85,14 +94,19 @@ def sample_nuts(
         for name, v in tree["posterior"].data_vars.items()
         if not str(name).endswith(INNER)
     }
-    stats = {
+    stats = statistics_of(tree)
+    return completed(
+        model, cells, found, stats, chains=chains, seed=seed, log_likelihood=log_likelihood
+    )
+
+
+def statistics_of(tree: "xr.DataTree") -> dict[str, np.ndarray]:
+    """Return the statistics of nutpie's draws by our names, chain after chain."""
+    return {
         ("lp" if name == "logp" else name): tree["sample_stats"][name].to_numpy().reshape(-1)
         for name in STATISTICS
         if name in tree["sample_stats"]
     }
-    return completed(
-        model, cells, found, stats, chains=chains, seed=seed, log_likelihood=log_likelihood
-    )
 
 
 def completed(
@@ -180,22 +194,37 @@ def sample(
     As many draws again, at least 600, are used to tune. The parameterisation of a learned scale
     follows the data (:func:`well_informed`). `progress` and `notice` are as in `sample_nuts`.
     """
-    import nutpie
-
-    with (
-        warnings.catch_warnings(action="ignore"),  # numba's notes on random ops it never runs
-        _shown(model, progress, notice) as report,
-    ):
-        return nutpie.sample(
+    accept = SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9
+    with warnings.catch_warnings(action="ignore"):  # numba's notes on random ops it never runs
+        return run_chains(
+            model,
             _compiled(model, cells),
             draws=draws,
             tune=max(600, draws),
             chains=chains,
             seed=seed,
-            progress_bar=False,
-            progress_callback=report,
-            target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
+            progress=progress,
+            notice=notice,
+            target_accept=accept,
         )
+
+
+def run_chains(
+    model: Any,
+    compiled: Any,
+    *,
+    progress: Progress = None,
+    notice: str = "",
+    **settings: Any,
+) -> "xr.DataTree":
+    """Return nutpie's tree of a compiled density of a model, with these settings of nutpie's.
+
+    `progress` and `notice` are as in `sample_nuts`.
+    """
+    import nutpie
+
+    with _shown(model, progress, notice) as report:
+        return nutpie.sample(compiled, progress_bar=False, progress_callback=report, **settings)
 
 
 def _seconds(chains: Any) -> tuple[float, float] | None:

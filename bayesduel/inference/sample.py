@@ -39,17 +39,21 @@ MOST = 8  # times as many draws as asked for, at most, where these are worth too
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
+WEIGHED = 1000  # coefficients up to which importance weights say something of a normal mixture
 MOST_SCALES = 12  # learned numbers that are integrated on nodes
 
 
-def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation:
+def approximation_of(
+    model: Any, cells: Any, near: Near = None, *, weighed: bool = False
+) -> Approximation:
     """Return the approximation of a model's posterior that its declaration asks for.
 
     Exact where the posterior is conjugate. One learned scale at most and independent coefficients:
     a normal distribution at each node of a grid, skewed where the log is thin. Up to `MOST_SCALES`,
     or groups of coefficients: normal distributions with averaged curvatures at nodes.
 
-    Raises FloatingPointError if the posterior has no mode, or more scales.
+    Raises FloatingPointError if the posterior has no mode, or more scales; with `weighed` also if
+    it has so many coefficients that nothing certifies its draws.
     """
     if not model.why_not("conjugate"):
         return ConjugatePairs(model, cells)
@@ -60,6 +64,10 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
         raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
         return LaplaceApproximation.of(density, cells, near)
+    if weighed and density.size > WEIGHED and model.response.score_link != "logit":
+        raise FloatingPointError(
+            f"{density.size:,} coefficients are too many to certify, more than {WEIGHED:,}"
+        )
     from bayesduel.inference.latent_gaussian import LatentGaussian  # with SciPy's sparse solvers
 
     return LatentGaussian.of(density, cells, near)

@@ -1,0 +1,596 @@
+"""NUTS on the density of a linear predictor, in coordinates that are near standard normal.
+
+The density and its gradient are those of :class:`LinearPredictor`, so that any response with any
+terms is sampled and nothing is compiled. Given the scales, a coefficient with information w and
+prior precision t(scales) is ``(w x + t mean) / (w + t) + u / sqrt(w + t)``: where the data say much
+it is centred, where they say little it is not, and in between it is in between. Coefficients that
+many votes share (scores, effects with few levels) are decorrelated by a dense factor besides.
+nutpie samples u and the logarithms of the scales.
+
+Information and a first point come from a few steps of Newton's method by conjugate gradients, and
+scales from steps of expectation maximisation with variances of single coefficients. They are rough:
+scales of thin data come out too low. A short chain follows, whose averages shape the coordinates of
+the chains that count. The draws are of the model's own density whatever the coordinates are.
+
+References
+----------
+Hoffman & Gelman, "The No-U-Turn sampler", JMLR 2014. Papaspiliopoulos, Roberts & Sköld, "A general
+framework for the parametrization of hierarchical models", Statistical Science 2007 (between centred
+and not centred). Deviation: the slope of the density in the scales of correlated priors is by
+central differences. The force of a leapfrog step may be any function of the place: the draws are
+exact as long as the density is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
+
+from bayesduel.inference.arrow import layout_of
+from bayesduel.inference.conditional_mode import ascent, named_parameters
+from bayesduel.inference.design import ScoreDesign, centre
+from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.gaussian_prior import Piece, Prior
+from bayesduel.inference.linear_predictor import LinearPredictor
+from bayesduel.inference.nuts import completed, run_chains, statistics_of
+from bayesduel.models.response import Derivatives
+from bayesduel.system.arguments import Progress
+
+__all__ = ["Start", "StandardCoordinates", "sample_hamiltonian", "start_of"]
+
+DENSE = 1000  # coefficients up to which all are decorrelated: two products take 0.4 ms
+SWEEPS = 6  # of Newton's method and expectation maximisation; more move llmfao's scales by < 2 %
+RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative
+HALVINGS = 20  # of a Newton step that does not climb, at most
+STEP = 1e-4  # of central differences in the logarithms of scales: errors near 1e-8
+JITTER = 0.2  # deviation of the logarithms of scales where chains start
+FLAT = 1e-9  # information of a coefficient that data and prior leave alone
+PILOT = (80, 40)  # draws to tune, and to learn from, of a chain in rough coordinates
+TUNE = 60  # draws to tune in the better ones
+
+
+class Start(NamedTuple):
+    """A rough mode, and what the data say about each coefficient there."""
+
+    x: np.ndarray  # (size,)
+    phi: np.ndarray  # logarithms of the scales, (q,)
+    votes: np.ndarray  # minus the curvature of each cell, (cells,)
+    information: np.ndarray  # of each coefficient alone, (size,)
+
+
+class _Shape(NamedTuple):
+    """Where coefficients with independent priors lie at one value of the scales."""
+
+    precision: np.ndarray  # of the data and the prior, (size,)
+    tight: np.ndarray  # of the prior, (size,)
+    middle: np.ndarray  # where u = 0 lies, (size,)
+    deviation: np.ndarray  # what u = 1 is, (size,)
+
+
+@dataclass(frozen=True, eq=False)
+class StandardCoordinates:
+    """The density of a linear predictor in coordinates y = (phi, v), (q + size,)."""
+
+    density: LinearPredictor
+    start: Start
+
+    @cached_property
+    def n_scales(self) -> int:
+        """Number of learned scales."""
+        return len(self.start.phi)
+
+    # -- priors ----------------------------------------------------------------------------
+
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        """Prior mean of each coefficient, (size,)."""
+        return self._prior.mean
+
+    @cached_property
+    def _prior(self) -> Prior:
+        """The prior at the first scales."""
+        return self.density.prior(self.start.phi)
+
+    @cached_property
+    def _exponents(self) -> np.ndarray:
+        """How the logarithm of each prior precision moves with those of the scales, (size, q)."""
+        phi = self.start.phi
+        here = np.log(_diagonal(self._prior, FLAT))
+        ahead = [np.log(_diagonal(self.density.prior(phi + one), FLAT)) for one in np.eye(len(phi))]
+        return np.stack([one - here for one in ahead], axis=1) if ahead else here[:, None][:, :0]
+
+    @cached_property
+    def _correlated(self) -> tuple[int, ...]:
+        """Which pieces of the prior are no powers of the scales times a constant."""
+        probe = self.start.phi + np.linspace(-0.7, 0.9, self.n_scales)
+        prior = self.density.prior(probe)
+        powers = np.log(_diagonal(self._prior, FLAT)) + self._exponents @ (probe - self.start.phi)
+        found = []
+        for k, piece in enumerate(prior.pieces):
+            same = np.allclose(np.log(piece.tight), powers[piece.here], atol=1e-9)
+            if piece.inverse is not None or not same:
+                found.append(k)
+        return tuple(found)
+
+    @cached_property
+    def _moving(self) -> list[int]:
+        """Which scales those pieces move with."""
+        before = [self._prior.pieces[k].dense() for k in self._correlated]
+        found = []
+        for k, one in enumerate(np.eye(self.n_scales)):
+            ahead = self.density.prior(self.start.phi + one).pieces
+            after = [ahead[k].dense() for k in self._correlated]
+            if not all(map(np.array_equal, before, after)):
+                found.append(k)
+        return found
+
+    @cached_property
+    def _alone(self) -> np.ndarray:
+        """Which coefficients have independent priors that are powers of the scales, (size,)."""
+        found = np.ones(self.density.size, dtype=bool)
+        for k in self._correlated:
+            found[self._prior.pieces[k].here] = False
+        return found
+
+    @cached_property
+    def _proper(self) -> np.ndarray:
+        """Which of those have a prior that is not flat, (size,)."""
+        return self._alone & (_diagonal(self._prior, 0.0) > 0)
+
+    @cached_property
+    def _powers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The constants of prior precisions (size,), the kinds of exponents, and each one's kind."""
+        exponents = np.where(self._proper[:, None], self._exponents, 0.0)
+        kinds, kind = np.unique(exponents.round(9), axis=0, return_inverse=True)
+        tight = _diagonal(self._prior, 0.0) * np.exp(-exponents @ self.start.phi)
+        return np.where(self._proper, tight, 0.0), kinds, kind.ravel()
+
+    def _shape(self, phi: np.ndarray) -> _Shape:
+        """Return where coefficients with independent priors lie."""
+        constant, kinds, kind = self._powers
+        tight = constant * np.exp(kinds @ phi)[kind]
+        information = self.start.information
+        precision = information + tight
+        middle = (information * self.start.x + tight * self._mean) / precision
+        return _Shape(precision, tight, middle, precision**-0.5)
+
+    # -- decorrelation ---------------------------------------------------------------------
+
+    @cached_property
+    def _turned(self) -> np.ndarray:
+        """Which coefficients are decorrelated, (p,)."""
+        if self.density.size <= DENSE:
+            return np.arange(self.density.size)
+        return layout_of(self.density).border
+
+    @cached_property
+    def _turn(self) -> np.ndarray:
+        """What turns standard coordinates into scaled ones of these, (p, p), upper triangular.
+
+        Single precision: a smooth map of coordinates need not be an exact one.
+        """
+        density, start, place = self.density, self.start, self._turned
+        found = density.derivatives(start.x, start.phi)
+        if len(place) == density.size:
+            bent = density.bent(found._replace(bend=-start.votes))
+            whole = bent + self._prior.precision
+        else:
+            layout = layout_of(density)
+            wide = _variances(layout, self._prior)
+            weight = start.votes / (1 + start.votes * wide)
+            whole = layout.corner(found._replace(bend=-weight)) + layout.priors(self._prior)[0]
+        scale = self._scale(place)
+        factor = ascent(scale.T @ whole @ scale)[0]
+        return np.linalg.inv(factor).T.astype(np.float32)
+
+    def _scale(self, place: np.ndarray) -> np.ndarray:
+        """Return how coefficients at `place` move with their scaled coordinates, (p, p)."""
+        found = np.diag(self._shape(self.start.phi).deviation[place])
+        at = np.full(self.density.size, -1)
+        at[place] = np.arange(len(place))
+        for k in self._correlated:
+            piece = self._prior.pieces[k]
+            inverse = np.linalg.inv(_roots(piece, self.start.information[piece.here]))
+            rest, n, _ = inverse.shape
+            here = at[piece.here].reshape(n, rest)
+            for column, block in zip(here.T, inverse, strict=True):
+                found[np.ix_(column, column)] = block.T
+        return found
+
+    # -- the density -----------------------------------------------------------------------
+
+    def place(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients (size,) and the logarithms of scales (q,) at `y`."""
+        phi = y[: self.n_scales]
+        u = self._scaled(y)
+        shape = self._shape(phi)
+        x = shape.middle + shape.deviation * u
+        if self._correlated:
+            self._lay(x, u, self.density.prior(phi))
+        return x, phi
+
+    def _scaled(self, y: np.ndarray) -> np.ndarray:
+        """Return the scaled coordinates u of the coefficients, (size,)."""
+        u = y[self.n_scales :].copy()
+        turned = self._turned
+        u[turned] = self._turn @ u[turned].astype(np.float32)
+        return u
+
+    def _lay(self, x: np.ndarray, u: np.ndarray, prior: Prior) -> float:
+        """Write the coefficients with correlated priors to `x`; return the log Jacobian."""
+        total = 0.0
+        for k in self._correlated:
+            piece = prior.pieces[k]
+            root = _roots(piece, self.start.information[piece.here])
+            right = _right(piece, prior.mean, self.start)
+            x[piece.here] = _back(root, _forward(root, right) + _by_column(piece, u[piece.here]))
+            total -= float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
+        return total
+
+    def value_and_gradient(self, y: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log density at `y` and its gradient, (q + size,)."""
+        density, q = self.density, self.n_scales
+        phi, u = y[:q], self._scaled(y)
+        shape = self._shape(phi)
+        x = shape.middle + shape.deviation * u
+        prior, value = None, 0.0
+        if self._correlated:
+            prior = density.prior(phi)
+            value += self._lay(x, u, prior)
+        found = density.derivatives(x, phi)
+        cells = found.value
+        if cells is None:
+            cells = density.likelihood(x[None], phi[None], density.eta(x)[None])
+        away = x - self._mean
+        pull = shape.tight * away
+        proper, alone = self._proper, self._alone
+        value += float(cells.sum()) - 0.5 * float(away @ pull)
+        value += 0.5 * float(np.log(shape.tight[proper]).sum())
+        value += float(np.log(shape.deviation[alone]).sum())
+        gradient = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)]) - pull
+        by_u = shape.deviation * gradient
+        if prior is not None:
+            value += self._correlated_prior(x, prior, gradient)
+            self._pull_back(prior, gradient, by_u)
+        by_u[self._turned] = self._turn.T @ by_u[self._turned].astype(np.float32)
+        log_hyper, by_hyper = self._of_scales(x, phi)
+        by_phi = by_hyper + self._by_scales(x, u, gradient, shape)
+        if prior is not None:
+            by_phi += self._by_correlated(x, u, phi, gradient)
+        return value + log_hyper, np.concatenate([by_phi, by_u])
+
+    def _by_scales(
+        self, x: np.ndarray, u: np.ndarray, gradient: np.ndarray, shape: _Shape
+    ) -> np.ndarray:
+        """Return the slope in the scales, (q,), through coefficients with independent priors."""
+        _, kinds, kind = self._powers
+        moved = gradient * (self._mean - shape.middle - 0.5 * shape.deviation * u) - 0.5
+        each = shape.tight * (moved / shape.precision - 0.5 * (x - self._mean) ** 2) + 0.5
+        return np.bincount(kind, each, len(kinds)) @ kinds
+
+    def _of_scales(self, x: np.ndarray, phi: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log prior of the scales, and its slope with that of cells in them, (q,)."""
+        density, q = self.density, self.n_scales
+        if not q:
+            return 0.0, np.zeros(0)
+        away = STEP * np.eye(q)
+        at = np.concatenate([phi[None], phi + away, phi - away])
+        value = density.log_hyper(at)
+        slope = (value[1 : q + 1] - value[q + 1 :]) / (2 * STEP)
+        for k in np.flatnonzero(self._responding):
+            both = at[[1 + k, 1 + q + k]]
+            eta = np.repeat(density.eta(x)[None], 2, axis=0)
+            cells = density.likelihood(np.repeat(x[None], 2, axis=0), both, eta)
+            slope[k] += float((cells[0] - cells[1]).sum()) / (2 * STEP)
+        return float(value[0]), slope
+
+    @cached_property
+    def _responding(self) -> np.ndarray:
+        """Which scales are of the response, (q,)."""
+        own = list(self.density.response.scales(flat=self.density.model.terms.flat))
+        names = [n for n, length in self.density.hypers.items() for _ in range(length or 1)]
+        return np.isin(names, own)
+
+    def _correlated_prior(self, x: np.ndarray, prior: Prior, gradient: np.ndarray) -> float:
+        """Return the log density of coefficients with correlated priors; add its slope."""
+        total = 0.0
+        for k in self._correlated:
+            piece = prior.pieces[k]
+            away = x[piece.here] - prior.mean[piece.here]
+            pulled = piece.times(away)
+            gradient[piece.here] -= pulled
+            total += _half_log_det(piece) - 0.5 * float(away @ pulled)
+        return total
+
+    def _pull_back(self, prior: Prior, gradient: np.ndarray, by_u: np.ndarray) -> None:
+        """Write the gradient in u of coefficients with correlated priors."""
+        for k in self._correlated:
+            piece = prior.pieces[k]
+            root = _roots(piece, self.start.information[piece.here])
+            turned = _forward(root, _by_column(piece, gradient[piece.here]))
+            by_u[piece.here] = _by_row(piece, turned)
+
+    def _by_correlated(
+        self, x: np.ndarray, u: np.ndarray, phi: np.ndarray, gradient: np.ndarray
+    ) -> np.ndarray:
+        """Return the slope in the scales, (q,), through coefficients with correlated priors."""
+        found = np.zeros(self.n_scales)
+        none = np.zeros_like(x)
+        away = STEP * np.eye(self.n_scales)
+        for k in self._moving:
+            for sign in (1.0, -1.0):
+                prior = self.density.prior(phi + sign * away[k])
+                moved = x.copy()
+                value = self._lay(moved, u, prior)
+                value += self._correlated_prior(x, prior, none)
+                found[k] += sign * (value + float(gradient @ (moved - x)))
+        return found / (2 * STEP)
+
+
+def sample_hamiltonian(
+    density: LinearPredictor,
+    cells: Any,
+    *,
+    draws: int,
+    chains: int,
+    seed: int,
+    log_likelihood: bool = False,
+    progress: Progress = None,
+    notice: str = "",
+) -> PosteriorDraws:
+    """Return `draws` draws of each of `chains` chains, chain after chain.
+
+    log_likelihood, progress, notice: as for :func:`bayesduel.inference.nuts.sample_nuts`.
+
+    Raises FloatingPointError if there is no curvature to start from.
+    """
+    rough = StandardCoordinates(density, start_of(density))
+    tree = _chains(rough, "", None, draws=PILOT[1], tune=PILOT[0], chains=1, seed=seed)
+    better = StandardCoordinates(density, _learned(density, *_numbers(tree)))
+    tree = _chains(better, notice, progress, draws=draws, tune=TUNE, chains=chains, seed=seed)
+    x, phi = _numbers(tree)
+    return completed(
+        density.model,
+        cells,
+        named_parameters(density, x, phi),
+        statistics_of(tree),
+        chains=chains,
+        seed=seed,
+        log_likelihood=log_likelihood,
+    )
+
+
+def _chains(
+    coordinates: StandardCoordinates, notice: str, progress: Progress, **settings: Any
+) -> Any:
+    """Return nutpie's tree of chains in these coordinates: ``x`` and ``phi`` of each draw."""
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    density, q = coordinates.density, coordinates.n_scales
+    size = q + density.size
+
+    def make_density() -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+        def at(y: np.ndarray) -> tuple[float, np.ndarray]:
+            with np.errstate(all="ignore"):
+                try:
+                    return coordinates.value_and_gradient(np.asarray(y))
+                except np.linalg.LinAlgError:  # scales that are infinite to the computer
+                    return -np.inf, np.zeros(size)
+
+        return at
+
+    def make_expansion(*_: Any) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+        def at(y: np.ndarray) -> dict[str, np.ndarray]:
+            x, phi = coordinates.place(np.asarray(y))
+            return {"x": x, "phi": phi.copy()}
+
+        return at
+
+    def begin(seed: Any) -> np.ndarray:
+        y = np.random.default_rng(seed).standard_normal(size)
+        y[:q] = coordinates.start.phi + JITTER * y[:q]
+        return y
+
+    compiled = from_pyfunc(
+        size,
+        make_density,
+        make_expansion,
+        [np.dtype(float), np.dtype(float)],
+        [(density.size,), (q,)],
+        ["x", "phi"],
+        make_initial_point_fn=begin,
+    )
+    return run_chains(
+        density.model,
+        compiled,
+        notice=notice,
+        progress=progress,
+        save_warmup=False,
+        cores=1,  # Python runs in one thread at a time; several would wait for one another
+        **settings,
+    )
+
+
+def _numbers(tree: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coefficients (draws, size) and logarithms of scales (draws, q) of all chains."""
+    x, phi = (tree["posterior"][name].to_numpy() for name in ("x", "phi"))
+    return x.reshape(-1, x.shape[-1]), phi.reshape(-1, phi.shape[-1])
+
+
+def _learned(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> Start:
+    """Return what draws (n, size) and (n, q) say about each coefficient, on average."""
+    squared = _squared(density)
+    votes = np.zeros(density.n_cells)
+    own = np.zeros(len(density.own))
+    slope = np.zeros(density.size)
+    for one, scales in zip(x, phi, strict=True):
+        found = density.derivatives(one, scales)
+        here, here_own = _curvatures(density, found)
+        alone = np.concatenate([squared.T @ here, here_own])
+        votes += here / len(x)
+        own += here_own / len(x)
+        pulled = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
+        slope += (alone * one + pulled) / len(x)
+    information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
+    return Start(slope / information, phi.mean(axis=0), votes, information)
+
+
+def _curvatures(density: LinearPredictor, found: Derivatives) -> tuple[np.ndarray, np.ndarray]:
+    """Return minus the curvature in cells (cells,) and own numbers, 0 where it is negative."""
+    own = np.diagonal(found.second)[: len(density.own)]
+    return np.maximum(-found.bend, 0.0), np.maximum(-own, 0.0)
+
+
+def start_of(density: LinearPredictor) -> Start:
+    """Return a rough mode: Newton's method by conjugate gradients, scales by their moments.
+
+    Raises FloatingPointError if nothing finite is found.
+    """
+    x = np.zeros(density.size)
+    phi = np.zeros(sum(length or 1 for length in density.hypers.values()))
+    squared = _squared(density)
+    for k in range(SWEEPS):
+        prior = density.prior(phi)
+        found = density.derivatives(x, phi)
+        votes, own = _curvatures(density, found)
+        information = np.maximum(np.concatenate([squared.T @ votes, own]), FLAT)
+        x = _climbed(density, found._replace(bend=-votes), prior, information, x, phi)
+        if k:
+            phi = _fitted_scales(density, x, information, prior, phi)
+    if not (np.isfinite(x).all() and np.isfinite(phi).all()):
+        raise FloatingPointError("the posterior has no finite mode to start from")
+    return Start(x, phi, votes, information)
+
+
+def _squared(density: LinearPredictor) -> sparse.csr_array:
+    """Return the squares of the design, (cells, coefficients of terms)."""
+    design = density.design
+    if not isinstance(design, ScoreDesign):
+        return sparse.csr_array(sparse.csr_array(design.jacobian) ** 2)
+    free = design.scores.jacobian @ sparse.csr_array(centre(np.eye(design.n_arms - 1)).T)
+    return sparse.csr_array(sparse.hstack([free, design.beside.jacobian])).power(2).tocsr()
+
+
+def _climbed(
+    density: LinearPredictor,
+    found: Derivatives,
+    prior: Prior,
+    information: np.ndarray,
+    x: np.ndarray,
+    phi: np.ndarray,
+) -> np.ndarray:
+    """Return x after a step of Newton's method, halved until the density is not lower."""
+    cut = density.size - len(density.own)
+    apart = information + _diagonal(prior, 0.0)
+
+    def times(step: np.ndarray) -> np.ndarray:
+        eta = density.reach(step[None])[0]
+        pulled = density.design.pull(-found.bend * eta - found.cross @ step[cut:])
+        own = -(found.cross.T @ eta) - found.second @ step[cut:]
+        return np.concatenate([pulled, own[: density.size - cut]]) + prior.pull(step + prior.mean)
+
+    shape = (density.size, density.size)
+    whole = LinearOperator(shape, times, dtype=float)
+    nearly = LinearOperator(shape, lambda step: step / apart, dtype=float)
+    step = cg(whole, density.gradient(found, prior, x), rtol=RESIDUAL, M=nearly, maxiter=200)[0]
+    before = density.value(x, phi)
+    for _ in range(HALVINGS):
+        if density.value(x + step, phi) >= before:
+            return x + step
+        step = step / 2
+    return x
+
+
+def _fitted_scales(
+    density: LinearPredictor,
+    x: np.ndarray,
+    information: np.ndarray,
+    prior: Prior,
+    phi: np.ndarray,
+) -> np.ndarray:
+    """Return the scales with the highest expected density, given coefficients about `x`."""
+    if not len(phi):
+        return phi
+    variance = 1 / (information + _diagonal(prior, 0.0))
+
+    def fall(phi: np.ndarray) -> float:
+        ahead = density.prior(phi)
+        value = density.value(x, phi)
+        for piece in ahead.pieces:
+            value -= 0.5 * float(_diagonal_of(piece) @ variance[piece.here])
+        return -value
+
+    return np.asarray(minimize(fall, phi, method="BFGS", options={"gtol": 0.05}).x)
+
+
+def _diagonal(prior: Prior, flat: float) -> np.ndarray:
+    """Return the prior precision of each coefficient given all others, `flat` where it has none."""
+    found = np.full(len(prior.mean), flat)
+    for piece in prior.pieces:
+        found[piece.here] = _diagonal_of(piece)
+    return found
+
+
+def _diagonal_of(piece: Piece) -> np.ndarray:
+    """Return the diagonal of the precision of a piece, (size,)."""
+    if piece.inverse is None:
+        return piece.tight
+    rest = len(piece.tight) // len(piece.inverse)
+    return piece.tight * np.repeat(piece.inverse.diagonal(), rest)
+
+
+def _half_log_det(piece: Piece) -> float:
+    """Return half the log determinant of the precision of a piece."""
+    total = 0.5 * float(np.log(piece.tight).sum())
+    if piece.inverse is not None:
+        rest = len(piece.tight) // len(piece.inverse)
+        total += 0.5 * rest * float(np.linalg.slogdet(piece.inverse)[1])
+    return total
+
+
+def _roots(piece: Piece, information: np.ndarray) -> np.ndarray:
+    """Return lower factors of precisions along the first axis of a piece, (rest, n, n)."""
+    inverse = np.ones((1, 1)) if piece.inverse is None else piece.inverse
+    n = len(inverse)
+    root = np.sqrt(piece.tight).reshape(n, -1).T
+    whole = root[:, :, None] * inverse * root[:, None, :]
+    whole[:, np.arange(n), np.arange(n)] += information.reshape(n, -1).T
+    return np.linalg.cholesky(whole)
+
+
+def _right(piece: Piece, mean: np.ndarray, start: Start) -> np.ndarray:
+    """Return information times place, of the data and of the prior, (rest, n)."""
+    here = piece.here
+    return _by_column(piece, start.information[here] * start.x[here] + piece.times(mean[here]))
+
+
+def _by_column(piece: Piece, values: np.ndarray) -> np.ndarray:
+    """Return values of a piece along its first axis, (rest, n)."""
+    n = 1 if piece.inverse is None else len(piece.inverse)
+    return values.reshape(n, -1).T
+
+
+def _by_row(piece: Piece, values: np.ndarray) -> np.ndarray:
+    """Return values of a piece as a vector: the inverse of `_by_column`."""
+    return values.T.ravel()
+
+
+def _forward(root: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the inverse of lower factors (rest, n, n) times vectors (rest, n)."""
+    return np.linalg.solve(root, right[..., None])[..., 0]
+
+
+def _back(root: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the inverse of their transposes times vectors, a vector of all, column by column."""
+    return np.linalg.solve(root.swapaxes(1, 2), right[..., None])[..., 0].T.ravel()
+
+
+def _variances(layout: Any, prior: Prior) -> np.ndarray:
+    """Return the prior variance of each cell's predictor by its groups, (cells,)."""
+    loose = 1 / layout.priors(prior)[1].ravel()
+    return np.asarray(layout.to_groups.power(2) @ loose)
