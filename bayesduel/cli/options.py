@@ -62,7 +62,7 @@ MODELS = (
     *("auto", "bradley-terry", "thurstone", "davidson", "cumulative-logit", "preference-matrix"),
     *("thurstone-score", "perturbed-thurstone", "plackett-luce"),
 )
-METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
+METHODS = ("auto", "laplace", "nuts", "pymc", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
     "left": ("COLUMN", "Column of the left arm; A,B,... of the members of a side."),

@@ -124,7 +124,9 @@ def fit(
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
         sampling; where normal proposals are not certified, skewed ones that are refined from
-        weighted draws. "nuts": Hamiltonian Monte Carlo by nutpie. "variational": a normal
+        weighted draws. "nuts": Hamiltonian Monte Carlo by nutpie, on the density of the linear
+        predictor, which compiles nothing; on the ``pm.Model`` where the model is not linear in its
+        coefficients. "pymc": always on the ``pm.Model``. "variational": a normal
         distribution fitted on the sparse graph of pairs that met, certified by a short Gibbs
         chain. "gibbs": Gibbs sampling with Polya-Gamma variables on that graph. Both serve
         Bradley-Terry models of one score an arm, with an order effect and covariates of the duel
@@ -144,7 +146,8 @@ def fit(
         numbers "laplace" takes normal priors; a fit with others is by NUTS.
     draws
         Posterior draws in all, divided evenly among `chains`. Default: 4,000; fewer of very many
-        arms by the sparse methods (500 of 100,000).
+        arms by the sparse methods (500 of 100,000), and of very many coefficients by NUTS (300 of
+        8,000).
     chains
         Chains of NUTS; Laplace's independent draws are laid out alike.
     seed
@@ -412,6 +415,8 @@ def _sample(
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason, near_by = layout, "asked for", None
+    if method == "pymc":
+        reason = "asked for, of the pm.Model"
     notice = ""  # of NUTS that nobody asked for
     rng = np.random.default_rng(seed)
     if model.why_not("laplace") and method not in CHAINS:
@@ -454,7 +459,7 @@ def _sample(
         return near_by, "laplace", f"{short}; NUTS failed: {error}"
     if not drawn.certificate.holds:
         reason += f"; {uncertified('the draws of NUTS', drawn.certificate)}"
-    return drawn, "pymc" if method == "pymc" else "nuts", reason
+    return drawn, "nuts", reason
 
 
 def _by_nuts(
@@ -472,7 +477,8 @@ def _by_nuts(
     fewer: whether a model of many coefficients may have fewer draws.
     """
     chains, draws = layout
-    if method == "pymc" or model.why_not("laplace"):
+    linear = model.why_not("conjugate") and not model.why_not("laplace")
+    if method == "pymc" or not linear:
         return sample_nuts(model, cells, draws=draws, chains=chains, seed=seed, **options)
     from bayesduel.inference.hamiltonian import sample_hamiltonian
 

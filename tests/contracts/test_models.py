@@ -741,7 +741,7 @@ def test_the_whole_product(log, quick, tmp_path, response, terms):
 def test_nuts_and_the_engine_agree(log, response, terms):
     """The means of the scores, within five of their Monte Carlo errors."""
     model = make(response, terms).settled(log)
-    by_nuts = bd.fit(log, model, "nuts", draws=1000, chains=2, clusters=False)
+    by_nuts = bd.fit(log, model, "pymc", draws=1000, chains=2, clusters=False)
     assert all(np.isfinite(v).all() for v in by_nuts["posterior"].data_vars.values())
     if model.why_not("laplace"):
         return

@@ -91,7 +91,7 @@ def test_a_report_is_written(fits, tmp_path, kind):
 @pytest.mark.slow
 def test_the_engine_agrees_with_nuts():
     log = rankings("best and worst")
-    one, other = (bd.fit(log, PlackettLuce(), m, draws=2000, chains=2) for m in ("auto", "nuts"))
+    one, other = (bd.fit(log, PlackettLuce(), m, draws=2000, chains=2) for m in ("auto", "pymc"))
     for name in ("score", "scale"):
         mean = [fit["posterior"][name].mean(("chain", "draw")) for fit in (one, other)]
         spread = other["posterior"][name].std(("chain", "draw"))

@@ -69,7 +69,7 @@ def test_laplace_and_nuts_agree():
     frame, rows = simulated()
     model = LogisticAttributes(items=bd.read_items(frame))
     pulls = bd.read_pulls(rows)
-    fits = [bd.fit(pulls, model, method, draws=2000, seed=1) for method in ("laplace", "nuts")]
+    fits = [bd.fit(pulls, model, method, draws=2000, seed=1) for method in ("laplace", "pymc")]
     for name in ("coefficient", "intercept"):
         laplace, nuts = (f["posterior"][name] for f in fits)
         away = laplace.mean(("chain", "draw")) - nuts.mean(("chain", "draw"))

@@ -14,7 +14,7 @@ def test_exact_draws_are_those_of_nuts():
     wins = np.array([[0, 9, 4, 7], [3, 0, 6, 1], [4, 2, 0, 0], [0, 2, 0, 0]])
     duels = bd.Duels.from_wins(wins, list("abcd"))
     exact = bd.fit(duels, PreferenceMatrix(), draws=8000, seed=1)
-    slow = bd.fit(duels, PreferenceMatrix(), "nuts", draws=4000, seed=2)
+    slow = bd.fit(duels, PreferenceMatrix(), "pymc", draws=4000, seed=2)
     assert exact.attrs["khat"] == -np.inf and "exact" in exact.attrs["method_reason"]
     both = ("chain", "draw")
     for name in ("theta", "concentration"):

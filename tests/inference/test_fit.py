@@ -89,7 +89,7 @@ def test_laplace_and_nuts_agree_within_monte_carlo_error(model):
     duels = bd.datasets.load("springall")
     name = "theta" if isinstance(model, PreferenceMatrix) else "score"
     fast = fit(duels, model, "laplace", seed=1, log_likelihood=False)
-    slow = fit(duels, model, "nuts", seed=2, log_likelihood=False)
+    slow = fit(duels, model, "pymc", seed=2, log_likelihood=False)
     assert fast.attrs["khat"] < 0.7
     assert np.isnan(slow.attrs["khat"])
     a, b = fast["posterior"][name], slow["posterior"][name]

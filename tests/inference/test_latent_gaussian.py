@@ -123,7 +123,7 @@ def test_four_scales_are_those_of_nuts():
     log = bd.Duels.from_votes(arms[left], arms[right], (rng.random(n) < chance) * 1.0, keep=kept)
     terms = Scores() + RandomEffects("prompt") + RandomEffects("rater") + RandomEffects("topic")
     model = BradleyTerry(terms + OrderEffect(by="rater"))
-    fast, slow = (bd.fit(log, model, way, draws=4000, clusters=False) for way in ("auto", "nuts"))
+    fast, slow = (bd.fit(log, model, way, draws=4000, clusters=False) for way in ("auto", "pymc"))
     assert fast.attrs["method"] == "laplace"
     for name in ("scale", "prompt_scale", "rater_scale", "topic_scale"):
         ours, theirs = (np.log(f["posterior"][name].to_numpy()) for f in (fast, slow))

@@ -193,10 +193,10 @@ def test_the_latent_gaussian_agrees_with_nuts():
     log = draw_log(deviations(6, 0.6, 7), 60, 8)
     found = {
         m: bd.fit(log, BradleyTerry() + CategoryEffects(), m, draws=4000, seed=2)
-        for m in ("laplace", "nuts")
+        for m in ("laplace", "pymc")
     }
     for name in ("score", "deviation", "category_spread", "scale"):
-        one, other = (found[m]["posterior"][name] for m in ("laplace", "nuts"))
+        one, other = (found[m]["posterior"][name] for m in ("laplace", "pymc"))
         over = ("chain", "draw")
         sd = other.std(over)
         # Monte Carlo errors: about 1 / sqrt(1500) of a standard deviation each, 30 numbers.

@@ -102,7 +102,7 @@ def test_derivatives_equal_finite_differences(settings):
 def test_laplace_and_nuts_agree():
     duels, items = shipped("springall")
     model = by_attributes(items)
-    laplace, nuts = (bd.fit(duels, model, m, seed=3) for m in ("laplace", "nuts"))
+    laplace, nuts = (bd.fit(duels, model, m, seed=3) for m in ("laplace", "pymc"))
     assert laplace.attrs["khat"] < 0.7
     a, b = (f["posterior"]["coefficient"] for f in (laplace, nuts))
     spread = a.std(("chain", "draw"))

@@ -405,7 +405,7 @@ def test_held_out_margins_are_predicted(votes):
 @pytest.mark.slow
 def test_nuts_agrees_with_laplace(votes, fits):
     model = fits["pair"].duel.model
-    sampled = bd.fit(votes[0], model, "nuts", draws=2000, chains=2, seed=3)
+    sampled = bd.fit(votes[0], model, "pymc", draws=2000, chains=2, seed=3)
     for name in ("score", "order", "noise", "pair_noise"):
         a, b = (f["posterior"][name] for f in (sampled, fits["pair"]))
         error = np.sqrt(2) * b.std(("chain", "draw")) / np.sqrt(1000)

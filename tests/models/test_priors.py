@@ -359,7 +359,7 @@ def test_quick_fits_are_those_of_nuts(model, log):
         log = bd.Duels.from_votes(names[left], names[right], (np.sign(grade) + 1) / 2, grade=grade)
         priors = {"score": {"a0": normal(0.5, 0.2), "a1": normal(0.0, 0.1)}}
     quick = bd.fit(log, model, "laplace", priors=priors, clusters=False)
-    exact = bd.fit(log, model, "nuts", priors=priors, clusters=False)
+    exact = bd.fit(log, model, "pymc", priors=priors, clusters=False)
     for name in exact["posterior"].data_vars:
         one, other = (f["posterior"][name] for f in (quick, exact))
         spread = other.std(("chain", "draw"))
@@ -540,7 +540,7 @@ def test_families_are_checked_and_read_off_a_table(log):
 def test_scores_by_family_are_those_of_nuts(log):
     """Means within 0.15 and deviations within 12 %: some six errors of 4,000 draws."""
     model = BradleyTerry(Scores(family=KIN)).with_priors({"score": {"a1": normal(0.5, 0.2)}})
-    quick, exact = (bd.fit(log, model, how, clusters=False) for how in ("laplace", "nuts"))
+    quick, exact = (bd.fit(log, model, how, clusters=False) for how in ("laplace", "pymc"))
     for name in ("score", "scale", "family_scale"):
         one, other = (f["posterior"][name] for f in (quick, exact))
         spread = other.std(("chain", "draw"))

@@ -313,7 +313,7 @@ def test_effects_by_source_are_those_of_nuts():
     duels = liking()
     found, same = (
         bd.coefficients(bd.fit(duels, BradleyTerry(BY_SOURCE), method, draws=1000))["coefficient"]
-        for method in ("laplace", "nuts")
+        for method in ("laplace", "pymc")
     )
     assert np.abs((same - found).iloc[:2]).max() < 0.02
 
