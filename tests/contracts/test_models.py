@@ -208,6 +208,10 @@ def without_nuts(
 def quick(monkeypatch):
     """Let what NUTS would sample have points near the prior."""
     monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
+    monkeypatch.setattr(
+        "bayesduel.inference.hamiltonian.sample_hamiltonian",
+        lambda density, cells, **settings: without_nuts(density.model, cells, **settings),
+    )
 
 
 def fit(log, model, **settings):

@@ -227,7 +227,7 @@ def test_draws_are_those_of_the_model_of_pymc(response, terms):
 
 
 def test_a_better_start_is_learned_from_draws():
-    density, cells = density_of("tie", "prompts and judges")
+    density, _ = density_of("tie", "prompts and judges")
     start = start_of(density)
     rng = np.random.default_rng(0)
     x = start.x + 0.01 * rng.standard_normal((30, density.size))

@@ -71,7 +71,7 @@ def test_where_nuts_fails_draws_of_the_approximation_are_kept_and_doubted(monkey
     def lost(*_, **__):
         raise ValueError("no finite numbers")
 
-    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", lost)
+    monkeypatch.setattr("bayesduel.inference.hamiltonian.sample_hamiltonian", lost)
     monkeypatch.setattr("bayesduel.inference.psis.TRUSTED", -1.0)
     duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
     with pytest.warns(UncertifiedWarning, match="the Laplace draws are not certified"):
@@ -140,7 +140,7 @@ def test_the_notice_of_a_fit_names_why_and_what_is_quicker(monkeypatch):
         heard.append(notice)
         raise ValueError("enough")
 
-    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", stop)
+    monkeypatch.setattr("bayesduel.inference.hamiltonian.sample_hamiltonian", stop)
     monkeypatch.setattr("bayesduel.inference.psis.TRUSTED", -1.0)
     duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
     with pytest.warns(UncertifiedWarning):
