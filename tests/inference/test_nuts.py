@@ -79,7 +79,7 @@ def test_where_nuts_fails_draws_of_the_approximation_are_kept_and_doubted(monkey
     assert fit.attrs["method"] == "laplace"
     assert "NUTS failed: no finite numbers" in fit.attrs["method_reason"]
     with pytest.raises(ValueError, match="no finite numbers"):
-        bd.fit(duels, "thurstone", "pymc", draws=200)
+        bd.fit(duels, "thurstone", "nuts", draws=200)
 
 
 def chain(draws, seconds, steps):
@@ -148,7 +148,7 @@ def test_the_notice_of_a_fit_names_why_and_what_is_quicker(monkeypatch):
     with pytest.raises(ValueError, match="enough"):
         bd.fit(duels, BradleyTerry() + BladeChest(), draws=200)
     with pytest.raises(ValueError, match="enough"):
-        bd.fit(duels, "thurstone", "pymc", draws=200)
+        bd.fit(duels, "thurstone", "nuts", draws=200)
     assert "certificate does not hold" in heard[0] and "method='laplace'" in heard[0]
     assert heard[1].startswith("The quick method does not serve this model: ")
     assert "Quicker: a model of fewer terms" in heard[1] and heard[2] == ""
