@@ -141,6 +141,7 @@ def test_the_notice_of_a_fit_names_why_and_what_is_quicker(monkeypatch):
         raise ValueError("enough")
 
     monkeypatch.setattr("bayesduel.inference.hamiltonian.sample_hamiltonian", stop)
+    monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", stop)
     monkeypatch.setattr("bayesduel.inference.psis.TRUSTED", -1.0)
     duels = Duels.from_wins(np.array([[0, 9, 7], [3, 0, 8], [5, 4, 0]]))
     with pytest.warns(UncertifiedWarning):
