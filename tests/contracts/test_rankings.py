@@ -118,7 +118,6 @@ def test_it_is_calibrated_on_a_small_design():
         (lambda log, fit: bd.compare_models(log), "places of one ranking are not independent"),
         (lambda log, fit: bd.judge_agreement(log), "places of one ranking are not independent"),
         (lambda log, fit: bd.check_groups(fit, log, "group"), "places of one ranking"),
-        (lambda log, fit: bd.update(fit, log), "places of one ranking"),
         (lambda log, fit: bd.posterior_predictive(fit), "rankings are not independent duels"),
         (lambda log, fit: bd.check_margins(fit), "should be of a model of margins"),
         (lambda log, fit: bd.prior_predictive(PlackettLuce(), log), "design should be of duels"),

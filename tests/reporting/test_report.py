@@ -109,7 +109,7 @@ def test_page_needs_no_network_and_runs_only_the_script_of_the_package(page, htm
 
 def test_pictures_are_whole_and_described(page):
     pictures = page.pictures()
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     for picture in pictures:
         kind, data = str(picture["src"]).split(";base64,")
         raw = base64.b64decode(data, validate=True)
