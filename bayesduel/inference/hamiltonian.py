@@ -38,6 +38,7 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.nuts import completed, run_chains, statistics_of
+from bayesduel.inference.variational_conditional import responding
 from bayesduel.models.response import Derivatives
 from bayesduel.system.arguments import Progress
 
@@ -47,7 +48,9 @@ DENSE = 1000  # coefficients up to which all are decorrelated: two products take
 SWEEPS = 6  # of Newton's method and scales: of llmfao 12 move these by less than 4 %
 RESIDUAL = 1e-2  # of a Newton step by conjugate gradients, relative
 HALVINGS = 20  # of a Newton step that does not climb, at most
-STEP = 1e-4  # of central differences in the logarithms of scales: errors near 1e-8
+STEP = (
+    1e-4  # of central differences in the logarithms of scales: slopes are right to 1e-4 or better
+)
 JITTER = 0.2  # deviation of the logarithms of scales where chains start
 FLAT = 1e-9  # information of a coefficient that data and prior leave alone
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
@@ -284,7 +287,7 @@ class StandardCoordinates:
         at = np.concatenate([phi[None], phi + away, phi - away])
         value = density.log_hyper(at)
         slope = (value[1 : q + 1] - value[q + 1 :]) / (2 * STEP)
-        for k in np.flatnonzero(self._responding):
+        for k in self._responding:
             both = at[[1 + k, 1 + q + k]]
             eta = np.repeat(density.eta(x)[None], 2, axis=0)
             cells = density.likelihood(np.repeat(x[None], 2, axis=0), both, eta)
@@ -293,10 +296,8 @@ class StandardCoordinates:
 
     @cached_property
     def _responding(self) -> np.ndarray:
-        """Which scales are of the response, (q,)."""
-        own = list(self.density.response.scales(flat=self.density.model.terms.flat))
-        names = [n for n, length in self.density.hypers.items() for _ in range(length or 1)]
-        return np.isin(names, own)
+        """Which scales are of the response, indices."""
+        return np.flatnonzero(responding(self.density))
 
     def _correlated_prior(self, x: np.ndarray, prior: Prior, gradient: np.ndarray) -> float:
         """Return the log density of coefficients with correlated priors; add its slope."""

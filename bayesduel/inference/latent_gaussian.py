@@ -37,7 +37,7 @@ from bayesduel.inference.conditional_mode import named_parameters, solved, start
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
-from bayesduel.inference.psis import Quality, resample
+from bayesduel.inference.psis import WEIGHED, Quality, resample
 from bayesduel.inference.variational_conditional import (
     Conditional,
     conditional_at,
@@ -57,7 +57,6 @@ FLOOR = -15.0  # nats below the best node; lower bounds would let the interpolat
 MOST_NODES = 600  # of a lattice; where it would have more, and
 FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, about
 FEWEST = 200  # distinct values of the scales among draws, at least
-WEIGHED = 1000  # coefficients up to which draws have importance ratios
 SMALL = 300  # coefficients up to which three scales have a lattice, and more scattered nodes
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw

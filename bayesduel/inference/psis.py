@@ -25,6 +25,7 @@ __all__ = [
     "PSIS",
     "TAIL",
     "TRUSTED",
+    "WEIGHED",
     "Certificate",
     "Quality",
     "Tails",
@@ -37,6 +38,9 @@ __all__ = [
 ]
 
 TRUSTED = 0.7
+WEIGHED = (
+    1000  # coefficients up to which ratios say something: of 730 of a Davidson log k-hat is 0.30
+)
 TAIL = 0.025  # posterior mass of a tail
 COVERED = 0.75  # of the mass of a tail, at least, should be reached by proposals
 SURE = 0.95  # confidence with which a smaller share is taken for one

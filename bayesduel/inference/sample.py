@@ -21,6 +21,7 @@ from bayesduel.inference.psis import (
     COVERED,
     PSIS,
     TRUSTED,
+    WEIGHED,
     Certificate,
     Quality,
     Tails,
@@ -39,7 +40,6 @@ MOST = 8  # times as many draws as asked for, at most, where these are worth too
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
-WEIGHED = 1000  # coefficients up to which importance weights say something of a normal mixture
 MOST_SCALES = 12  # learned numbers that are integrated on nodes
 
 
