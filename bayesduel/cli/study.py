@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bayesduel.cli import options as shared
-from bayesduel.cli import serve
+from bayesduel.cli import serve, study_judge
 from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,
@@ -355,6 +355,7 @@ def backup(study: Any, output: Path) -> tuple[Any, str]:
 
 
 command.add_command(serve.command)
+command.add_command(study_judge.command)
 
 
 def _expected(

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesduel.inference.fit import fit
 from bayesduel.posterior.judge_agreement import judge_agreement
+from bayesduel.posterior.sources import sources
 from bayesduel.posterior.winners import winners
 from bayesduel.study.study import Study
 from bayesduel.system.threads import ONE_THREAD
@@ -40,9 +41,11 @@ def standings(study: Study) -> dict[str, Any]:
         "ranking": [],
         "warnings": [],
         "agreement": None,
+        "sources": None,
     }
     if status.n_duels:
-        found["ranking"], found["warnings"] = _ranking(study, status.ranking)
+        found["ranking"], found["warnings"], posterior = _ranking(study, status.ranking)
+        found["sources"] = _sources(study, posterior)
         found["agreement"] = _agreement(study)
     ready: dict[str, Any] = json_ready(found)
     return ready
@@ -70,8 +73,8 @@ def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | 
     return {"left": left, "sentence": plan["sentence"], "made_at": plan["duels"]}
 
 
-def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
-    """Return a row an arm, in the order of the verdict, retired ones last; and the warnings."""
+def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], Any]:
+    """Return a row an arm, in the order of the verdict, retired ones last; warnings; and the fit."""
     duels = study.duels()
     rope: dict[str, Any] = (
         {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
@@ -79,7 +82,8 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
     # The study's lock is not taken in here: who has it may wait for this one, to refit.
     with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = winners(fit(duels, study.model, clusters=False), covariance="model", **rope)
+        posterior = fit(duels, study.model, clusters=False)
+        found = winners(posterior, covariance="model", **rope)
     said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     retired = [study.arms[i] for i in study.retired]
     table = found.table().loc[[*order, *retired]]
@@ -99,7 +103,21 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
         }
         for place, (arm, row) in enumerate(table.iterrows(), start=1)
     ]
-    return rows, said
+    return rows, said, posterior
+
+
+def _sources(study: Study, posterior: Any) -> dict[str, Any] | None:
+    """Return what the votes of each source cost and are worth, None before there are of each."""
+    voted = study.sources
+    if not voted or any(votes == 0 for _, votes in voted.values()):
+        return None
+    found = sources(posterior)
+    table = found.table[["votes", "worth", "correlation", "correlation_lower", "correlation_upper"]]
+    rows = [
+        {"source": source, "cost": voted[str(source)][0], **row}
+        for source, row in table.to_dict("index").items()
+    ]
+    return {"sentence": found.sentence, "target": found.target, "sources": rows}
 
 
 def _agreement(study: Study) -> dict[str, Any] | None:

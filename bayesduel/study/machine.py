@@ -15,7 +15,22 @@ from bayesduel.study.tickets import Ticket
 from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
 from bayesduel.text import join
 
-__all__ = ["MachineRun", "run"]
+__all__ = ["MachineRun", "NoAnswer", "RunEnded", "run"]
+
+
+class NoAnswer(Exception):
+    """A machine judge has no answer to a ticket: the ticket is skipped and not tried again.
+
+    cost: of what was asked in vain.
+    """
+
+    def __init__(self, why: str, cost: float = 0.0) -> None:
+        super().__init__(why)
+        self.cost = cost
+
+
+class RunEnded(Exception):
+    """A machine judge cannot go on: the run ends, and its tickets stay open."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +65,7 @@ def run(
     retries: int = 2,
     both_orders: bool = True,
     most: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> MachineRun:
     """Ask a machine judge in parallel until the study has enough; the method ``Study.run``.
 
@@ -69,6 +85,8 @@ def run(
         counts; if one of them cannot tell, neither can the machine.
     most
         Tickets of this run.
+    progress
+        Function that is called with the number of tickets so far.
 
     Returns
     -------
@@ -78,11 +96,17 @@ def run(
     check_call(judge, "judge")
     check_text(name, "name")
     check_flag(both_orders, "both_orders")
+    check_call(progress, "progress", none=True)
     workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
     if self.asking.others:
         raise ValueError(
             "run should be of a study with one criterion, got "
             f"{join(self.asking.criteria)}: ask and tell its tickets one by one"
+        )
+    sources = self._current.parts.session.sources
+    if sources is not None and name not in sources.names:
+        raise ValueError(
+            f"name should be that of a source, {join(sources.names, word='or')}, got {name!r}"
         )
     left = float("inf") if most is None else whole(most, "most", 1)
     told, cost, errors, ended = 0, 0.0, {}, "the number of tickets that was asked for"
@@ -95,8 +119,13 @@ def run(
                 break
             left -= len(tickets)
             asked = [threads.submit(_judged, self, judge, t, retries, both_orders) for t in tickets]
+            faults = []
             for ticket, answer in zip(tickets, asked, strict=True):
-                outcome, spent, error = answer.result()
+                try:
+                    outcome, spent, error = answer.result()
+                except RunEnded as fault:
+                    faults.append(str(fault))
+                    continue
                 cost += spent
                 done = partial(self.skip, ticket) if error else partial(self.tell, ticket, outcome)
                 try:
@@ -108,6 +137,11 @@ def run(
                 if error:
                     errors[ticket.id] = error
                 told += not error
+                if progress is not None:
+                    progress(told + len(errors))
+            if faults:
+                ended = faults[0]
+                break
     return MachineRun(told, len(errors), cost, errors, ended)
 
 
@@ -127,6 +161,10 @@ def _judged(
                 outcome, spent = found if isinstance(found, tuple) else (found, 0.0)
                 cost += finite(spent, "cost")
                 asking.answer(outcome, study.kind, whole_ticket=False)
+            except NoAnswer as none:
+                return None, cost + none.cost, str(none)
+            except RunEnded:
+                raise
             except Exception as raised:  # whatever a service raises, the study goes on
                 error = f"{type(raised).__name__}: {raised}"
                 continue

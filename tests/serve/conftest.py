@@ -51,13 +51,13 @@ def site(tmp_path):
 
     def made(
         items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, judging=None,
-        asking=None, **options,
+        asking=None, model=None, sources=None, **options,
     ):  # fmt: skip
         folder = tmp_path if path is None else path.parent
         path = path or folder / "own.study"
         study = bd.Study(
             path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items,
-            judging=judging, asking=asking,
+            judging=judging, asking=asking, model=model, sources=sources,
         )  # fmt: skip
         (folder / "a.png").write_bytes(PNG)
         rows = rows or [(a, i, f"answer {n}") for i in items or [""] for n, a in enumerate(arms)]
