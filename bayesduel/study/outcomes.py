@@ -198,7 +198,8 @@ def told_duels(
     told: tickets with an outcome.
     labels: of all arms.
     items: of all items: where there are any, the log keeps the column "item".
-    sources: of a study that has several: the log keeps the column of that of each vote.
+    sources: of a study that has several: the log keeps the column of that of each vote, whose
+        levels are all sources, those that have no vote yet too.
     asking: what the study asks for.
     criteria: those whose answers are the votes; of several the log keeps the column "criterion".
         Default: the one that decides.
@@ -236,7 +237,11 @@ def told_duels(
     )
     n_both_bad = sum(vote.word == BOTH_BAD for vote in votes)
     summary = replace(found.read_summary, n_both_bad=n_both_bad)
-    return replace(found, read_summary=summary)
+    found = replace(found, read_summary=summary)
+    if sources is None or found.votes is None:
+        return found
+    codes = np.array([sources.source_of(judge) for judge in judges])
+    return replace(found, votes=found.votes.with_level(sources.by, codes, sources.names))
 
 
 class _Vote(NamedTuple):
