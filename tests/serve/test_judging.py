@@ -281,7 +281,7 @@ def test_the_standings_say_what_a_machine_is_worth(site):
     assert rows["machine"]["votes"] == 3 and rows["machine"]["cost"] == 0.02
     assert rows["people"]["worth"] is None and rows["machine"]["worth"] >= 0
     page = eye.get("/standings").text
-    assert "votes of machine are worth" in page and "<td class=\"n\">0.02</td>" in page
+    assert "votes of machine are worth" in page and '<td class="n">0.02</td>' in page
 
 
 def test_the_stream_tells_changes_and_the_webhook_the_stop(site):
