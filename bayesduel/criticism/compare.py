@@ -22,15 +22,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from arviz_stats.utils import ELPDDataLOO
 
 from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
-from bayesduel.criticism.loo import Left, leave_out, table_of
+from bayesduel.criticism.loo import Left, elpd_of, leave_out, table_of
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import Method, fit
 from bayesduel.models import BradleyTerry, Model, PreferenceMatrix, Thurstone, named
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import preference_draws
+from bayesduel.posterior.draws import check_fit, check_met, preference_draws
+from bayesduel.posterior.update import beyond_counts, log_of
 from bayesduel.system.arguments import (
     check_call,
     check_log,
@@ -41,9 +43,9 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.threads import ONE_THREAD
-from bayesduel.text import join, json_ready, screen, to_json
+from bayesduel.text import count, join, json_ready, screen, to_json
 
-__all__ = ["Comparison", "compare_models", "default_models"]
+__all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
 FOLDS = 10
 FEW = 20  # units below which a standard error is rough
@@ -380,6 +382,83 @@ def compare_models(
         pointwise=pointwise.assign_coords(_labels(duels, seen[0])),
         seed=seed,
     )
+
+
+def loo(
+    fit: xr.DataTree,
+    duels: Duels | None = None,
+    *,
+    unit: str = "duel",
+    folds: int = FOLDS,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> ELPDDataLOO:
+    """Return how well a fit predicts what is left out of its log, as ``arviz.loo`` does.
+
+    A fit has no group ``log_likelihood``: it holds counts, and ArviZ would take all duels of a pair
+    for one observation. :func:`bayesduel.compare_models` compares several models.
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit` returned, of a model of duels.
+    duels
+        The log of the fit. Default: the counts that the fit holds; they do not suffice where the
+        model reads more of a duel than who met and won, or for the units of a column.
+    unit, folds, seed, progress
+        As in :func:`bayesduel.compare_models`.
+
+    Returns
+    -------
+    ArviZ's record, which ``arviz.compare`` takes: ``elpd`` (in nats), ``se``, ``p``,
+    ``n_data_points`` (duels, pairs or levels), ``elpd_i`` and ``pareto_k`` by observation. Only
+    models that see the same outcomes can be compared: ties as an outcome, or as half a win.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `duels` is needed and missing, or is not the log of
+        `fit`.
+
+    Examples
+    --------
+    >>> fit = bd.fit(bd.datasets.load("tennis1990"))
+    >>> found = bd.loo(fit)
+    >>> found.n_data_points, round(found.elpd)
+    (46, -30)
+    """
+    check_fit(fit)
+    check_met(fit)
+    check_call(progress, "progress", none=True)
+    model = fit.duel.model
+    if model.log_type != "duels":
+        raise ValueError(
+            f"fit should be of a log of duels, got one of {model.log_type}: use arviz.loo(fit)"
+        )
+    if duels is None:
+        reason = beyond_counts(fit)
+        if not reason and unit not in ("pair", "duel"):
+            reason = f"is asked for predictions by {unit}"
+        if reason:
+            raise ValueError(
+                f"duels should be the log that fit was made of, since its model, {model.name}, "
+                f"{reason}; got None"
+            )
+        duels = log_of(fit)
+    _check(duels, unit, folds)
+    if duels.n_duels != fit.attrs["n_duels"] or duels.arms != fit.duel.arms:
+        raise ValueError(
+            f"duels should be the log of {count(fit.attrs['n_duels'], 'duel')} and "
+            f"{count(len(fit.duel.arms), 'arm')} that fit was made of, got one of "
+            f"{count(duels.n_duels, 'duel')} and {count(duels.n_arms, 'arm')}"
+        )
+    duels = duels.as_plain()
+    (units,) = units_of(duels, [model], unit)
+    n_draws = fit.duel.n_draws
+    settings = {"method": "auto", "draws": n_draws, "seed": seed}
+    tick = progress or (lambda _: None)
+    left = leave_out(duels, model, fit, units, folds, settings, tick)
+    return elpd_of(left, units.times, n_draws)
 
 
 def default_models(duels: Duels) -> list[Any]:

@@ -23,7 +23,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.system.threads import ONE_THREAD
 
-__all__ = ["Left", "leave_out", "table_of", "trusted"]
+__all__ = ["Left", "elpd_of", "leave_out", "table_of", "trusted"]
 
 TOGETHER = 0.02  # of the units, may be left out together where folds would allow more refits
 REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit's chains checked
@@ -73,23 +73,7 @@ def leave_out(
 
 def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[Any, xr.Dataset]:
     """Return the table of models, best first, and what it is made of by unit."""
-    total = int(times.sum())
-    elpds = {}
-    for name, left in found.items():
-        by_observation = np.repeat(left.elpd, times)
-        mean = by_observation.mean()
-        elpds[name] = ELPDDataLOO(
-            elpd=float(by_observation.sum()),
-            se=float(np.sqrt(total * np.mean((by_observation - mean) ** 2))),
-            p=float(((left.lppd - left.elpd) * times).sum()),
-            n_samples=draws,
-            n_data_points=total,
-            scale="log",
-            warning=bool((left.khat > trusted(draws)).any()),
-            good_k=trusted(draws),
-            elpd_i=xr.DataArray(by_observation, dims="observation"),
-            pareto_k=xr.DataArray(np.repeat(left.khat, times), dims="observation"),
-        )
+    elpds = {name: elpd_of(left, times, draws) for name, left in found.items()}
     rows = _compare(elpds)
     order = list(rows.index)
     table = pd.DataFrame(
@@ -118,6 +102,25 @@ def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[
         coords={"model": order},
     )
     return table, pointwise
+
+
+def elpd_of(left: Left, times: np.ndarray, draws: int) -> ELPDDataLOO:
+    """Return predictions of units as ArviZ has them: of each observation that a unit stands for."""
+    total = int(times.sum())
+    by_observation = np.repeat(left.elpd, times)
+    mean = by_observation.mean()
+    return ELPDDataLOO(
+        elpd=float(by_observation.sum()),
+        se=float(np.sqrt(total * np.mean((by_observation - mean) ** 2))),
+        p=float(((left.lppd - left.elpd) * times).sum()),
+        n_samples=draws,
+        n_data_points=total,
+        scale="log",
+        warning=bool((left.khat > trusted(draws))[~left.refitted].any()),
+        good_k=trusted(draws),
+        elpd_i=xr.DataArray(by_observation, dims="observation"),
+        pareto_k=xr.DataArray(np.repeat(left.khat, times), dims="observation"),
+    )
 
 
 def trusted(n: int) -> float:

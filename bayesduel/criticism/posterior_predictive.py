@@ -31,6 +31,7 @@ from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
+from bayesduel.inference.datatree import BY_CELL
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import Result, join
@@ -300,7 +301,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         predicted["points"] = (dims[:-1], (made @ each)[None])
         observed = observed.assign(points=observed["outcome"] @ xr.DataArray(each, dims="result"))
     groups = {
-        "posterior": _of_draws(fit["posterior"].dataset, used),
+        "posterior": _of_draws(fit.duel.independent, used),
         "posterior_predictive": xr.Dataset(predicted),
         "observed_data": observed,
         "constant_data": design.dataset,
@@ -332,9 +333,9 @@ def _log_likelihood(
     A fit of margins keeps that of cells; of a margin alone it follows from the votes.
     """
     if model.response.outcome != "margin":
-        if "log_likelihood" not in fit:
+        if BY_CELL not in fit:
             return None
-        return _of_draws(fit["log_likelihood"].dataset, used)
+        return _of_draws(fit[BY_CELL].dataset, used)
     if model.response.coupled:
         return None
     margin = fit["observed_data"]["margin"].to_numpy()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesduel.inference.datatree import BY_CELL
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import listed, real, shown_value
 from bayesduel.text import join
@@ -75,7 +76,8 @@ def sensitivity(
             f"fit should have a prior that is not flat and can be scaled, got one of "
             f"{fit.attrs['model']} {why}"
         )
-    if "log_likelihood" not in fit:
+    likelihood = next((name for name in ("log_likelihood", BY_CELL) if name in fit), None)
+    if likelihood is None:
         raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")
     hidden = {name for part in fit.duel.model.terms for name in part.unidentified}
     known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
@@ -92,8 +94,12 @@ def sensitivity(
                 f"got {shown_value(wrong[0])}"
             )
     logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
-    groups = {name: fit[name].to_dataset() for name in ("posterior", "log_prior", "log_likelihood")}
-    tree = xr.DataTree.from_dict(groups | {"posterior": _labelled(groups["posterior"])})
+    groups = {
+        "posterior": _labelled(fit.duel.independent),  # of which prior and likelihood are parts
+        "log_prior": fit["log_prior"].to_dataset(),
+        "log_likelihood": fit[likelihood].to_dataset(),
+    }
+    tree = xr.DataTree.from_dict(groups)
     table = pd.concat(  # of several, ArviZ would label some entries by others of their array
         psense_summary(
             tree, var_names=[name], threshold=threshold, prior_var_names=priors, round_to=6

@@ -1,7 +1,7 @@
 """A fit as the package reads it: ``fit.duel``, an accessor that xarray keeps with the tree.
 
-Model, arms and settings are parsed when they are first asked for; so are the draws of a
-cluster-robust covariance.
+Model, arms and settings are parsed when they are first asked for; so are draws with another
+covariance than that of the group ``posterior``.
 """
 
 import json
@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
 from bayesduel.data.reading import Reading
 from bayesduel.data.teams import Teams
-from bayesduel.inference.design import centre, uncentre
-from bayesduel.models import Model, Scores, Term, model_from_settings
+from bayesduel.inference.stretched import draws_in, stretched
+from bayesduel.models import Model, model_from_settings
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["DuelAccessor"]
+__all__ = ["INDEPENDENT", "DuelAccessor"]
+
+INDEPENDENT = "posterior_independent"  # group of draws as if every vote were independent
 
 
 @xr.register_datatree_accessor("duel")
@@ -115,43 +116,46 @@ class DuelAccessor:
             raise ValueError(f"covariance should be one of {allowed}, got {shown_value(asked)}")
         return str(fit.attrs.get("clusters_auto", "model")) if asked == "auto" else asked
 
+    @property
+    def standing(self) -> str:
+        """The covariance that the draws of the group ``posterior`` have."""
+        return str(self._fit["posterior"].attrs.get("covariance", "model"))
+
+    @property
+    def independent(self) -> xr.Dataset:
+        """The posterior of the model, in which every vote is independent.
+
+        The group ``posterior`` itself, or ``posterior_independent`` where that one is
+        cluster-robust.
+        """
+        found: xr.Dataset = self._fit[INDEPENDENT if INDEPENDENT in self._fit else "posterior"]
+        return found.to_dataset()
+
     def posterior(self, covariance: str = "auto") -> dict[str, np.ndarray]:
         """Return the parameters by name, draws first, chain after chain.
 
         Parameters
         ----------
         covariance
-            See :meth:`covariance`. With "model" every vote is independent: the posterior as it is.
-            With a clustering, parameters are stretched around their mean so that their covariance
-            is the cluster-robust one, with the tails of Student's t, learned scales apart.
+            See :meth:`covariance`. "auto": the group ``posterior`` as it is. With "model" every
+            vote is independent: :attr:`independent`. With a clustering, parameters are stretched
+            around their mean so that their covariance is the cluster-robust one, with the tails of
+            Student's t, learned scales apart.
 
         Raises
         ------
         ValueError
             If the fit has no such covariance.
-
-        References
-        ----------
-        Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS
-        2014, for the stretching. Deviation: each parameter (of the scores, each arm's) is scaled
-        by ``sqrt(df / chi2_df)`` with its own degrees of freedom, all at the same quantile of
-        their chi-squared variables: where all are equal, a multivariate t.
         """
         used = self.covariance(covariance)
-        if used != "model":
-            if used not in self._robust:
-                self._robust[used] = _stretched(self._fit, self._draws, used)
-            return self._averaged(self._robust[used])
-        return self._averaged(self._draws)
-
-    @property
-    def _draws(self) -> dict[str, np.ndarray]:
-        """The parameters of the fit by name, draws first."""
-        return {
-            str(name): v.values.reshape(-1, *v.shape[2:])
-            for name, v in self._fit["posterior"].data_vars.items()
-            if name != "preference"  # in fits of earlier versions
-        }
+        if used == self.standing:
+            return self._averaged(draws_in(self._fit["posterior"].to_dataset()))
+        own = draws_in(self.independent)
+        if used == "model":
+            return self._averaged(own)
+        if used not in self._robust:
+            self._robust[used] = stretched(self._fit, self.model, own, used)
+        return self._averaged(self._robust[used])
 
     def _averaged(self, draws: Arrays) -> dict[str, np.ndarray]:
         """Return the draws with overall scores as the attribute ``averaged_over`` says.
@@ -166,109 +170,3 @@ class DuelAccessor:
             found["score"] = found["score"] + mean
             found[name] = found[name] - mean[:, None]
         return found
-
-
-def _stretched(fit: xr.DataTree, draws: Arrays, clustering: str) -> dict[str, np.ndarray]:
-    """Return the draws mapped around their mean to the covariance and tails of a clustering."""
-    group = fit["clusters"]
-    at = group.dataset.sel(clustering=clustering)
-    if "score_draw_cluster" in at:
-        return _replaced(fit, draws, at)
-    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
-    model = fit.duel.model
-    known = _free(fit, model, draws)
-    x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
-    mean = x.mean(axis=0)
-    to = _root(at["covariance_cluster"].to_numpy())
-    away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
-    degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
-    of_scores = at["score_degrees_cluster"].to_numpy()
-    ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
-    found = dict(draws)
-    parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
-    for name, middle, part, own in parts:
-        if name == "score_free":
-            of_arm = centre(part) * _heavier(of_scores, order)
-            found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
-        else:
-            # of a deviation, whose last axis is that of the arms, they are those of its arm
-            own = np.where(np.isnan(own), np.resize(of_scores, len(own)), own)
-            found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
-    arms = fit.duel.arms
-    if "score_free" not in blocks:
-        found.pop("score")  # of the model or of a term, from the stretched parameters
-        found |= model.parameters(found, arms)
-    found.pop("rating", None)
-    for part_of in model.terms:
-        found = part_of.complete(found, arms)
-    return found
-
-
-def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray]:
-    """Return the draws with the free numbers that a covariance is of.
-
-    Coefficients that were centred over the arms get the mean over the arms back, of which the data
-    say nothing: it is drawn from the prior.
-    """
-    found = dict(draws)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
-    columns = {n: v.reshape(len(v), -1) for n, v in draws.items() if n in model.scales}
-    for part in model.terms:
-        if not isinstance(part, Term) or not part.over_arms:
-            continue
-        if isinstance(part, Scores):
-            found[part.free] = uncentre(draws["score"])
-            continue
-        centred = part.coefficients(draws)
-        n, levels, n_arms = centred.shape
-        mean = rng.standard_normal((n, levels))
-        for k in range(n):
-            one = {name: v[k] if v.shape[1] > 1 else v[k, 0] for name, v in columns.items()}
-            covariance = part.covariance(one, levels)
-            if covariance is None:
-                break
-            mean[k] = np.linalg.cholesky(covariance) @ mean[k]
-        spread = np.asarray(part.deviation(columns, {}, 1.0)).reshape(-1, 1)
-        found[part.free] = centred + (mean * spread / np.sqrt(n_arms))[..., None]
-    return found
-
-
-def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
-    """Return the draws with those around the same means that a clustering of many arms has."""
-    found, level = dict(draws), _mixing_order(fit, len(draws["score"]))
-    for variable in map(str, at.data_vars):
-        name = variable.removesuffix("_draw_cluster")
-        if name == variable:
-            continue
-        away = at[variable].to_numpy() * _heavier(at[f"{name}_degrees_cluster"].to_numpy(), level)
-        if name == "score":
-            away -= away.mean(axis=1, keepdims=True)
-        moved = draws[name].mean(axis=0) + away.reshape(draws[name].shape)
-        found[name] = moved.astype(draws[name].dtype)
-    return found
-
-
-def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
-    """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
-    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
-    return (rng.permutation(n) + 0.5) / n
-
-
-def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the factors that give normal draws the tails of Student's t, (n, parameters).
-
-    Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
-    """
-    rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
-    kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
-    factors = np.stack([np.sqrt(df / (2 * gammaincinv(df / 2, level))) for df in kinds], axis=1)
-    return np.asarray(factors[:, place])
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor, or the symmetric root where there is none."""
-    try:
-        return np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(covariance)
-        return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -1,5 +1,6 @@
 """The DataTree of a fit: draws, observations and design, under ArviZ's names."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,15 +8,40 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-import bayesduel.inference.accessor  # noqa: F401 - every fit has it
+import bayesduel
+from bayesduel.inference.accessor import INDEPENDENT
 from bayesduel.inference.draws import PosteriorDraws
-from bayesduel.inference.prior import log_priors
+from bayesduel.inference.prior import log_priors, prior_words
 from bayesduel.system.memory import TABLE_ARMS
 
-__all__ = ["dataset", "datatree"]
+__all__ = ["BY_CELL", "Fit", "answer_by", "dataset", "datatree", "with_preference"]
 
+# Group of the log likelihood of cells of several duels: ArviZ would take each for one observation.
+BY_CELL = "log_likelihood_by_cell"
 PREFERENCE_BYTES = 64 * 2**20
 SQUARE = ("arm", "opponent")
+
+
+class Fit(xr.DataTree):
+    """A fit: the tree of its groups, which prints as :func:`bayesduel.summary` of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(bayesduel.summary(self)) if self._whole else super().__repr__()
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        if not self._whole:
+            return super()._repr_html_()
+        tree = f"<details><summary>All groups</summary>{super()._repr_html_()}</details>"
+        return f"{bayesduel.summary(self)._repr_html_()}{tree}"
+
+    @property
+    def _whole(self) -> bool:
+        """Whether this is a fit, and not one of its groups or what was made of it."""
+        return "model" in self.attrs and "posterior" in self.children
 
 
 def datatree(
@@ -24,12 +50,10 @@ def datatree(
     drawn: PosteriorDraws,
     layout: tuple[int, int],
     attrs: Mapping[str, Any],
-    preference: bool = True,
 ) -> xr.DataTree:
     """Return the tree of a fit of a model to cells, by draws of its posterior.
 
-    `layout` is the number of chains, and of draws of each. Draws of the preference matrix are kept
-    where they fit and `preference` asks for them.
+    `layout` is the number of chains, and of draws of each.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
     found = {n: v for n, v in drawn.posterior.items() if n != "preference"}  # a group of its own
@@ -71,28 +95,61 @@ def datatree(
         laid_out = {name: laid(values) for name, values in priors.items()}
         groups["log_prior"] = dataset(laid_out, coords=sampling)
     if drawn.log_likelihood is not None:
-        groups["log_likelihood"] = dataset(
-            {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling
-        )
         if model.log_type == "rankings":  # one observation each
             start = np.flatnonzero(np.diff(log.choices.ranking, prepend=-1))
             whole = laid(np.add.reduceat(drawn.log_likelihood, start, axis=1), "ranking")
             groups["log_likelihood"] = dataset({"place": whole}, coords=sampling)
-    if preference and of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
-        # Apart from the parameters: its diagonal is constant, which has no R-hat.
-        square = {n: coords[n] for n in ("chain", "draw", *SQUARE)}
-        matrix = laid(model.preference(drawn.posterior), *SQUARE)
-        groups["preference"] = dataset({"preference": matrix}, coords=square)
+        else:
+            by_cell = {"outcome": laid(drawn.log_likelihood, "cell")}
+            groups[BY_CELL] = dataset(by_cell, coords=sampling)
     if drawn.extra:
         kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
         groups["laplace"] = dataset(drawn.extra, coords=kept)
     if model.terms.items is not None:
         groups["items"] = model.terms.items.to_dataset()
-    tree = xr.DataTree.from_dict(groups)
+    tree = Fit.from_dict(groups)
     tree.attrs.update(attrs)
+    words = {name: prior for name, (prior, _) in prior_words(model, cells).items() if prior}
+    tree.attrs["priors"] = json.dumps(words)
     for name in ("posterior", "sample_stats"):
         library = {"nuts": "nutpie", "pymc": "pymc"}.get(attrs["method"], "bayesduel")
         tree[name].attrs["inference_library"] = library
+    tree["posterior"].attrs["covariance"] = "model"
+    return tree
+
+
+def answer_by(tree: xr.DataTree, covariance: str) -> None:
+    """Put the draws of a fit that have a cluster-robust covariance into its group ``posterior``.
+
+    Those of independent votes stand in the group ``posterior_independent`` then.
+    """
+    if covariance == tree.duel.standing:
+        return
+    own = tree.duel.independent
+    draws = tree.duel.posterior(covariance)
+    robust = own.copy()
+    for name, values in own.data_vars.items():
+        robust[name] = (values.dims, draws[str(name)].reshape(values.shape))
+    robust.attrs["covariance"] = covariance
+    tree[INDEPENDENT] = xr.DataTree(own)
+    tree["posterior"] = xr.DataTree(robust)
+
+
+def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
+    """Return a fit with the group ``preference``, draws of P, where these fit into 64 MB.
+
+    They are apart from the parameters: their diagonal is constant, which has no R-hat.
+    """
+    posterior = tree["posterior"].dataset
+    layout = (posterior.sizes["chain"], posterior.sizes["draw"])
+    n_arms = posterior.sizes["arm"]
+    if layout[0] * layout[1] * n_arms**2 * 8 > PREFERENCE_BYTES:
+        return tree
+    P = model.preference(tree.duel.posterior())
+    names = ("chain", "draw", *SQUARE)
+    coords = {name: posterior[name].to_numpy() for name in names}
+    matrix = (names, P.reshape(*layout, n_arms, n_arms))
+    tree["preference"] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
     return tree
 
 

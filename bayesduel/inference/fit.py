@@ -15,7 +15,7 @@ from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
-from bayesduel.inference.datatree import datatree
+from bayesduel.inference.datatree import answer_by, datatree, with_preference
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import linear_predictor
@@ -157,7 +157,7 @@ def fit(
         128 MB.
     clusters
         Whether to compute cluster-robust standard errors where a judge cast several votes or a
-        group holds several. The attribute ``clusters_repeated`` holds the number of clusters of
+        group holds several: the posterior has them then. The attribute ``clusters_repeated`` holds the number of clusters of
         each such clustering, ``clusters_auto`` the one that is used by default, and
         ``clusters_reason`` says why a model has no such errors.
     progress
@@ -168,10 +168,13 @@ def fit(
     Returns
     -------
     A tree with groups ``posterior`` (``score`` (chain, draw, arm), centred; the model's
-    parameters), ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
+    parameters; cluster-robust draws where votes are repeated, which ``posterior.attrs`` says under
+    "covariance"), ``posterior_independent`` (there, the draws as if every vote were independent),
+    ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
     fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
-    ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
-    met), ``log_prior`` (of learned scales and of priors with a fixed deviation, for
+    ``observed_data``, ``constant_data``, ``log_likelihood_by_cell`` (of the
+    duels of an unordered pair that met; :func:`bayesduel.loo` has that of duels; of rankings
+    ``log_likelihood``, one each), ``log_prior`` (of learned scales and of priors with a fixed deviation, for
     :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the
     variational method mode, standard errors and the figures of the certificate) and ``clusters``;
     a model of
@@ -268,7 +271,7 @@ def tree_of(
         **_of_log(duels, model),
     }
     with one_thread_if_small(len(duels.arms)):
-        tree = datatree(model, made.cells, drawn, made.layout, attrs, preference)
+        tree = datatree(model, made.cells, drawn, made.layout, attrs)
         if clusters and not isinstance(duels, Pulls):
             tree.attrs.update(NOT_CLUSTERED)
             if duels.votes is not None:
@@ -277,6 +280,9 @@ def tree_of(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
+                    answer_by(tree, tree.duel.covariance())
+        if preference and model.log_type != "pulls":
+            with_preference(tree, model)
     return tree
 
 

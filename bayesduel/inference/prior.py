@@ -19,7 +19,7 @@ from bayesduel.models.settings import Arrays, Named
 from bayesduel.models.term import Term
 from bayesduel.text import join
 
-__all__ = ["check_proper", "log_priors", "prior_draws", "priors"]
+__all__ = ["check_proper", "log_priors", "prior_draws", "prior_words", "priors"]
 
 
 def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = None) -> pd.DataFrame:
@@ -58,7 +58,12 @@ def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = Non
     """
     log: Any = log_in(duels)
     model = choose_model(model, log, priors).model.settled(log)
-    cells = model.cells(log)
+    rows = prior_words(model, model.cells(log))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["prior", "said"])
+
+
+def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
+    """Return the prior of each variable of a settled model in words, and whether it was said."""
     unit = float(model.response.unit(cells.data))
     said, entries = model.said, model.entries(cells.log)
     rows: dict[str, tuple[str, bool]] = {}
@@ -71,7 +76,7 @@ def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = Non
     for name, (mean, deviation) in model.response.own.items():
         own = said.get(name, f"Normal(mu={mean:g}, sigma={deviation:g})")
         rows[name] = "flat" if model.terms.flat else str(own), name in said
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["prior", "said"])
+    return rows
 
 
 def _of_term(

@@ -148,7 +148,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     check_fit(fit)
     check_range(confidence, "confidence", "in (0.5, 1)")
     term, posterior = _category_term(fit), fit["posterior"]
-    draws = fit.duel.posterior("model")
+    draws = fit.duel.posterior()
     overall, deviation = draws["score"], draws["deviation"]
     arms, categories = posterior["arm"].to_numpy(), posterior[term.by].to_numpy()
     n, n_arms = overall.shape

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.inference.datatree import Fit
 from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.models.registry import know
 from bayesduel.posterior.draws import draws_of
@@ -58,7 +59,7 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
     rule = f"{path} is not a file that `bayesduel fit` saved"
     try:
         with open_datatree(path) as tree:
-            fit = tree.load()
+            fit = Fit.from_dict(tree.load().to_dict())
     except Exception as error:  # readers raise what they like on a broken file
         raise ValueError(f"{rule}: {error}") from error
     if "posterior" not in fit or "model" not in fit.attrs:

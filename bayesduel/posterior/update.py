@@ -20,7 +20,7 @@ from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log
 
-__all__ = ["log_of", "update"]
+__all__ = ["beyond_counts", "log_of", "update"]
 
 # Constant data of a fit whose model reads nothing but counts by pair.
 COUNTS = {
@@ -157,25 +157,30 @@ def log_of(fit: xr.DataTree) -> Any:
     return replace(log, read_summary=summary)
 
 
-def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
-    """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
+def beyond_counts(fit: xr.DataTree) -> str:
+    """Return what of the log of a fit is more than the counts that it holds, as a clause, or ""."""
     model = fit.duel.model
-    ranked = isinstance(new_duels, Rankings)
-    repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
+    ranked = model.log_type == "rankings"
     lost = model.terms.reads_order and "first_wins" not in fit["constant_data"]
     reasons = {
         "reads who was left": lost,  # of an earlier version
         "reads margins or grades": not ranked and not model.response.counts_add_up,
         "reads columns of the votes": not ranked and {*fit["constant_data"].data_vars} - COUNTS,
-        "has cluster-robust standard errors": repeated,
         "is of soft votes or sampling weights": not fit.attrs.get("plain", 1),
     }
-    for reason, holds in reasons.items():
-        if holds:
-            raise ValueError(
-                f"duels should be the log that fit was made of, since its model, {model.name}, "
-                f"{reason}; got None (of `bayesduel update`: --earlier LOG)"
-            )
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
+    """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
+    reason = beyond_counts(fit)
+    if not reason and json.loads(fit.attrs.get("clusters_repeated", "{}")):
+        reason = "has cluster-robust standard errors"
+    if reason:
+        raise ValueError(
+            f"duels should be the log that fit was made of, since its model, {fit.attrs['model']}, "
+            f"{reason}; got None (of `bayesduel update`: --earlier LOG)"
+        )
     log = log_of(fit)
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)
 

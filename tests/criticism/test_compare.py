@@ -83,7 +83,7 @@ def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
     posterior = tree.duel.posterior("model")
     (units,) = units_of(duels, [model], "pair")
     mine = np.concatenate(list(log_likelihoods(model, posterior, units)), axis=1)
-    kept = tree["log_likelihood"]["outcome"].values.reshape(mine.shape)
+    kept = tree["log_likelihood_by_cell"]["outcome"].values.reshape(mine.shape)
     orders = model.cells(duels).data["log_coefficient"]
     np.testing.assert_allclose(mine, kept - orders, atol=1e-9)
 

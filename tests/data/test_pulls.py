@@ -77,7 +77,7 @@ def test_laplace_and_nuts_agree():
         # which NUTS may be worth a quarter.
         assert (abs(away) < 5 * nuts.std() * np.sqrt(1 / 2000 + 4 / 2000)).all()
     assert fits[0].attrs["khat"] < 0.7
-    ends = [f["log_likelihood"]["outcome"].mean(("chain", "draw")) for f in fits]
+    ends = [f["log_likelihood_by_cell"]["outcome"].mean(("chain", "draw")) for f in fits]
     assert ends[0].dims == ("cell",)
     np.testing.assert_allclose(*ends, atol=0.1)  # compiled for Laplace, by formula for NUTS
 

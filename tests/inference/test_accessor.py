@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
-from bayesduel.inference.accessor import _replaced, _root
+from bayesduel.inference.stretched import _replaced, _root
 from bayesduel.models import BradleyTerry
 
 
@@ -40,12 +40,32 @@ def test_a_fit_is_parsed_once_and_travels_with_its_accessor():
         duel.posterior("judge")
 
 
-def test_stretched_draws_are_made_once_and_handed_out_as_a_new_dictionary():
+def test_the_posterior_of_a_fit_is_cluster_robust_and_independent_votes_are_beside_it():
     fit = bd.fit(bd.datasets.load("tversky1969"), "bradley-terry", draws=200)
-    assert fit.duel.covariance() == "judge"
-    first, second = fit.duel.posterior(), fit.duel.posterior()
+    assert fit.duel.covariance() == fit.duel.standing == fit["posterior"].attrs["covariance"]
+    assert fit.duel.standing == "judge"
+    score = fit["posterior"]["score"].to_numpy().reshape(200, -1)
+    np.testing.assert_array_equal(fit.duel.posterior()["score"], score)
+    own = fit["posterior_independent"]["score"].to_numpy().reshape(200, -1)
+    np.testing.assert_array_equal(fit.duel.posterior("model")["score"], own)
+    assert (score.std(axis=0) > 1.5 * own.std(axis=0)).any()
+
+
+def test_draws_of_another_clustering_are_made_once_and_handed_out_as_a_new_dictionary():
+    fit = bd.fit(votes_by_judge_and_group(), "bradley-terry", draws=200)
+    assert fit.duel.standing == "judge and group"
+    first, second = fit.duel.posterior("judge"), fit.duel.posterior("judge")
     assert first is not second and first["score"] is second["score"]
-    assert not np.array_equal(first["score"], fit.duel.posterior("model")["score"])
+    assert not np.array_equal(first["score"], fit.duel.posterior()["score"])
+
+
+def votes_by_judge_and_group():
+    """Return 60 votes of 12 judges on 10 prompts, 3 arms."""
+    rng = np.random.default_rng(0)
+    k = np.arange(60)
+    rows = {"left": np.array(list("abc"))[k % 3], "right": np.array(list("bca"))[k % 3]}
+    rows |= {"outcome": rng.integers(0, 2, 60), "judge": k % 12, "group": k // 6}
+    return bd.read_duels(rows)
 
 
 def test_a_covariance_without_a_cholesky_factor_has_its_symmetric_root():

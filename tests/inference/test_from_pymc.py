@@ -62,7 +62,7 @@ def test_a_fit_comes_back_as_it_was(case, kind, log, fits):
     for name, values in fit["posterior"].data_vars.items():
         np.testing.assert_allclose(back["posterior"][name], values, atol=1e-12)
     assert set(back["posterior"].data_vars) == set(fit["posterior"].data_vars)
-    np.testing.assert_allclose(back["log_likelihood"]["outcome"], fit["log_likelihood"]["outcome"])
+    np.testing.assert_allclose(back["log_likelihood_by_cell"]["outcome"], fit["log_likelihood_by_cell"]["outcome"])
     verdicts = [bd.winners(one).attrs["verdict"] for one in (back, fit)]
     assert verdicts[0] == verdicts[1]
 

@@ -156,7 +156,7 @@ def test_order_effect_is_found_and_left_out_of_preferences():
     assert told.loc["left side", "lower"] > 0.6
     P = fit["preference"]["preference"].to_numpy()
     np.testing.assert_allclose(P + P.swapaxes(-1, -2), 1.0, atol=1e-12)
-    assert fit["log_likelihood"].sizes["cell"] == len(duels.cells.left)
+    assert fit["log_likelihood_by_cell"].sizes["cell"] == len(duels.cells.left)
     assert fit["constant_data"].sizes["cell"] == len(duels.cells.left)
 
 

@@ -96,7 +96,7 @@ def test_where_judges_differ_is_found_and_each_has_coefficients(fitted):
     _, items, own, fit = fitted
     assert fit.attrs["method"] == "nuts" and "not linear" in fit.attrs["method_reason"]
     assert fit["posterior"]["taste"].dims == ("chain", "draw", "judge", "attribute")
-    assert fit["log_likelihood"].sizes["cell"] == fit["constant_data"].sizes["cell"]
+    assert fit["log_likelihood_by_cell"].sizes["cell"] == fit["constant_data"].sizes["cell"]
     table, unit = bd.coefficients(fit), items.deviations
     spread = table[["judge_spread_lower", "judge_spread", "judge_spread_upper"]].to_numpy()
     spread = spread * unit[:, None]

@@ -411,7 +411,7 @@ def test_nuts_agrees_with_laplace(votes, fits):
         error = np.sqrt(2) * b.std(("chain", "draw")) / np.sqrt(1000)
         off = abs(a.mean(("chain", "draw")) - b.mean(("chain", "draw")))
         assert (off < 5 * error).all(), name
-    assert sampled["log_likelihood"]["outcome"].sizes["cell"] == len(votes[0].pairs().first)
+    assert sampled["log_likelihood_by_cell"]["outcome"].sizes["cell"] == len(votes[0].pairs().first)
 
 
 def test_predictions_with_the_advantage_of_a_side_need_one(fits, votes):

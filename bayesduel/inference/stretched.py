@@ -1,0 +1,137 @@
+"""Draws with the covariance of a clustering: those of a posterior, stretched around their mean.
+
+References
+----------
+Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS 2014, for the
+stretching. Deviation: each parameter (of the scores, each arm's) is scaled by ``sqrt(df / chi2_df)``
+with its own degrees of freedom, all at the same quantile of their chi-squared variables: where all
+are equal, a multivariate t.
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import gammaincinv
+
+from bayesduel.inference.design import centre, uncentre
+from bayesduel.models import Model, Scores, Term
+from bayesduel.models.settings import Arrays
+
+__all__ = ["draws_in", "stretched"]
+
+
+def draws_in(group: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return the parameters of a group of draws by name, draws first, chain after chain."""
+    return {
+        str(name): values.values.reshape(-1, *values.shape[2:])
+        for name, values in group.data_vars.items()
+        if name != "preference"  # in fits of earlier versions
+    }
+
+
+def stretched(
+    fit: xr.DataTree, model: Model, draws: Arrays, clustering: str
+) -> dict[str, np.ndarray]:
+    """Return the draws mapped around their mean to the covariance and tails of a clustering."""
+    group = fit["clusters"]
+    at = group.dataset.sel(clustering=clustering)
+    if "score_draw_cluster" in at:
+        return _replaced(fit, draws, at)
+    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
+    known = _free(fit, model, draws)
+    x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
+    mean = x.mean(axis=0)
+    to = _root(at["covariance_cluster"].to_numpy())
+    away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
+    degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
+    of_scores = at["score_degrees_cluster"].to_numpy()
+    ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
+    found = dict(draws)
+    parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
+    for name, middle, part, own in parts:
+        if name == "score_free":
+            of_arm = centre(part) * _heavier(of_scores, order)
+            found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
+        else:
+            # of a deviation, whose last axis is that of the arms, they are those of its arm
+            own = np.where(np.isnan(own), np.resize(of_scores, len(own)), own)
+            found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
+    arms = tuple(str(a) for a in group["arm"].to_numpy())
+    if "score_free" not in blocks:
+        found.pop("score")  # of the model or of a term, from the stretched parameters
+        found |= model.parameters(found, arms)
+    found.pop("rating", None)
+    for part_of in model.terms:
+        found = part_of.complete(found, arms)
+    return found
+
+
+def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray]:
+    """Return the draws with the free numbers that a covariance is of.
+
+    Coefficients that were centred over the arms get the mean over the arms back, of which the data
+    say nothing: it is drawn from the prior.
+    """
+    found = dict(draws)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
+    columns = {n: v.reshape(len(v), -1) for n, v in draws.items() if n in model.scales}
+    for part in model.terms:
+        if not isinstance(part, Term) or not part.over_arms:
+            continue
+        if isinstance(part, Scores):
+            found[part.free] = uncentre(draws["score"])
+            continue
+        centred = part.coefficients(draws)
+        n, levels, n_arms = centred.shape
+        mean = rng.standard_normal((n, levels))
+        for k in range(n):
+            one = {name: v[k] if v.shape[1] > 1 else v[k, 0] for name, v in columns.items()}
+            covariance = part.covariance(one, levels)
+            if covariance is None:
+                break
+            mean[k] = np.linalg.cholesky(covariance) @ mean[k]
+        spread = np.asarray(part.deviation(columns, {}, 1.0)).reshape(-1, 1)
+        found[part.free] = centred + (mean * spread / np.sqrt(n_arms))[..., None]
+    return found
+
+
+def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
+    """Return the draws with those around the same means that a clustering of many arms has."""
+    found, level = dict(draws), _mixing_order(fit, len(draws["score"]))
+    for variable in map(str, at.data_vars):
+        name = variable.removesuffix("_draw_cluster")
+        if name == variable:
+            continue
+        away = at[variable].to_numpy() * _heavier(at[f"{name}_degrees_cluster"].to_numpy(), level)
+        if name == "score":
+            away -= away.mean(axis=1, keepdims=True)
+        moved = draws[name].mean(axis=0) + away.reshape(draws[name].shape)
+        found[name] = moved.astype(draws[name].dtype)
+    return found
+
+
+def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
+    """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
+    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
+    return (rng.permutation(n) + 0.5) / n
+
+
+def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return the factors that give normal draws the tails of Student's t, (n, parameters).
+
+    Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
+    """
+    rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
+    kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
+    factors = np.stack([np.sqrt(df / (2 * gammaincinv(df / 2, level))) for df in kinds], axis=1)
+    return np.asarray(factors[:, place])
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor, or the symmetric root where there is none."""
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -1,0 +1,161 @@
+"""What a fit is, on a few lines: model, priors, what votes share, method, verdict."""
+
+import json
+import warnings
+from dataclasses import dataclass
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+import xarray as xr
+
+from bayesduel.posterior.dependence import dependence_of
+from bayesduel.posterior.draws import check_fit
+from bayesduel.posterior.winners import winners
+from bayesduel.text import count, join
+
+__all__ = ["FitSummary", "summary"]
+
+COLUMNS = 80  # of a terminal
+LABEL = 10  # columns of the name of a line
+UNITS = {"duels": "duel", "rankings": "ranking", "pulls": "pull"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSummary:
+    """A fit in words; printed, a few lines; a table in a notebook.
+
+    Attributes
+    ----------
+    source
+        Name of the log.
+    n_arms, n_units, unit
+        How many arms and how many duels, rankings or pulls.
+    model
+        The model in words.
+    reasons
+        Why it is that one, where the log decided.
+    priors
+        The prior of each variable, in PyMC's words.
+    ties
+        What a tie counts for.
+    votes
+        What votes share, and how it entered.
+    method
+        The method, why it was taken, and its certificate.
+    draws
+        Posterior draws in all, and the chains.
+    verdict
+        Sentence of :func:`bayesduel.winners` at its default rope and confidence; "" of pulls.
+    groups
+        Groups of the tree.
+    """
+
+    source: str
+    n_arms: int
+    n_units: int
+    unit: str
+    model: str
+    reasons: tuple[str, ...]
+    priors: dict[str, str]
+    ties: str
+    votes: str
+    method: str
+    draws: str
+    verdict: str
+    groups: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        """What the fit is of."""
+        units = count(self.n_units, self.unit)
+        return f"Fit of {self.source}: {count(self.n_arms, 'arm')}, {units}"
+
+    @property
+    def lines(self) -> dict[str, str]:
+        """Each line by its name."""
+        found = {
+            "model": " ".join([f"{self.model}.", *self.reasons]),
+            "priors": "; ".join(f"{name} ~ {prior}" for name, prior in self.priors.items()),
+            "ties": self.ties,
+            "votes": self.votes,
+            "method": self.method,
+            "draws": self.draws,
+            "verdict": self.verdict,
+            "groups": ", ".join(self.groups),
+        }
+        return {name: words for name, words in found.items() if words}
+
+    def __repr__(self) -> str:
+        indent = " " * LABEL
+        rows = [
+            line
+            for name, words in self.lines.items()
+            for line in wrap(
+                words,
+                COLUMNS,
+                initial_indent=name.ljust(LABEL),
+                subsequent_indent=indent,
+                break_on_hyphens=False,
+            )
+        ]
+        return "\n".join([self.head, *rows])
+
+    def _repr_html_(self) -> str:
+        left = ' style="text-align: left"'
+        rows = "".join(
+            f"<tr><th{left}>{name}</th><td{left}>{escape(words)}</td></tr>"
+            for name, words in self.lines.items()
+        )
+        return f"<p><strong>{escape(self.head)}</strong></p><table>{rows}</table>"
+
+
+def summary(fit: xr.DataTree) -> FitSummary:
+    """Return what a fit is: model, priors, what votes share, method and certificate, verdict.
+
+    A fit prints as this.
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit` returned.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+
+    Examples
+    --------
+    >>> bd.summary(bd.fit(bd.datasets.load("tennis1990"))).model
+    'Bradley-Terry'
+    """
+    check_fit(fit)
+    attrs = fit.attrs
+    duel = fit.duel
+    log_type = duel.model.log_type
+    sizes = fit["posterior"].sizes
+    method = str(attrs["method"])
+    return FitSummary(
+        source=str(attrs.get("source", "a log")),
+        n_arms=len(duel.arms),
+        n_units=int(attrs[f"n_{log_type}"]),
+        unit=UNITS[log_type],
+        model=duel.model.title,
+        reasons=tuple(json.loads(attrs.get("model_reasons", "[]"))),
+        priors=json.loads(attrs.get("priors", "{}")),
+        ties=str(attrs.get("tie_rule", "")),
+        votes=dependence_of(fit, duel.covariance(), "auto").sentence,
+        method=f"{method} ({attrs['method_reason']})",
+        draws=f"{duel.n_draws:,} in {count(sizes['chain'], 'chain')}, seed {attrs['seed']}",
+        verdict=_verdict(fit) if log_type != "pulls" else "",
+        groups=tuple(fit.children),
+    )
+
+
+def _verdict(fit: xr.DataTree) -> str:
+    """Return the verdict of a fit, with the rope and the confidence that it is of."""
+    with warnings.catch_warnings(action="ignore"):  # the line on votes says what they do
+        won: Any = winners(fit)
+    rope, confidence = won.attrs["rope"], won.attrs["confidence"]
+    return f"{won.attrs['verdict']} (Rope {rope:g}, confidence {confidence:g}.)"
