@@ -65,7 +65,7 @@ def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -
     )
     drawn = PosteriorDraws(prior_draws(model, log, draws, seed), {}, None, unknown)
     attrs = describe_model(model) | {"method": "prior", "n_duels": log.n_duels, "seed": seed}
-    tree = datatree(model, cells, drawn, (1, draws), attrs, preference=False)
+    tree = datatree(model, cells, drawn, (1, draws), attrs)
     found = posterior_predictive(tree, draws, seed)
     groups = {
         "prior": found["posterior"].to_dataset(),

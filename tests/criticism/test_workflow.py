@@ -154,7 +154,7 @@ def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, 
     assert np.isfinite(table[["prior", "likelihood"]].to_numpy()).all()
     assert {"scale", SPREADS.get(term, "scale")} <= set(fit["log_prior"])
     assert "sensitive" in table.attrs["sentence"]
-    found = bd.coefficients(fit, covariance="model")
+    found = bd.coefficients(fit)
     assert {"scale", SPREADS.get(term, "scale")} <= set(found.index)
     if term in EFFECTS:
         row = found.loc[EFFECTS[term]]

@@ -139,7 +139,9 @@ def test_the_log_likelihood_is_that_of_the_counts():
     pairs = duels.pairs()
     P = tree["preference"]["preference"].values[0, 0][pairs.first, pairs.second]
     exact = stats.binom(pairs.first_wins + pairs.second_wins, P).logpmf(pairs.first_wins)
-    np.testing.assert_allclose(tree["log_likelihood_by_cell"]["outcome"].values[0, 0], exact, rtol=1e-9)
+    np.testing.assert_allclose(
+        tree["log_likelihood_by_cell"]["outcome"].values[0, 0], exact, rtol=1e-9
+    )
 
 
 def test_large_tables_of_draws_are_left_out(monkeypatch):

@@ -32,7 +32,7 @@ MODELS = {
 
 def sampled(fit, built):
     """Return draws of a fit as a sampler would give them: the variables of the ``pm.Model``."""
-    posterior = fit["posterior"].to_dataset()
+    posterior = fit.duel.independent
     if "rating" in posterior:
         change = (posterior["rating"] - posterior["score"]).isel(period=slice(None, -1))
         posterior["change"] = change.rename(period="earlier")
@@ -62,7 +62,9 @@ def test_a_fit_comes_back_as_it_was(case, kind, log, fits):
     for name, values in fit["posterior"].data_vars.items():
         np.testing.assert_allclose(back["posterior"][name], values, atol=1e-12)
     assert set(back["posterior"].data_vars) == set(fit["posterior"].data_vars)
-    np.testing.assert_allclose(back["log_likelihood_by_cell"]["outcome"], fit["log_likelihood_by_cell"]["outcome"])
+    np.testing.assert_allclose(
+        back["log_likelihood_by_cell"]["outcome"], fit["log_likelihood_by_cell"]["outcome"]
+    )
     verdicts = [bd.winners(one).attrs["verdict"] for one in (back, fit)]
     assert verdicts[0] == verdicts[1]
 
