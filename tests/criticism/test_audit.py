@@ -281,7 +281,7 @@ def test_a_model_that_only_nuts_samples_is_refused(monkeypatch):
     log = voted(n=200)
     fit = bd.fit(log, BradleyTerry(), draws=100)
     slow = BradleyTerry(Scores() + JudgeReliability())
-    monkeypatch.setattr(type(fit.duel), "model", slow)
+    monkeypatch.setattr(fit.duel, "model", slow)
     with pytest.raises(ValueError, match="only NUTS samples: its predictor is not linear"):
         bd.audit(fit, log)
 
