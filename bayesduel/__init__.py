@@ -32,6 +32,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "criticism.posterior_predictive": "check_margins posterior_predictive",
         "criticism.prior_predictive": "prior_predictive",
         "criticism.sensitivity": "sensitivity",
+        "posterior.estimand": "estimand",
         "posterior.fit_summary": "FitSummary summary",
         "data.duels": "Duels",
         "data.head_to_head": "head_to_head raw_winners",

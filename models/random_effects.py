@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bayesduel.models.cells import seats
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ByLevel, Term, Touch
+from bayesduel.models.term import NEW, ByLevel, Term, Touch
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["CategoryEffects", "RandomEffects"]
@@ -27,8 +29,9 @@ class RandomEffects(ByLevel, Term):
 
     Levels are alike where the spread is near 0: their scores are then pooled. It is learned from
     all levels together, so that an arm with few duels in a level keeps to its overall score there.
-    ``score``, P and all that follows are those of an average level. A vote without a level has the
-    overall scores.
+    The levels are a sample of more: P and all that follows are of a duel in a new level, whose
+    deviations are integrated out (15 points of Gauss-Hermite quadrature). A vote without a level
+    has the overall scores. Where the levels are all there is, use :class:`CategoryEffects`.
 
     Use it where votes are grouped and arms may be better in one group than in another: by judge
     (tastes), by prompt (what was asked), by league. Several may stand in one model, by judge and by
@@ -68,6 +71,7 @@ class RandomEffects(ByLevel, Term):
     name: ClassVar[str] = "random"
     takes_teams: ClassVar[bool] = True
     deviates: ClassVar[bool] = True
+    samples: ClassVar[bool] = True
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     def __post_init__(self) -> None:
@@ -110,12 +114,24 @@ class RandomEffects(ByLevel, Term):
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return scales[self.spread]
 
+    def unsaid(self, parameters: Named, cells: Named) -> Any:
+        level, _ = self.level_of(cells)
+        new = np.ones(1) if level is None else (np.asarray(level) == NEW) * 1.0
+        if not self.samples or not new.any():
+            return None
+        members = (share**2 for side in ("first", "second") for _, share in seats(cells, side))
+        independent = sum(members) if "first" in cells else 2.0
+        return np.asarray(parameters[self.spread])[..., None] ** 2 * new * independent
+
 
 @dataclass(frozen=True)
 class CategoryEffects(RandomEffects):
-    """:class:`RandomEffects` by the category of a vote: topics, leagues, criteria.
+    """Deviations as :class:`RandomEffects` by levels that are all there is: languages, leagues.
 
-    Its parameters are called ``deviation`` and ``category_spread``.
+    ``score`` is the average over the categories, each by its share of the votes; P and all that
+    follows are of these scores (:func:`bayesduel.estimand` takes other weights, or one category).
+    By "category" its parameters are called ``deviation`` and ``category_spread``, by another column
+    as those of :class:`RandomEffects`.
 
     Parameters
     ----------
@@ -131,18 +147,27 @@ class CategoryEffects(RandomEffects):
     --------
     >>> model = bd.models.BradleyTerry() + bd.models.CategoryEffects("topic")
     >>> model.name
-    'bradley-terry + category'
+    'bradley-terry + category:topic'
     """
 
     by: str = "category"
 
     name: ClassVar[str] = "category"
+    samples: ClassVar[bool] = False
 
     @classmethod
     def worded(cls, text: str) -> RandomEffects:
         """Return the term of another column that is kept: "category:topic"."""
-        return RandomEffects(text)
+        return cls(text)
 
-    key: ClassVar[str] = name
-    parameter: ClassVar[str] = "deviation"
-    spread: ClassVar[str] = "category_spread"
+    @property
+    def key(self) -> str:
+        return self.name if self.by == "category" else f"{self.name}:{self.by}"
+
+    @property
+    def parameter(self) -> str:  # type: ignore[override]
+        return "deviation" if self.by == "category" else f"{self.by}_deviation"
+
+    @property
+    def spread(self) -> str:
+        return "category_spread" if self.by == "category" else f"{self.by}_scale"

@@ -23,6 +23,7 @@ from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
 
 __all__ = [
+    "NEW",
     "ArmTerm",
     "ByLevel",
     "Modifier",
@@ -33,6 +34,9 @@ __all__ = [
     "centre",
     "contribution",
 ]
+
+
+NEW = -2  # code of a level that the log has not; -1 is that of none
 
 
 class Touch(NamedTuple):
@@ -134,6 +138,15 @@ class Part(ByValue, ABC):
     def controls(self) -> tuple[str, ...]:
         """What a ranking is free of thanks to it, each as what holds in a neutral duel."""
         return ()
+
+    def unsaid(self, parameters: Named, cells: Named) -> Any:
+        """Return the variance of what it adds to the predictor of cells that do not say its level.
+
+        Of a part whose levels are a sample of more, such as judges or prompts: a duel that does not
+        say which has a new one. (draws, cells), or (draws, 1) of cells of two arms that say
+        nothing; None where there is none.
+        """
+        return None
 
     @property
     def flat(self) -> bool:
@@ -342,9 +355,13 @@ class ByLevel(Part):
     ----------
     by
         "judge", "group" or "category", or a column that was kept.
+    samples
+        Whether its levels are a sample of more, so that the next duel has another one.
     """
 
     by: str | None
+    deviates: ClassVar[bool] = False
+    samples: ClassVar[bool] = False
 
     @property
     def key(self) -> str:
@@ -536,6 +553,24 @@ class Terms:
     def controls(self) -> tuple[str, ...]:
         """What winners are free of, each as what holds in a neutral duel."""
         return tuple(words for part in self.parts for words in part.controls)
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """Columns whose levels are a sample of more: a duel that does not say one has a new one."""
+        found = (part for part in self.parts if isinstance(part, ByLevel) and part.samples)
+        return tuple(str(part.by) for part in found)
+
+    @property
+    def exhaustive(self) -> tuple[Any, ...]:
+        """Terms of deviations by levels that are all there is."""
+        found = (part for part in self.parts if isinstance(part, ByLevel))
+        return tuple(part for part in found if part.deviates and not part.samples)
+
+    def unsaid(self, parameters: Named, cells: Named) -> Any:
+        """Return the variance that cells have from levels that they do not say, or None."""
+        found = [part.unsaid(parameters, cells) for part in self.parts]
+        variances = [variance for variance in found if variance is not None]
+        return reduce(np.add, variances) if variances else None
 
     @property
     def explains(self) -> tuple[str, ...]:

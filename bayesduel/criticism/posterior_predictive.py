@@ -28,10 +28,10 @@ from scipy import sparse
 from scipy.special import ndtri, stdtr
 
 from bayesduel.criticism.levels import grouped, size_of
+from bayesduel.inference.datatree import BY_CELL
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
-from bayesduel.inference.datatree import BY_CELL
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import Result, join
@@ -301,7 +301,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         predicted["points"] = (dims[:-1], (made @ each)[None])
         observed = observed.assign(points=observed["outcome"] @ xr.DataArray(each, dims="result"))
     groups = {
-        "posterior": _of_draws(fit.duel.independent, used),
+        "posterior": _of_draws(fit.duel.sampled, used),
         "posterior_predictive": xr.Dataset(predicted),
         "observed_data": observed,
         "constant_data": design.dataset,

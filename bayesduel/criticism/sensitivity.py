@@ -95,7 +95,7 @@ def sensitivity(
             )
     logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
     groups = {
-        "posterior": _labelled(fit.duel.independent),  # of which prior and likelihood are parts
+        "posterior": _labelled(fit.duel.sampled),  # of which prior and likelihood are parts
         "log_prior": fit["log_prior"].to_dataset(),
         "log_likelihood": fit[likelihood].to_dataset(),
     }

@@ -19,9 +19,9 @@ from bayesduel.models import Model, model_from_settings
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["INDEPENDENT", "DuelAccessor"]
+__all__ = ["SAMPLED", "DuelAccessor"]
 
-INDEPENDENT = "posterior_independent"  # group of draws as if every vote were independent
+SAMPLED = "posterior_sampled"  # group of the draws of the sampler, where answers are of others
 
 
 @xr.register_datatree_accessor("duel")
@@ -122,14 +122,13 @@ class DuelAccessor:
         return str(self._fit["posterior"].attrs.get("covariance", "model"))
 
     @property
-    def independent(self) -> xr.Dataset:
-        """The posterior of the model, in which every vote is independent.
+    def sampled(self) -> xr.Dataset:
+        """The draws of the sampler: every vote independent, scores those of deviations of 0.
 
-        The group ``posterior`` itself, or ``posterior_independent`` where that one is
-        cluster-robust.
+        The group ``posterior`` itself, or ``posterior_sampled`` where answers are read from others.
         """
-        found: xr.Dataset = self._fit[INDEPENDENT if INDEPENDENT in self._fit else "posterior"]
-        return found.to_dataset()
+        found: xr.Dataset = self._fit[SAMPLED if SAMPLED in self._fit else "posterior"].to_dataset()
+        return found
 
     def posterior(self, covariance: str = "auto") -> dict[str, np.ndarray]:
         """Return the parameters by name, draws first, chain after chain.
@@ -138,7 +137,7 @@ class DuelAccessor:
         ----------
         covariance
             See :meth:`covariance`. "auto": the group ``posterior`` as it is. With "model" every
-            vote is independent: :attr:`independent`. With a clustering, parameters are stretched
+            vote is independent. With a clustering, parameters are stretched
             around their mean so that their covariance is the cluster-robust one, with the tails of
             Student's t, learned scales apart.
 
@@ -149,13 +148,17 @@ class DuelAccessor:
         """
         used = self.covariance(covariance)
         if used == self.standing:
-            return self._averaged(draws_in(self._fit["posterior"].to_dataset()))
-        own = draws_in(self.independent)
-        if used == "model":
+            return draws_in(self._fit["posterior"].to_dataset())
+        return self.made(used)
+
+    def made(self, covariance: str) -> dict[str, np.ndarray]:
+        """Return the parameters with a covariance, made of the draws of the sampler."""
+        own = draws_in(self.sampled)
+        if covariance == "model":
             return self._averaged(own)
-        if used not in self._robust:
-            self._robust[used] = stretched(self._fit, self.model, own, used)
-        return self._averaged(self._robust[used])
+        if covariance not in self._robust:
+            self._robust[covariance] = stretched(self._fit, self.model, own, covariance)
+        return self._averaged(self._robust[covariance])
 
     def _averaged(self, draws: Arrays) -> dict[str, np.ndarray]:
         """Return the draws with overall scores as the attribute ``averaged_over`` says.
@@ -169,4 +172,6 @@ class DuelAccessor:
             mean = np.einsum("nli,l->ni", found[name], weights)
             found["score"] = found["score"] + mean
             found[name] = found[name] - mean[:, None]
+            if "rating" in found:
+                found["rating"] = found["rating"] + mean[:, None]
         return found

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesduel
-from bayesduel.inference.accessor import INDEPENDENT
+from bayesduel.inference.accessor import SAMPLED
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors, prior_words
 from bayesduel.system.memory import TABLE_ARMS
@@ -27,15 +27,16 @@ class Fit(xr.DataTree):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        return repr(bayesduel.summary(self)) if self._whole else super().__repr__()
+    def __repr__(self, level: int = 0) -> str:
+        return repr(bayesduel.summary(self)) if self._whole else str(super().__repr__(level))
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
+        groups = str(super()._repr_html_())  # type: ignore[no-untyped-call]
         if not self._whole:
-            return super()._repr_html_()
-        tree = f"<details><summary>All groups</summary>{super()._repr_html_()}</details>"
+            return groups
+        tree = f"<details><summary>All groups</summary>{groups}</details>"
         return f"{bayesduel.summary(self)._repr_html_()}{tree}"
 
     @property
@@ -118,21 +119,24 @@ def datatree(
     return tree
 
 
-def answer_by(tree: xr.DataTree, covariance: str) -> None:
-    """Put the draws of a fit that have a cluster-robust covariance into its group ``posterior``.
+def answer_by(tree: xr.DataTree, covariance: str, averaged: Mapping[str, Any]) -> None:
+    """Put the draws that every answer is read from into the group ``posterior`` of a fit.
 
-    Those of independent votes stand in the group ``posterior_independent`` then.
+    Those of a cluster-robust covariance, with scores averaged over levels by weights: `averaged`
+    has them, (levels,), by the name of a term's deviations. The draws of the sampler stand in the
+    group ``posterior_sampled`` where they are others.
     """
-    if covariance == tree.duel.standing:
+    own = tree.duel.sampled
+    tree.attrs["averaged_over"] = json.dumps({k: list(map(float, w)) for k, w in averaged.items()})
+    if covariance == "model" and not averaged:
         return
-    own = tree.duel.independent
-    draws = tree.duel.posterior(covariance)
-    robust = own.copy()
-    for name, values in own.data_vars.items():
-        robust[name] = (values.dims, draws[str(name)].reshape(values.shape))
-    robust.attrs["covariance"] = covariance
-    tree[INDEPENDENT] = xr.DataTree(own)
-    tree["posterior"] = xr.DataTree(robust)
+    answer = own.copy()
+    for name, values in tree.duel.made(covariance).items():
+        if name in own:
+            answer[name] = (own[name].dims, values.reshape(own[name].shape))
+    answer.attrs["covariance"] = covariance
+    tree[SAMPLED] = xr.DataTree(own)
+    tree["posterior"] = xr.DataTree(answer)
 
 
 def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:

@@ -24,6 +24,7 @@ from bayesduel.inference.psis import Quality
 from bayesduel.inference.sample import approximation_of, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model
+from bayesduel.models.cells import levels_of
 from bayesduel.models.registry import classes_of
 from bayesduel.models.settings import Arrays, settings_to_json
 from bayesduel.system.arguments import (
@@ -157,9 +158,9 @@ def fit(
         128 MB.
     clusters
         Whether to compute cluster-robust standard errors where a judge cast several votes or a
-        group holds several: the posterior has them then. The attribute ``clusters_repeated`` holds the number of clusters of
-        each such clustering, ``clusters_auto`` the one that is used by default, and
-        ``clusters_reason`` says why a model has no such errors.
+        group holds several: the posterior has them then. The attribute ``clusters_repeated`` holds
+        the number of clusters of each such clustering, ``clusters_auto`` the one that is used by
+        default, and ``clusters_reason`` says why a model has no such errors.
     progress
         Called with the share of the work done, from 0 to 1. Default: where "auto" takes NUTS, a
         terminal shows a bar. A warning is logged with how long it may take and what is quicker,
@@ -167,15 +168,17 @@ def fit(
 
     Returns
     -------
-    A tree with groups ``posterior`` (``score`` (chain, draw, arm), centred; the model's
-    parameters; cluster-robust draws where votes are repeated, which ``posterior.attrs`` says under
-    "covariance"), ``posterior_independent`` (there, the draws as if every vote were independent),
+    A tree with groups ``posterior``, which every answer is read from (``score`` (chain, draw,
+    arm), centred, of categories the average by their votes; the model's parameters; cluster-robust
+    draws where votes are repeated, which ``posterior.attrs`` says under "covariance"),
+    ``posterior_sampled`` (where that differs: the draws of the sampler, every vote independent),
     ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
     fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood_by_cell`` (of the
     duels of an unordered pair that met; :func:`bayesduel.loo` has that of duels; of rankings
-    ``log_likelihood``, one each), ``log_prior`` (of learned scales and of priors with a fixed deviation, for
-    :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the
+    ``log_likelihood``, one each), ``log_prior`` (of learned scales and of priors with a fixed
+    deviation, for :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the
+    scale; by the
     variational method mode, standard errors and the figures of the certificate) and ``clusters``;
     a model of
     attributes adds ``items``. Attributes:
@@ -280,10 +283,19 @@ def tree_of(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
-                    answer_by(tree, tree.duel.covariance())
+        averaged = {term.parameter: _shares(duels, term.by) for term in model.terms.exhaustive}
+        answer_by(tree, tree.duel.covariance(), averaged)
         if preference and model.log_type != "pulls":
             with_preference(tree, model)
     return tree
+
+
+def _shares(duels: Any, by: Any) -> np.ndarray:
+    """Return the share of the votes that each level of a column has, (levels,)."""
+    level, names = levels_of(duels, by)
+    known = level >= 0
+    n = np.bincount(level[known], duels.votes.weight[known], len(names))
+    return n / n.sum()
 
 
 def sampled(

@@ -2,13 +2,11 @@
 
 References
 ----------
-Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS 2014, for the
-stretching. Deviation: each parameter (of the scores, each arm's) is scaled by ``sqrt(df / chi2_df)``
-with its own degrees of freedom, all at the same quantile of their chi-squared variables: where all
-are equal, a multivariate t.
+Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS 2014, for
+the stretching. Deviation: each parameter (of the scores, each arm's) is scaled by
+``sqrt(df / chi2_df)`` with its own degrees of freedom, all at the same quantile of their
+chi-squared variables: where all are equal, a multivariate t.
 """
-
-from typing import Any
 
 import numpy as np
 import xarray as xr

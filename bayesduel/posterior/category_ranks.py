@@ -1,6 +1,5 @@
 """Ranks by category, and where they differ from the overall ranking, with uncertainty."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from bayesduel.preference import ranks
 from bayesduel.system.arguments import check_range
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
-__all__ = ["CategoryRanks", "category_ranks", "over_categories"]
+__all__ = ["CategoryRanks", "category_ranks"]
 
 ROWS = 12  # categories printed
 ENDS = ("mean", "lower", "upper")
@@ -119,7 +118,8 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     A Dataset. By category and arm: ``score_mean``, ``_lower``, ``_upper``, ``rank_mean``,
     ``_lower``, ``_upper`` (1 is best), ``best_probability``, ``deviation_mean``, ``_lower``,
     ``_upper`` and ``duels``. By arm: ``overall_score_*``, ``overall_rank_*`` and
-    ``overall_best_probability``, those of an average category. By category:
+    ``overall_best_probability``: of scores that are averaged over the categories, by their votes.
+    By category:
     ``best_differs_probability`` (that the best arm there is not the best overall),
     ``reversed_share`` (the expected share of pairs whose order is the opposite of the overall
     one), ``reversed_pairs`` (how many are with probability `confidence`). By category, arm and
@@ -149,7 +149,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     check_range(confidence, "confidence", "in (0.5, 1)")
     term, posterior = _category_term(fit), fit["posterior"]
     draws = fit.duel.posterior()
-    overall, deviation = draws["score"], draws["deviation"]
+    overall, deviation = draws["score"], draws[term.parameter]
     arms, categories = posterior["arm"].to_numpy(), posterior[term.by].to_numpy()
     n, n_arms = overall.shape
     two, three = ("category", "arm"), ("category", "arm", "opponent")
@@ -158,7 +158,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         **_summary("overall_score", "arm", overall, confidence),
         **_summary("overall_rank", "arm", placed, confidence),
         "overall_best_probability": ("arm", (placed == 1).mean(axis=0)),
-        **_summary("spread", (), draws["category_spread"], confidence),
+        **_summary("spread", (), draws[term.spread], confidence),
     }
     by_category: dict[str, list[np.ndarray]] = {}
     best = overall.argmax(axis=1)
@@ -190,28 +190,11 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         "n_draws": n,
         "model": fit.attrs["model"],
         "source": fit.attrs.get("source", ""),
-        "averaged": "averaged_over" in fit.attrs,
     }
     coords = {"category": categories, "arm": arms, "opponent": arms}
     result = CategoryRanks(variables, coords=coords, attrs=attrs)
     result.attrs["sentence"] = _sentence(result)
     return result
-
-
-def over_categories(fit: xr.DataTree) -> xr.DataTree:
-    """Return a fit whose overall scores are the average over the categories of its log.
-
-    Each category counts by its votes. The posterior is the same; before, overall scores are those
-    of an average category, one that the log does not hold, and less certain. Raises ValueError if
-    the model has no effects of categories.
-    """
-    term = _category_term(fit)
-    n_categories = fit["posterior"].sizes[term.by]
-    n_votes = _duels(fit, term.by, n_categories, fit["posterior"].sizes["arm"]).sum(axis=1)
-    weights = n_votes / n_votes.sum()
-    found = fit.copy()
-    found.attrs["averaged_over"] = json.dumps({term.parameter: weights.tolist()})
-    return found
 
 
 def _category_term(fit: xr.DataTree) -> CategoryEffects:
@@ -277,9 +260,7 @@ def _sentence(found: CategoryRanks) -> str:
     top = int(overall.argmax())
     name = shorten(str(found["arm"].values[top]), SENTENCE)
     other = table[table["best_differs_probability"] >= confidence]
-    average = "in an average category"
-    if found.attrs["averaged"]:
-        average = "on average over the categories, by their votes"
+    average = "on average over the categories, by their votes"
     first = f" Best {average}: {name} (probability {probability(overall[top])})."
     if other.empty:
         return f"{words}{first} In no category is another arm the best {level}."

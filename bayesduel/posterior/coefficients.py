@@ -119,7 +119,7 @@ def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> 
     found = with_interval("coefficient", one, ci_prob)
     columns |= dict(zip(("coefficient", "lower", "upper"), found.values(), strict=True))
     columns["positive"] = (one > 0).mean(axis=0)
-    score = model.response.typical_score(one, draws)
+    score = model.typical_score(one, draws)
     rounding = np.finfo(float).eps  # beyond which a probability of rough errors is 0 or 1
     odds = np.clip(score, rounding, 1) / np.clip(1 - score, rounding, 1)
     middle = np.exp(np.median(np.log(odds), axis=0))
@@ -290,7 +290,7 @@ def predict_items(
         utility = draws["coefficient"] @ row
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        rate = model.response.typical_score(utility[:, None] - known, draws).mean(axis=1)
+        rate = model.typical_score(utility[:, None] - known, draws).mean(axis=1)
         rows.append(
             {"item": label}
             | with_interval("win_rate", rate, ci_prob)

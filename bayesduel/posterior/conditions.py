@@ -1,6 +1,7 @@
 """Conditions: under which circumstances a duel is, as the columns of a model's cells.
 
-What is not said is neutral: an average judge, today, neither side at an advantage, covariates of 0.
+What is not said is neutral: today, neither side at an advantage, covariates of 0. A judge or a
+prompt that is not said is a new one.
 """
 
 import warnings
@@ -17,6 +18,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
+from bayesduel.models.term import NEW
 from bayesduel.system.arguments import shown_value, text_of
 from bayesduel.text import count, join
 
@@ -146,7 +148,7 @@ def _log(
             raise ValueError(
                 f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
             )
-        code = np.array([-1 if v is None else place[v] for v in texts])
+        code = np.array([NEW if v is None else place[v] for v in texts])
         votes = votes.with_level(name, code, known)
     return replace(log, votes=votes)
 

@@ -63,6 +63,11 @@ class Draws:
         return np.array_equal(self.arms, np.arange(self.model_arms))
 
     @property
+    def linked(self) -> bool:
+        """Whether P is one increasing function of the difference of scores, whatever the draw."""
+        return self.model.response.score_link is not None and not self.model.terms.samples
+
+    @property
     def many(self) -> bool:
         """Whether there are too many arms for tables of arm by arm, and none is needed."""
         return self.n_arms > TABLE_ARMS and self.model.criteria_agree
@@ -133,16 +138,17 @@ class Draws:
         used, response = slice(None, None, self.pair_step), self.model.response
         score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
         known, odds = self.model.parameters(self.rows(used)), None
-        if score is not None and np.ptp(score) < LARGEST:
+        new = bool(self.model.terms.samples)  # levels to integrate over
+        if score is not None and not new and np.ptp(score) < LARGEST:
             odds = np.exp(score - (score.max() + score.min()) / 2)
             if response.chances_of_odds(odds[0], odds[0], known) is None:
                 odds = None
-        if score is None or (odds is None and response.score_link is None):
+        if score is None or (odds is None and not self.linked):
             first, second = np.triu_indices(self.n_arms, 1)
             for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
                 i, j = first[part], second[part]
                 apart = None if score is None else score[i] - score[j]
-                if apart is None:
+                if apart is None or new:
                     found = self.chances(used, i, j)
                 else:  # draws of a pair stay beside one another
                     both = self.arms[i], self.arms[j]

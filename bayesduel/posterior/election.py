@@ -78,7 +78,7 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     rank, unbeaten = np.empty(score.shape, np.int32), np.empty(score.shape, dtype=bool)
 
     def fill(here: slice) -> None:
-        expected = draws.model.response.typical_score(score[here] - top[here], draws.rows(here))
+        expected = draws.model.typical_score(score[here] - top[here], draws.rows(here))
         unbeaten[here] = expected >= 0.5 - rope - EQUAL
         rank[here] = ranks(score[here])
 
@@ -175,7 +175,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     K = draws.n_arms
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
-    by_score = draws.score is not None and draws.model.response.score_link is not None
+    by_score = draws.score is not None and draws.linked
     found: list[list[np.ndarray]] = []
     for i, j, apart, chances in draws.outcomes():
         p, tie = expected_score(chances), chances.get("tie")

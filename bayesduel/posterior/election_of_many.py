@@ -79,7 +79,7 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     for here in chunks(n, NUMBERS // n_arms):
         rows = draws.rows(here)
         eta = np.broadcast_to(away, (len(score[here]), len(away)))
-        curves = draws.model.response.typical_score(eta, rows)
+        curves = draws.model.typical_score(eta, rows)
         for k, (row, each) in enumerate(zip(score[here], curves, strict=True), here.start):
             at = (row - low) / step
             place = at.astype(np.int64)

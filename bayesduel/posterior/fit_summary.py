@@ -11,8 +11,9 @@ import xarray as xr
 
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import check_fit
+from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.winners import winners
-from bayesduel.text import count, join
+from bayesduel.text import count
 
 __all__ = ["FitSummary", "summary"]
 
@@ -41,6 +42,8 @@ class FitSummary:
         What a tie counts for.
     votes
         What votes share, and how it entered.
+    answers
+        Which duels answers are about, where not all.
     method
         The method, why it was taken, and its certificate.
     draws
@@ -60,6 +63,7 @@ class FitSummary:
     priors: dict[str, str]
     ties: str
     votes: str
+    answers: str
     method: str
     draws: str
     verdict: str
@@ -79,6 +83,7 @@ class FitSummary:
             "priors": "; ".join(f"{name} ~ {prior}" for name, prior in self.priors.items()),
             "ties": self.ties,
             "votes": self.votes,
+            "answers": self.answers,
             "method": self.method,
             "draws": self.draws,
             "verdict": self.verdict,
@@ -146,6 +151,7 @@ def summary(fit: xr.DataTree) -> FitSummary:
         priors=json.loads(attrs.get("priors", "{}")),
         ties=str(attrs.get("tie_rule", "")),
         votes=dependence_of(fit, duel.covariance(), "auto").sentence,
+        answers=estimand_words(fit),
         method=f"{method} ({attrs['method_reason']})",
         draws=f"{duel.n_draws:,} in {count(sizes['chain'], 'chain')}, seed {attrs['seed']}",
         verdict=_verdict(fit) if log_type != "pulls" else "",

@@ -68,7 +68,8 @@ def predict(
     conditions
         What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
         ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
-        what is missing is neutral: an average judge, today, covariates of 0. The level of a term
+        what is missing is neutral: today, covariates of 0, and a new judge or prompt, whose
+        deviations are integrated out. The level of a term
         that has covariates or an advantage by level is given with these.
 
     Returns

@@ -12,6 +12,7 @@ the logistic curve; under the normal curve the standard deviation of a differenc
 points.
 """
 
+from collections.abc import Mapping
 from math import log, sqrt
 
 import numpy as np
@@ -20,6 +21,7 @@ import xarray as xr
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, score_order
+from bayesduel.posterior.estimand import estimand
 from bayesduel.system.arguments import finite, shown_value
 from bayesduel.text import SENTENCE, shorten
 
@@ -37,6 +39,8 @@ def scores(
     points: float = 1000.0,
     ci_prob: float = 0.95,
     covariance: str = "auto",
+    at: Mapping[str, str] | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
 ) -> pd.DataFrame:
     """Return the scores of all arms with intervals, in the order of the ranking.
 
@@ -52,6 +56,9 @@ def scores(
         Probability of the equal-tailed intervals, in (0, 1).
     covariance
         As in `bayesduel.winners`: which votes depend on one another.
+    at, weights
+        Which duels the answer is about, as in :func:`bayesduel.estimand`: the level of a column, or
+        how much each counts.
 
     Returns
     -------
@@ -84,6 +91,8 @@ def scores(
     """
     check_ci_prob(ci_prob)
     points = finite(points, "points")
+    if at or weights:
+        fit = estimand(fit, at=at, weights=weights)
     draws, labels, used = draws_of(fit, covariance)
     if draws.score is None:
         raise ValueError(

@@ -7,6 +7,7 @@ into a sentence.
 
 import json
 import warnings
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -20,7 +21,6 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.fit import fit as fit_model
-from bayesduel.models.model import Model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.posterior.election import (
@@ -36,6 +36,7 @@ from bayesduel.posterior.election_of_many import (
     interval_by_arm,
     tiers_of_many,
 )
+from bayesduel.posterior.estimand import estimand, estimand_words
 from bayesduel.posterior.separation import rank_range, separation, tiers
 from bayesduel.posterior.top_k import check_k
 from bayesduel.posterior.verdict import BestArmVerdict, decide
@@ -59,6 +60,8 @@ def winners(
     ties: Ties = "strict",
     covariance: str = "auto",
     check: TransitivityCheck | None = None,
+    at: Mapping[str, str] | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Winners:
     """Return who wins, under every criterion, with uncertainty, and the verdict.
 
@@ -93,6 +96,9 @@ def winners(
         and that of the ranking is ``attrs["ranking_verdict"]``. Default: no check is made, which
         ``attrs["check"]`` says: a check replicates the log some thousand times, and winners of a
         fit need none of it.
+    at, weights
+        Which duels the answer is about, as in :func:`bayesduel.estimand`: the level of a column, or
+        how much each counts.
 
     Returns
     -------
@@ -156,6 +162,8 @@ def winners(
         given = fit_model(given)
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
+    if at or weights:
+        tree = estimand(tree, at=at, weights=weights)
     check_decision(rope, confidence)
     check_one_of(ties, "ties", get_args(Ties))
     if check is not None and not isinstance(check, TransitivityCheck):
@@ -205,7 +213,7 @@ def winners(
         "tier_errors": json.dumps(tier_errors),
         "ties": ties,
         **dependence.attrs,
-        "controls": _neutral(draws.model),
+        "controls": estimand_words(tree),
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
@@ -249,13 +257,6 @@ def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) ->
         "refusal": refusal,
         "log_type": fit.duel.model.log_type,
     }
-
-
-def _neutral(model: Model) -> str:
-    """Return the sentence on duels that winners are of, or "" where they are of all."""
-    if not model.terms.controls:
-        return ""
-    return f"Winners and scores are those of duels in which {join(model.terms.controls)}."
 
 
 def check_decision(rope: float, confidence: float) -> None:

@@ -319,7 +319,7 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     draws = fit.duel.posterior()
     if "order" not in draws:
         return None
-    score = fit.duel.model.response.typical_score(draws["order"][:, None], draws)[:, 0]
+    score = fit.duel.model.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
 

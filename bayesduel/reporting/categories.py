@@ -80,7 +80,7 @@ def analyse_categories(
     from bayesduel.inference.default_model import choose_model
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import CategoryEffects, scored
-    from bayesduel.posterior.category_ranks import category_ranks, over_categories
+    from bayesduel.posterior.category_ranks import category_ranks
     from bayesduel.posterior.winners import winners
 
     check_noun(noun)
@@ -93,7 +93,7 @@ def analyse_categories(
             pooled = pooled + CategoryEffects()
         if draws is not None:
             options["draws"] = draws
-        fit = over_categories(fit_model(duels, pooled, **options))
+        fit = fit_model(duels, pooled, **options)
         step("computing ranks by category")
         found = winners(fit, rope=rope, confidence=confidence)
         ranks = category_ranks(fit, confidence=confidence)

@@ -62,7 +62,7 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
 
     if fit.attrs["method"] == "variational":
         return _against_gibbs(fit)
-    kept = fit.duel.independent  # as they were drawn
+    kept = fit.duel.sampled  # as they were drawn
     if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
         kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
     of = [v.to_numpy().reshape(*v.shape[:2], -1) for v in kept.data_vars.values()]

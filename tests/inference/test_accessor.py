@@ -46,7 +46,7 @@ def test_the_posterior_of_a_fit_is_cluster_robust_and_independent_votes_are_besi
     assert fit.duel.standing == "judge"
     score = fit["posterior"]["score"].to_numpy().reshape(200, -1)
     np.testing.assert_array_equal(fit.duel.posterior()["score"], score)
-    own = fit["posterior_independent"]["score"].to_numpy().reshape(200, -1)
+    own = fit["posterior_sampled"]["score"].to_numpy().reshape(200, -1)
     np.testing.assert_array_equal(fit.duel.posterior("model")["score"], own)
     assert (score.std(axis=0) > 1.5 * own.std(axis=0)).any()
 

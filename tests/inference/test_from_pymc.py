@@ -32,7 +32,7 @@ MODELS = {
 
 def sampled(fit, built):
     """Return draws of a fit as a sampler would give them: the variables of the ``pm.Model``."""
-    posterior = fit.duel.independent
+    posterior = fit.duel.sampled
     if "rating" in posterior:
         change = (posterior["rating"] - posterior["score"]).isel(period=slice(None, -1))
         posterior["change"] = change.rename(period="earlier")

@@ -1,0 +1,184 @@
+"""Which duels the answers of a fit are about: levels of columns averaged, chosen or new.
+
+Levels that are a sample of more (judges, prompts: ``RandomEffects``) are integrated out: the next
+duel has a new one. Levels that are all there is (languages, leagues: ``CategoryEffects``) are
+averaged by their shares of the votes.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.inference.datatree import answer_by, with_preference
+from bayesduel.inference.fit import describe_model
+from bayesduel.models import CategoryEffects, Model
+from bayesduel.models.settings import settings_to_json
+from bayesduel.models.term import ByLevel
+from bayesduel.posterior.draws import check_fit
+from bayesduel.system.arguments import finite, shown_value
+from bayesduel.text import count, join, plural
+
+__all__ = ["estimand", "estimand_words"]
+
+
+def estimand(
+    fit: xr.DataTree,
+    *,
+    at: Mapping[str, str] | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
+) -> xr.DataTree:
+    """Return a fit whose answers are about other duels: with a level given, or others averaged.
+
+    The posterior of the model stays as it is. What reads the fit that is returned (winners, scores,
+    predictions, next pairs, pages) says which duels it is about.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model with :class:`bayesduel.models.RandomEffects` or
+        :class:`bayesduel.models.CategoryEffects`.
+    at
+        The level of each column that is asked about, ``{"language": "de"}``.
+    weights
+        How much each level of a column counts, ``{"language": {"de": 0.3, "en": 0.7}}``: numbers
+        that are at least 0, of which the sum is taken as 1. A level that is not named counts for
+        nothing.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit, or an argument is not as described.
+    ValueError
+        If the model has no such column, or the column no such level.
+
+    Examples
+    --------
+    >>> rows = {"left": list("aab") * 40, "right": list("bcc") * 40}
+    >>> rows |= {"outcome": list("1110111100") * 12, "language": ["de"] * 60 + ["en"] * 60}
+    >>> model = bd.models.BradleyTerry() + bd.models.CategoryEffects("language")
+    >>> fit = bd.fit(bd.read_duels(rows, keep=["language"]), model)
+    >>> bd.winners(bd.estimand(fit, at={"language": "de"})).attrs["controls"]
+    'Winners and scores are those of language de.'
+    """
+    check_fit(fit)
+    asked = _one_level(at) | _weights(weights)
+    twice = sorted({*(at or {})} & {*(weights or {})})
+    if twice:
+        raise ValueError(f"at and weights should be of different columns, got {twice[0]!r} in both")
+    if not asked:
+        raise ValueError("at or weights should name a column, got neither")
+    terms = {part.by: part for part in fit.duel.model.terms if _deviates(part)}
+    found = fit.copy()
+    model = fit.duel.model
+    averaged = dict(json.loads(fit.attrs.get("averaged_over", "{}")))
+    said = dict(json.loads(fit.attrs.get("estimand", "{}")))
+    renamed: dict[str, str] = {}
+    for column, by_level in asked.items():
+        if column not in terms:
+            known = (
+                f"one of {join(sorted(terms), quote=True)}" if terms else "a column of its model"
+            )
+            raise ValueError(f"column should be {known}, got {shown_value(column)}")
+        old = terms[column]
+        new = CategoryEffects(column, old.prior)
+        model = _replaced(model, old, new)
+        renamed |= {old.parameter: new.parameter, old.spread: new.spread}
+        averaged[new.parameter] = _shares(fit, column, by_level)
+        said[column] = by_level
+    sampled = fit.duel.sampled
+    names = {old: new for old, new in renamed.items() if old in sampled and old != new}
+    covariance = fit.duel.covariance()
+    found["posterior"] = xr.DataTree(sampled.rename(names))
+    found["posterior"].attrs["covariance"] = "model"
+    if "posterior_sampled" in found:
+        del found["posterior_sampled"]
+    if "clusters" in found:
+        blocks = np.atleast_1d(found["clusters"].attrs["blocks"])
+        found["clusters"].attrs["blocks"] = [names.get(str(block), str(block)) for block in blocks]
+    asked_first = settings_to_json(fit.duel.asked.settings)  # what an update fits again
+    found.attrs.update(describe_model(model), model_asked=asked_first)
+    found.attrs["estimand"] = json.dumps(said)
+    answer_by(found, covariance, averaged)
+    if "preference" in found:
+        with_preference(found, model)
+    return found
+
+
+def estimand_words(fit: xr.DataTree) -> str:
+    """Return the sentences on which duels answers are about, or "" where they are of all."""
+    model = fit.duel.model
+    said = json.loads(fit.attrs.get("estimand", "{}"))
+    sentences = []
+    held = [*model.terms.controls]
+    if held:
+        sentences.append(f"Winners and scores are those of duels in which {join(held)}.")
+    for part in model.terms.exhaustive:
+        weights = said.get(part.by)
+        if weights is None:
+            n = count(fit["posterior"].sizes[part.by], part.by)
+            sentences.append(f"Scores are the average over the {n}, by their votes.")
+        elif len(weights) == 1:
+            sentences.append(f"Winners and scores are those of {part.by} {next(iter(weights))}.")
+        else:
+            shares = [f"{level} {share:.2g}" for level, share in weights.items()]
+            named = plural(part.by)
+            sentences.append(f"Scores are the average over {named}, by weight: {join(shares, 8)}.")
+    if model.terms.samples:
+        new = join([f"a new {column}" for column in model.terms.samples])
+        sentences.append(f"Win probabilities are those of {new}.")
+    return " ".join(sentences)
+
+
+def _deviates(part: Any) -> bool:
+    """Return whether a part has deviations of the arms by the levels of a column."""
+    return isinstance(part, ByLevel) and part.deviates
+
+
+def _replaced(model: Model, old: Any, new: Any) -> Model:
+    """Return a model with another term in the place of one."""
+    terms = model.terms
+    parts = tuple(new if part == old else part for part in terms)
+    return replace(model, predictor=type(terms)(parts))  # type: ignore[type-var]
+
+
+def _one_level(at: Any) -> dict[str, dict[str, float]]:
+    """Return levels that are asked about as weights, by column."""
+    if at is not None and not isinstance(at, Mapping):
+        raise TypeError(
+            f'at should be levels by column, such as {{"language": "de"}}, got {shown_value(at)}'
+        )
+    return {str(column): {str(level): 1.0} for column, level in (at or {}).items()}
+
+
+def _weights(weights: Any) -> dict[str, dict[str, float]]:
+    """Return weights that sum to 1, by column and level; raise where they are none."""
+    rule = 'weights should be numbers by column and level, such as {"language": {"de": 0.3}}'
+    if weights is not None and not isinstance(weights, Mapping):
+        raise TypeError(f"{rule}, got {shown_value(weights)}")
+    found = {}
+    for column, by_level in (weights or {}).items():
+        if not isinstance(by_level, Mapping):
+            raise TypeError(f"{rule}, got {shown_value(by_level)}")
+        numbers = {str(k): finite(v, f"weight of {k}") for k, v in by_level.items()}
+        total = sum(numbers.values())
+        if min(numbers.values(), default=-1.0) < 0 or not total > 0:
+            raise ValueError(
+                f"{rule} that are at least 0 and not all 0, got {shown_value(by_level)}"
+            )
+        found[str(column)] = {level: value / total for level, value in numbers.items()}
+    return found
+
+
+def _shares(fit: xr.DataTree, column: str, by_level: Mapping[str, float]) -> np.ndarray:
+    """Return how much each level of a column counts, (levels,)."""
+    levels = [str(level) for level in fit["posterior"][column].to_numpy()]
+    wrong = [level for level in by_level if level not in levels]
+    if wrong:
+        raise ValueError(
+            f"level of {column} should be one of {join(levels, 8, quote=True)}, got {wrong[0]!r}"
+        )
+    return np.array([by_level.get(level, 0.0) for level in levels])
