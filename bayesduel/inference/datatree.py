@@ -27,8 +27,8 @@ class Fit(xr.DataTree):
 
     __slots__ = ()
 
-    def __repr__(self, level: int = 0) -> str:
-        return repr(bayesduel.summary(self)) if self._whole else str(super().__repr__(level))
+    def __repr__(self) -> str:  # type: ignore[override]  # of a node's name, with a level
+        return repr(bayesduel.summary(self)) if self._whole else str(super().__repr__())
 
     __str__ = __repr__
 

@@ -52,6 +52,12 @@ class FitSummary:
         Sentence of :func:`bayesduel.winners` at its default rope and confidence; "" of pulls.
     groups
         Groups of the tree.
+
+    Examples
+    --------
+    >>> found = bd.summary(bd.fit(bd.datasets.load("tennis1990")))
+    >>> found.priors
+    {'score': 'Normal(mu=0, sigma=scale)', 'scale': 'HalfNormal(sigma=2)'}
     """
 
     source: str
@@ -133,7 +139,7 @@ def summary(fit: xr.DataTree) -> FitSummary:
     Examples
     --------
     >>> bd.summary(bd.fit(bd.datasets.load("tennis1990"))).model
-    'Bradley-Terry'
+    'Bradley-Terry (one score per arm, logit link)'
     """
     check_fit(fit)
     attrs = fit.attrs

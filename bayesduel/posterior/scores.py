@@ -91,7 +91,7 @@ def scores(
     """
     check_ci_prob(ci_prob)
     points = finite(points, "points")
-    if at or weights:
+    if at is not None or weights is not None:
         fit = estimand(fit, at=at, weights=weights)
     draws, labels, used = draws_of(fit, covariance)
     if draws.score is None:

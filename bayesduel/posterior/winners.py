@@ -162,7 +162,7 @@ def winners(
         given = fit_model(given)
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
-    if at or weights:
+    if at is not None or weights is not None:
         tree = estimand(tree, at=at, weights=weights)
     check_decision(rope, confidence)
     check_one_of(ties, "ties", get_args(Ties))

@@ -175,6 +175,7 @@ def read_rankings(
     keep = texts_of(keep, "keep")
     check_one_of(on_bad, "on_bad", ("error", "skip"))
     frame, words = as_frame(path_or_frame)
+    check_type(shape, str | bool | None, "shape", "the name of a shape, or False")
     if shape is None and columns:
         shape = "places" if several else False
     given: dict[str, Any] = {r: name for r, name in beside.items() if isinstance(name, str)}
