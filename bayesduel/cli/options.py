@@ -158,6 +158,7 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     ),
 }
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
+WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
@@ -349,6 +350,59 @@ fitting_options = _group(  # what to fit and how
     sampling_options,
     term_option(),
     prior_option,
+)
+
+
+def _at(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, str]:
+    """Return the level of each column that ``--at`` says.
+
+    Raises click.UsageError where a text is none.
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        column, equals, level = word.partition("=")
+        if not (column and equals and level):
+            raise click.UsageError(
+                f"--at should be COLUMN=LEVEL, such as language=de, got {word!r}"
+            )
+        found[column] = level
+    return found
+
+
+def _weights(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the weight of each level that ``--weight`` says, by column.
+
+    Raises click.UsageError where a text is none.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for word in words:
+        parts = WEIGHT.fullmatch(word)
+        if parts is None:
+            raise click.UsageError(
+                f"--weight should be COLUMN[LEVEL]=NUMBER, such as language[de]=0.3, got {word!r}"
+            )
+        column, level, number = parts.groups()
+        found.setdefault(column, {})[level] = float(number)
+    return found
+
+
+estimand_options = _group(  # which duels an answer is about
+    click.option(
+        "--at",
+        metavar="COLUMN=LEVEL",
+        multiple=True,
+        callback=_at,
+        help="Answer for one level of a column that --term reads, such as language=de.",
+    ),
+    click.option(
+        "--weight",
+        "weights",
+        metavar="COLUMN[LEVEL]=NUMBER",
+        multiple=True,
+        callback=_weights,
+        help="How much a level counts, again for each: 'language[de]=0.3'.  [default: its share of "
+        "the votes]",
+    ),
 )
 judging_options = _group(  # what a verdict should stand on
     click.option(
@@ -648,7 +702,8 @@ def fits_of(
         if check is not None:
             for duels in logs.values():
                 check(duels)
-        return {label: fit_log(duels, options, label) for label, duels in logs.items()}
+        fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
+        return {label: _asked_of(fit, options) for label, fit in fits.items()}
     from bayesduel.posterior.load import load
 
     gc.enable()
@@ -661,7 +716,17 @@ def fits_of(
             raise click.UsageError(
                 f"{option.opts[0]} is for fitting a log; {log} is fitted already"
             )
-    return {None: load(log)}
+    return {None: _asked_of(load(log), options)}
+
+
+def _asked_of(fit: "xr.DataTree", options: Mapping[str, Any]) -> "xr.DataTree":
+    """Return the fit whose answers are about the levels that ``--at`` and ``--weight`` say."""
+    asked = {name: options[name] for name in ("at", "weights") if options.get(name)}
+    if not asked:
+        return fit
+    from bayesduel.posterior.estimand import estimand
+
+    return estimand(fit, **asked)
 
 
 def is_saved(log: Any) -> bool:

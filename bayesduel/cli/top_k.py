@@ -28,6 +28,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @shared.output_option("File for the JSON.")
 @shared.reading_options
 @shared.fitting_options
+@shared.estimand_options
 def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     """Show the k best arms of LOG (or of a fit.nc that `bayesduel fit` saved).
 

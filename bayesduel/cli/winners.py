@@ -41,6 +41,7 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 )
 @shared.reading_options
 @shared.fitting_options
+@shared.estimand_options
 @shared.judging_options
 def command(
     log: str, as_json: bool, as_csv: bool, raw: bool, covariance: str, checks: bool, **options: Any
