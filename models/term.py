@@ -555,16 +555,19 @@ class Terms:
         return tuple(words for part in self.parts for words in part.controls)
 
     @property
+    def deviating(self) -> tuple[Any, ...]:
+        """Terms of deviations of the scores by the levels of a column."""
+        return tuple(part for part in self.parts if isinstance(part, ByLevel) and part.deviates)
+
+    @property
     def samples(self) -> tuple[str, ...]:
         """Columns whose levels are a sample of more: a duel that does not say one has a new one."""
-        found = (part for part in self.parts if isinstance(part, ByLevel) and part.samples)
-        return tuple(str(part.by) for part in found)
+        return tuple(part.by for part in self.deviating if part.samples)
 
     @property
     def exhaustive(self) -> tuple[Any, ...]:
         """Terms of deviations by levels that are all there is."""
-        found = (part for part in self.parts if isinstance(part, ByLevel))
-        return tuple(part for part in found if part.deviates and not part.samples)
+        return tuple(part for part in self.deviating if not part.samples)
 
     def unsaid(self, parameters: Named, cells: Named) -> Any:
         """Return the variance that cells have from levels that they do not say, or None."""

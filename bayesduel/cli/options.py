@@ -370,7 +370,7 @@ def _at(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, str]:
 
 
 def _weights(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Return the weight of each level that ``--weight`` says, by column.
+    """Return the weight of each level that ``--weights`` says, by column.
 
     Raises click.UsageError where a text is none.
     """
@@ -379,7 +379,7 @@ def _weights(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, dict[str
         parts = WEIGHT.fullmatch(word)
         if parts is None:
             raise click.UsageError(
-                f"--weight should be COLUMN[LEVEL]=NUMBER, such as language[de]=0.3, got {word!r}"
+                f"--weights should be COLUMN[LEVEL]=NUMBER, such as language[de]=0.3, got {word!r}"
             )
         column, level, number = parts.groups()
         found.setdefault(column, {})[level] = float(number)
@@ -395,8 +395,7 @@ estimand_options = _group(  # which duels an answer is about
         help="Answer for one level of a column that --term reads, such as language=de.",
     ),
     click.option(
-        "--weight",
-        "weights",
+        "--weights",
         metavar="COLUMN[LEVEL]=NUMBER",
         multiple=True,
         callback=_weights,
@@ -720,7 +719,7 @@ def fits_of(
 
 
 def _asked_of(fit: "xr.DataTree", options: Mapping[str, Any]) -> "xr.DataTree":
-    """Return the fit whose answers are about the levels that ``--at`` and ``--weight`` say."""
+    """Return the fit whose answers are about the levels that ``--at`` and ``--weights`` say."""
     asked = {name: options[name] for name in ("at", "weights") if options.get(name)}
     if not asked:
         return fit

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.votes import distinct
+from bayesduel.models.cells import levels_of
 
 __all__ = [
     "BOTH",
     "MOST_LONE",
     "VOTE",
     "clusterings",
+    "explained",
     "needed",
     "why_not_robust",
     "with_lone_votes",
@@ -64,6 +66,22 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
     if votes.sampling_weight is not None:
         found[VOTE] = np.arange(len(votes))
     return found
+
+
+def explained(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> set[str]:
+    """Return the clusterings of those found whose votes are independent given the parameters.
+
+    A model explains the column that it has deviations by, under whichever name: a prompt that is
+    kept may be the group, too.
+    """
+    names = set(model.terms.explains)
+    for part in model.terms.deviating:
+        level = levels_of(duels, part.by)[0]
+        for name, place in found.items():
+            n = len(distinct(level, place)[0])
+            if level.min() >= 0 and n == level.max() + 1 == place.max() + 1:
+                names.add(name)
+    return names
 
 
 def needed(found: Mapping[str, np.ndarray]) -> str:

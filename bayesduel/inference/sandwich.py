@@ -41,6 +41,7 @@ from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
+    explained,
     needed,
     why_not_robust,
     with_lone_votes,
@@ -124,11 +125,8 @@ def robust_covariance(
     duels = duels if spread is None else spread
     found = clusterings(duels)
     counts = {name: int(place.max()) + 1 for name, place in found.items()}
-    used = {
-        name: place
-        for name, place in found.items()
-        if counts[name] > 1 and name not in model.terms.explains
-    }
+    known = explained(duels, model, found)
+    used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
     reason = why_not_robust(model) if used else ""
     if used and spread is None:
         reason = f"votes without a judge or a group are over {MOST_LONE:,}"

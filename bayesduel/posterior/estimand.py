@@ -17,12 +17,11 @@ from bayesduel.inference.datatree import answer_by, with_preference
 from bayesduel.inference.fit import describe_model
 from bayesduel.models import CategoryEffects, Model
 from bayesduel.models.settings import settings_to_json
-from bayesduel.models.term import ByLevel
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import finite, shown_value
 from bayesduel.text import count, join, plural
 
-__all__ = ["estimand", "estimand_words"]
+__all__ = ["estimand", "estimand_words", "level_words"]
 
 
 def estimand(
@@ -62,7 +61,7 @@ def estimand(
     >>> model = bd.models.BradleyTerry() + bd.models.CategoryEffects("language")
     >>> fit = bd.fit(bd.read_duels(rows, keep=["language"]), model)
     >>> bd.winners(bd.estimand(fit, at={"language": "de"})).attrs["controls"]
-    'Winners and scores are those of language de.'
+    'Answers are those of duels in which language is de.'
     """
     check_fit(fit)
     asked = _one_level(at) | _weights(weights)
@@ -71,7 +70,7 @@ def estimand(
         raise ValueError(f"at and weights should be of different columns, got {twice[0]!r} in both")
     if not asked:
         raise ValueError("at or weights should name a column, got neither")
-    terms = {part.by: part for part in fit.duel.model.terms if _deviates(part)}
+    terms = {part.by: part for part in fit.duel.model.terms.deviating}
     found = fit.copy()
     model = fit.duel.model
     averaged = dict(json.loads(fit.attrs.get("averaged_over", "{}")))
@@ -79,10 +78,12 @@ def estimand(
     renamed: dict[str, str] = {}
     for column, by_level in asked.items():
         if column not in terms:
-            known = (
-                f"one of {join(sorted(terms), quote=True)}" if terms else "a column of its model"
+            known = join(sorted(terms), quote=True) if terms else "none"
+            raise ValueError(
+                f"column should be one by which the scores of {fit.attrs['model']} deviate "
+                f"({known}), got {shown_value(column)}: RandomEffects({column!r}) in the model, or "
+                f"--term random:{column}, brings it"
             )
-            raise ValueError(f"column should be {known}, got {shown_value(column)}")
         old = terms[column]
         new = CategoryEffects(column, old.prior)
         model = _replaced(model, old, new)
@@ -110,20 +111,25 @@ def estimand(
 
 def estimand_words(fit: xr.DataTree) -> str:
     """Return the sentences on which duels answers are about, or "" where they are of all."""
+    held = fit.duel.model.terms.controls
+    sides = f"Winners and scores are those of duels in which {join(held)}." if held else ""
+    return f"{sides} {level_words(fit)}".strip()
+
+
+def level_words(fit: xr.DataTree) -> str:
+    """Return the sentences on the levels of columns that answers are about, or ""."""
     model = fit.duel.model
     said = json.loads(fit.attrs.get("estimand", "{}"))
     sentences = []
-    held = [*model.terms.controls]
-    if held:
-        sentences.append(f"Winners and scores are those of duels in which {join(held)}.")
+    chosen = [f"{by} is {next(iter(w))}" for by, w in said.items() if len(w) == 1]
+    if chosen:
+        sentences.append(f"Answers are those of duels in which {join(chosen)}.")
     for part in model.terms.exhaustive:
         weights = said.get(part.by)
         if weights is None:
             n = count(fit["posterior"].sizes[part.by], part.by)
             sentences.append(f"Scores are the average over the {n}, by their votes.")
-        elif len(weights) == 1:
-            sentences.append(f"Winners and scores are those of {part.by} {next(iter(weights))}.")
-        else:
+        elif len(weights) > 1:
             shares = [f"{level} {share:.2g}" for level, share in weights.items()]
             named = plural(part.by)
             sentences.append(f"Scores are the average over {named}, by weight: {join(shares, 8)}.")
@@ -131,11 +137,6 @@ def estimand_words(fit: xr.DataTree) -> str:
         new = join([f"a new {column}" for column in model.terms.samples])
         sentences.append(f"Win probabilities are those of {new}.")
     return " ".join(sentences)
-
-
-def _deviates(part: Any) -> bool:
-    """Return whether a part has deviations of the arms by the levels of a column."""
-    return isinstance(part, ByLevel) and part.deviates
 
 
 def _replaced(model: Model, old: Any, new: Any) -> Model:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.data.sides import sides_of
+from bayesduel.posterior.estimand import level_words
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.ranking_table import bars, columns_of, ranking_table, score_name
@@ -115,7 +116,7 @@ def tie_words(a: "Analysis") -> str:
 
 
 def controlled_words(a: "Analysis", subject: str) -> str:
-    """Return what the model controls for; "" for nothing.
+    """Return what the model controls for and the levels that answers are about; "" for nothing.
 
     `subject` is of neutral duels, with its verb: "this ranking is that".
     """
@@ -127,9 +128,11 @@ def controlled_words(a: "Analysis", subject: str) -> str:
     if a.ordered:
         causes.append("the order effect")
         neutral.append("neither side has an advantage")
+    levels = level_words(a.fit)
     if not causes:
-        return ""
-    return f"The model controls for {join(causes)}: {subject} of duels in which {join(neutral)}."
+        return levels
+    sides = f"The model controls for {join(causes)}: {subject} of duels in which {join(neutral)}."
+    return f"{sides} {levels}".strip()
 
 
 def advantage_words(a: "Analysis") -> tuple[str, ...]:
