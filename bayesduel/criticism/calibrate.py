@@ -25,8 +25,9 @@ import xarray as xr
 from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
 from bayesduel.data.duels import Duels
 from bayesduel.inference.default_model import choose_model
-from bayesduel.inference.fit import Method, sampled
+from bayesduel.inference.fit import Method, level_shares, sampled
 from bayesduel.inference.prior import prior_draws
+from bayesduel.inference.stretched import averaged
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.threads import ONE_THREAD
@@ -222,6 +223,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
 def _quantities(model: Any, draws: Mapping[str, np.ndarray], cells: Any) -> dict[str, np.ndarray]:
     """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
     unidentified = {name for part in model.terms for name in part.unidentified}
+    draws = averaged(draws, level_shares(model, cells.log))
     found = {name: np.asarray(v) for name, v in draws.items() if name not in unidentified}
     if model.log_type != "pulls":
         n_arms = len(cells.log.arms)

@@ -14,7 +14,7 @@ import xarray as xr
 from bayesduel.data.items import Items
 from bayesduel.data.reading import Reading
 from bayesduel.data.teams import Teams
-from bayesduel.inference.stretched import draws_in, stretched
+from bayesduel.inference.stretched import averaged, draws_in, stretched
 from bayesduel.models import Model, model_from_settings
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import shown_value
@@ -161,17 +161,5 @@ class DuelAccessor:
         return self._averaged(self._robust[covariance])
 
     def _averaged(self, draws: Arrays) -> dict[str, np.ndarray]:
-        """Return the draws with overall scores as the attribute ``averaged_over`` says.
-
-        It holds, by the name of a term's deviations, the weight of each level: overall scores are
-        then the weighted mean of the scores in these levels, and deviations those from that mean.
-        """
-        found = dict(draws)
-        over = json.loads(self._fit.attrs.get("averaged_over", "{}"))
-        for name, weights in over.items():
-            mean = np.einsum("nli,l->ni", found[name], weights)
-            found["score"] = found["score"] + mean
-            found[name] = found[name] - mean[:, None]
-            if "rating" in found:
-                found["rating"] = found["rating"] + mean[:, None]
-        return found
+        """Return the draws with overall scores as the attribute ``averaged_over`` says."""
+        return averaged(draws, json.loads(self._fit.attrs.get("averaged_over", "{}")))

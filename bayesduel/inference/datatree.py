@@ -151,7 +151,7 @@ def with_preference(tree: xr.DataTree, model: Any) -> xr.DataTree:
         return tree
     P = model.preference(tree.duel.posterior())
     names = ("chain", "draw", *SQUARE)
-    coords = {name: posterior[name].to_numpy() for name in names}
+    coords = {name: posterior[name].values for name in names}
     matrix = (names, P.reshape(*layout, n_arms, n_arms))
     tree["preference"] = xr.DataTree(dataset({"preference": matrix}, coords=coords))
     return tree

@@ -48,6 +48,7 @@ __all__ = [
     "fit",
     "fitted",
     "keeps_likelihood",
+    "level_shares",
     "sampled",
     "takes_sparse",
     "tree_of",
@@ -283,19 +284,24 @@ def tree_of(
                 tree.attrs.update(told)
                 if robust is not None:
                     tree["clusters"] = xr.DataTree(robust)
-        averaged = {term.parameter: _shares(duels, term.by) for term in model.terms.exhaustive}
-        answer_by(tree, tree.duel.covariance(), averaged)
+        answer_by(tree, tree.duel.covariance(), level_shares(model, duels))
         if preference and model.log_type != "pulls":
             with_preference(tree, model)
     return tree
 
 
-def _shares(duels: Any, by: Any) -> np.ndarray:
-    """Return the share of the votes that each level of a column has, (levels,)."""
-    level, names = levels_of(duels, by)
-    known = level >= 0
-    n = np.bincount(level[known], duels.votes.weight[known], len(names))
-    return n / n.sum()
+def level_shares(model: Model, duels: Any) -> dict[str, np.ndarray]:
+    """Return the shares of the votes that levels have, (levels,), where these are all there is.
+
+    By the name of the deviations of a term.
+    """
+    found = {}
+    for part in model.terms.exhaustive:
+        level, names = levels_of(duels, part.by)
+        known = level >= 0
+        n = np.bincount(level[known], duels.votes.weight[known], len(names))
+        found[part.parameter] = n / n.sum()
+    return found
 
 
 def sampled(

@@ -8,6 +8,9 @@ the stretching. Deviation: each parameter (of the scores, each arm's) is scaled 
 chi-squared variables: where all are equal, a multivariate t.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from scipy.special import gammaincinv
@@ -16,7 +19,7 @@ from bayesduel.inference.design import centre, uncentre
 from bayesduel.models import Model, Scores, Term
 from bayesduel.models.settings import Arrays
 
-__all__ = ["draws_in", "stretched"]
+__all__ = ["averaged", "draws_in", "stretched"]
 
 
 def draws_in(group: xr.Dataset) -> dict[str, np.ndarray]:
@@ -26,6 +29,22 @@ def draws_in(group: xr.Dataset) -> dict[str, np.ndarray]:
         for name, values in group.data_vars.items()
         if name != "preference"  # in fits of earlier versions
     }
+
+
+def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return draws whose scores are the average over the levels that a term deviates by.
+
+    over: the weight of each level, (levels,), by the name of the deviations; these are then from
+        that average.
+    """
+    found = dict(draws)
+    for name, weights in over.items():
+        mean = np.einsum("nli,l->ni", found[name], weights)
+        found["score"] = found["score"] + mean
+        found[name] = found[name] - mean[:, None]
+        if "rating" in found:
+            found["rating"] = found["rating"] + mean[:, None]
+    return found
 
 
 def stretched(

@@ -34,7 +34,7 @@ WORDS = {
     "time": "time",
     "time:3": "time",
     "category": "category",
-    "category:topic": "random:topic",
+    "category:topic": "category:topic",
     "random:topic": "random:topic",
     "judge": "random:judge",
     "reliability": "reliability",
@@ -178,7 +178,7 @@ def test_the_grammar_of_names_is_that_of_the_option():
         "time:12": TimeVarying(periods=12),
         "time:smooth": TimeVarying("smooth"),
         "category": CategoryEffects(),
-        "category:topic": RandomEffects("topic"),
+        "category:topic": CategoryEffects("topic"),
         "judge": RandomEffects("judge"),
         "covariate:a": DuelCovariates(("a",)),
     }
