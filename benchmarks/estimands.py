@@ -5,7 +5,7 @@
 Truths are drawn from the prior of a model, a log from each truth, and the truth is placed among the
 draws of its fit (:func:`bayesduel.calibrate`). What is placed is what is answered: the win
 probability of a duel with a new prompt and a new judge, and scores that are averaged over the
-languages of the log by their votes, or by weights. The claims and sizes were fixed before the run:
+languages of the log by their votes. The claims and sizes were fixed before the run:
 places are uniform (p above 0.01 after correction for the number of entries), and 50 and 90 %
 intervals of the win probabilities hold 50 and 90 % of the truths within three standard errors of
 300 truths, 8.7 and 5.2 points.
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, CategoryEffects, Davidson, OrderEffect, RandomEffects
+from bayesduel.models import BradleyTerry, CategoryEffects, RandomEffects
 
 SEED = 17
 VOTES = 240
@@ -26,11 +26,7 @@ ARMS = 5
 MODELS = {
     "new prompt": BradleyTerry() + RandomEffects("prompt"),
     "new prompt and judge": BradleyTerry() + RandomEffects("prompt") + RandomEffects("judge"),
-    "new prompt, ties and sides": Davidson() + OrderEffect() + RandomEffects("prompt"),
     "languages by their votes": BradleyTerry() + CategoryEffects("language"),
-    "languages by their votes, new prompt": (
-        BradleyTerry() + CategoryEffects("language") + RandomEffects("prompt")
-    ),
 }
 
 

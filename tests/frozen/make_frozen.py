@@ -48,6 +48,7 @@ FROZEN_NAME: dict[str, str] = {
     "naive_rejects": "naive_would_accuse",
     "weakly_transitive_prior": "weakly_transitive_before",
     "pair_duels": "duels",
+    "log_likelihood_by_cell": "log_likelihood",
 }
 
 fit_log = bd.fit
@@ -575,9 +576,17 @@ def fitted(name):
 
 
 def posterior_of(fit):
-    """Return the posterior with the preference matrix, which a fit now keeps in its own group."""
-    kept = fit["preference"].dataset if "preference" in fit.children else xr.Dataset()
-    return fit["posterior"].dataset.merge(kept)
+    """Return the draws of the sampler, as the posterior was, with the preference matrix of these.
+
+    A fit now keeps that in a group of its own, and robust draws in its posterior.
+    """
+    own = fit.duel.sampled
+    if "preference" not in fit.children:
+        return own
+    kept = fit["preference"].dataset
+    P = fit.duel.model.preference(fit.duel.posterior("model"))
+    matrix = kept["preference"].copy(data=P.reshape(kept["preference"].shape))
+    return own.merge(kept.assign(preference=matrix))
 
 
 def told_fit(fit):
