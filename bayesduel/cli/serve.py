@@ -58,6 +58,11 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
     "url",
     help="Address of the pages in the browsers of judges. Needed where a proxy stands in front.",
 )
+@click.option(
+    "--language",
+    metavar="CODE|FILE",
+    help="Of the judge's page: en, de, fr, es, pt, zh, ja, ar, or a file of texts.",
+)
 @click.option("--noun", help="What an arm is called on the pages: model, player, dish.")
 @click.option("--tls-certificate", type=text_file, help="PEM file, to serve HTTPS.")
 @click.option("--tls-key", type=text_file, help="PEM file of its key.")

@@ -50,7 +50,9 @@ from bayesduel.text import plural
 
 __all__ = ["Site"]
 
-STATIC = {"page.css": "text/css", "enter.js": "text/javascript", "judge.js": "text/javascript",
+STATIC = {"page.css": "text/css", "temml.css": "text/css", "temml.min.js": "text/javascript",
+          "content.js": "text/javascript", "enter.js": "text/javascript",
+          "judge.js": "text/javascript",
           "live.js": "text/javascript", "admin.js": "text/javascript",
           "icon.svg": "image/svg+xml"}  # fmt: skip
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -323,7 +325,10 @@ class Site:
         template = self.templates.get_template(name)
         return HTMLResponse(
             template.render(
-                options=self.pages.options, nouns=plural(self.pages.options.noun), **values
+                options=self.pages.options,
+                say=self.pages.options.say,
+                nouns=plural(self.pages.options.noun),
+                **values,
             ),
             status,
         )
@@ -331,7 +336,7 @@ class Site:
     async def _judge_page(self, request: Request, visitor: Invitation) -> Response:
         shown = await run_in_threadpool(judging.instructions, self.pages)
         key = judging.page_key(self.pages, visitor)
-        asking = asked_of_judges(self.pages.study.asking)
+        asking = asked_of_judges(self.pages.study.asking, self.pages.options.say)
         return self._rendered("judge.html", judge=visitor.judge, key=key, asking=asking, **shown)
 
     async def _media(self, request: Request, visitor: Invitation) -> Response:

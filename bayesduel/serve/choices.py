@@ -5,6 +5,7 @@ Judges see "first" and "second", studies are told "left" and "right".
 
 from typing import Any
 
+from bayesduel.serve.language import Language
 from bayesduel.study.asking import BOTH_BAD, CANNOT_TELL, COMMENT, Asking
 
 __all__ = ["EVERY_ANSWER", "asked_of_judges", "told"]
@@ -18,17 +19,17 @@ def told(asking: Asking) -> dict[str, str]:
     return {_answer(word): word for word in asking.words}
 
 
-def asked_of_judges(asking: Asking) -> dict[str, Any]:
+def asked_of_judges(asking: Asking, say: Language) -> dict[str, Any]:
     """Return what is asked of a judge, as the page and programs take it.
 
     ``choices`` are the answers to each of ``criteria`` (none: there is one question); with ``form``
-    the page sends an answer when it is complete, else at once.
+    the page sends an answer when it is complete, else at once. Labels are in the page's language.
     """
     n = sum(word not in (BOTH_BAD, CANNOT_TELL) for word in asking.words)
     keys = ["1", "=", "2"] if asking.grades == 1 else [str(k + 1) for k in range(n)]
     keys += ["b"] * asking.both_bad + ["c"]
     choices = [
-        {"answer": answer, "label": _label(word), "key": key}
+        {"answer": answer, "label": say(_label(word)), "short": say(_short(word)), "key": key}
         for (answer, word), key in zip(told(asking).items(), keys, strict=True)
     ]
     reasons = [{"reason": r, "key": KEYS[k]} for k, r in enumerate(asking.reasons)]
@@ -54,6 +55,11 @@ def _label(word: str) -> str:
     if side in SIDES:
         return f"{SIDES[side][1]} is {degree or 'better'}"
     return {"tie": "Equal", BOTH_BAD: "Both are bad", CANNOT_TELL: "Cannot tell"}[word]
+
+
+def _short(word: str) -> str:
+    """Return what a narrow button says."""
+    return SIDES[word][1] if word in SIDES else _label(word)
 
 
 # Of any study: each asks for some of them.

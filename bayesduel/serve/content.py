@@ -1,8 +1,9 @@
 """What judges see of an item: Markdown, a picture, a recording, a film or a link.
 
-Text is rendered by markdown-it-py without HTML and cleaned by nh3. A formula is shown as it was
-written, because Markdown would take its underscores and backslashes for marks. Files lie in the
-folder of the CSV file; judges get them under addresses that name a ticket and a side, never a file.
+Text is rendered by markdown-it-py without HTML and cleaned by nh3. A formula is code of the class
+"formula", because Markdown would take its underscores and backslashes for marks; the page sets it.
+Files lie in the folder of the CSV file; judges get them under addresses that name a ticket and a
+side, never a file.
 """
 
 import csv
@@ -182,12 +183,12 @@ def _content(text: str, folder: Path, where: str) -> Content:
     kind = _kind(alone) if "\n" not in alone else None
     if kind is not None and not _is_address(alone):
         file = _file(alone, folder, where)
-        more = 'alt="Picture"' if kind == "img" else 'controls preload="metadata"'
+        more = 'alt=""' if kind == "img" else 'controls preload="metadata"'
         close = "" if kind == "img" else f"</{kind}>"
         return Content(text, f'<{kind} src="{MARK}/0" {more}>{close}', (file,), folder)
     if _is_address(alone):
         host = escape(urlsplit(alone).hostname or "")
-        link = f'<p><a href="{escape(alone)}">Open this item in a new tab ({host})</a></p>'
+        link = f'<p><a href="{escape(alone)}">{host} \u2197</a></p>'
         return Content(text, _clean(link))
     return _rendered(text, folder, where)
 
@@ -265,7 +266,9 @@ def _formula(state: Any, silent: bool) -> bool:
     if found is None:
         return False
     if not silent:
-        state.push("code_inline", "code", 0).content = found[0]
+        token = state.push("code_inline", "code", 0)
+        token.content = found[0]
+        token.attrSet("class", "formula")
     state.pos = found.end()
     return True
 
@@ -286,9 +289,9 @@ def _displayed_formula(state: Any, first: int, last: int, silent: bool) -> bool:
     else:
         return False
     if not silent:
-        state.push("code_block", "code", 0).content = state.getLines(
-            first, end + 1, state.blkIndent, False
-        )
+        token = state.push("code_block", "code", 0)
+        token.content = state.getLines(first, end + 1, state.blkIndent, False)
+        token.attrSet("class", "formula")
         state.line = end + 1
     return True
 
@@ -305,6 +308,7 @@ def _clean(html: str) -> str:
         html,
         tags=TAGS,
         attributes=ATTRIBUTES,
+        allowed_classes={"code": {"formula"}, "pre": {"formula"}},
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},

@@ -118,12 +118,12 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "ticket": None,
         "last": f"{pages.key}-{last}" if last is not None and touched == judge else None,
         "completion": None,
-        "asking": asked_of_judges(pages.study.asking),
+        "asking": asked_of_judges(pages.study.asking, pages.options.say),
     }
     if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
     if pages.paused:
-        return state | {"phase": "paused", "message": PAUSED}
+        return state | {"phase": "paused", "message": pages.options.say(PAUSED)}
     try:
         ticket = pages.study.ask(judge=judge)
     except NoQuestion:
@@ -183,12 +183,13 @@ def page_key(pages: Pages, visitor: Invitation) -> str:
 def _done(pages: Pages, judge: str, message: str) -> dict[str, Any]:
     """Return how a judge's page ends: the completion code is for those who judged."""
     options = pages.options
+    message = options.say(message)
     if _has_judged(pages, judge):
         code, address = options.completion_code, options.return_url
     else:
         code, address = None, options.screened_out_url
         is_paid = options.completion_code is not None or options.return_url is not None
-        text = options.screened_out or (NO_CODE if is_paid else "")
+        text = options.screened_out or (options.say(NO_CODE) if is_paid else "")
         if address is None and text:
             message = f"{message} {text}"
     completion = None if code is None and address is None else {"code": code, "url": address}

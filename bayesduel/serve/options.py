@@ -1,10 +1,11 @@
 """What the pages of a study say and allow: the options of ``bayesduel study serve``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bayesduel.reporting.verdict_text import check_noun
+from bayesduel.serve.language import Language, read_language
 from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
 
 __all__ = ["Options", "web_address"]
@@ -12,11 +13,11 @@ __all__ = ["Options", "web_address"]
 # An open link can be passed on, and one person can open it in many browsers. 200 is also the most
 # judges that are invited by name at once (`admin.MOST`); `--seats` is for larger panels.
 SEATS = 200
+QUESTION = "Which one is better?"
 INSTRUCTIONS = """\
 You will see two items at a time. Look at both, then say which one is better.
 
-There are no right or wrong answers. Take the time you need; if you cannot judge a pair, skip it.
-"""
+There are no right or wrong answers. Take the time you need; if you cannot judge a pair, skip it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +27,13 @@ class Options:
     Raises TypeError or ValueError if an option is not as described.
     """
 
-    title: str = "Which one is better?"  # of the pages, as judges see it
-    question: str = "Which one is better?"  # above every pair
+    title: str = QUESTION  # of the pages, as judges see it
+    question: str = QUESTION  # above every pair
     # Markdown, or the path of a file of it, which may show pictures of its folder. Where there is a
     # consent, judges have to agree to it before they begin.
     instructions: str | Path = INSTRUCTIONS
     consent: str | Path | None = None
+    language: str | Path = "en"  # of the judge's page: a code, or a file of texts
     noun: str = "arm"  # what an arm is called
     # What judges are given who judged what was asked: a code, a link back (to Prolific, say).
     completion_code: str | None = None
@@ -44,6 +46,7 @@ class Options:
     webhook: str | None = None
     # address of the pages as judges reach them, such as "https://judge.example.org"
     public_url: str = "http://127.0.0.1:8000"
+    say: Language = field(init=False, repr=False)  # what the judge's page says
 
     def __post_init__(self) -> None:
         check_text(self.title, "title")
@@ -51,6 +54,11 @@ class Options:
         for name, page in (("instructions", self.instructions), ("consent", self.consent)):
             if not isinstance(page, Path):
                 check_text(page, name, none=name == "consent")
+        say = read_language(self.language)
+        object.__setattr__(self, "say", say)
+        for name in ("title", "question", "instructions"):
+            if getattr(self, name) in (QUESTION, INSTRUCTIONS):
+                object.__setattr__(self, name, say(getattr(self, name)))
         check_noun(self.noun)
         check_text(self.completion_code, "completion_code", none=True)
         check_text(self.screened_out, "screened_out", none=True)

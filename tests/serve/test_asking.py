@@ -146,7 +146,7 @@ def test_a_form_that_lacks_an_answer_is_not_sent(serving, opened):
         page.locator(".reasons .chip").first.click()
         page.fill("#comment", "fine")
         page.click("#send")
-        page.wait_for_selector("text=1 answer")
+        page.wait_for_selector("text=Answers: 1")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     rows = found.study.rows()
     assert len(rows) == 6

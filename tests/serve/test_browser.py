@@ -65,7 +65,7 @@ def test_three_judges_from_invitation_to_verdict(served, opened):
     first = ann.inner_text("#left"), ann.inner_text("#right")  # undo
     moved_on(ann, prefer(ann))
     ann.keyboard.press("u")
-    moved_on(ann, "1 answer")
+    moved_on(ann, "Answers: 1")
     assert (ann.inner_text("#left"), ann.inner_text("#right")) == first
     assert served.study.n_duels == 0
     moved_on(ann, prefer(ann))

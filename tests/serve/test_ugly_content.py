@@ -6,6 +6,7 @@ import zlib
 import pytest
 
 import bayesduel as bd
+from bayesduel.serve.language import LANGUAGES
 from tests.serve.conftest import EVERYTHING
 
 pytestmark = pytest.mark.plain
@@ -37,7 +38,7 @@ FITS = """() => {
   const wide = document.documentElement.clientWidth;
   const outside = [...document.querySelectorAll("#pair *")].filter((e) => {
     const box = e.getBoundingClientRect();
-    const scrolls = e.parentElement.closest("pre, table");
+    const scrolls = e.parentElement.closest("pre, table, .display");
     return !scrolls && (box.left < -1 || box.right > wide + 1);
   });
   return {
@@ -80,17 +81,26 @@ def png(width, height):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
+def wav(seconds, rate=8000):
+    """Return a recording of silence."""
+    n = int(seconds * rate)
+    form = struct.pack("<HHIIHH", 1, 1, rate, rate, 1, 8)
+    head = b"RIFF" + struct.pack("<I", 36 + n) + b"WAVEfmt " + struct.pack("<I", 16) + form
+    head += b"data" + struct.pack("<I", n)
+    return head + b"\x80" * n
+
+
 @pytest.fixture
 def judged(serving, opened, tmp_path):
     """Return a function that opens the page of a judge who compares two contents."""
     (tmp_path / "wide.png").write_bytes(png(4000, 300))
     (tmp_path / "tall.png").write_bytes(png(300, 4000))
 
-    def made(left, right="Short.", prompt="Which one?", width=1280, asking=None, **window):
+    def made(left, right="Short.", prompt="Which one?", width=1280, asking=None, language="en"):
         rows = [("", "", prompt), ("secret-a", "", left), ("secret-b", "", right)]
-        found = serving(arms=ARMS, rows=rows, asking=asking)
+        found = serving(arms=ARMS, rows=rows, asking=asking, language=language)
         view = {"width": width, "height": 740 if width == 360 else 900}
-        page = opened(found.pages.invited("ann", "judge", 1)[1], viewport=view, **window)
+        page = opened(found.pages.invited("ann", "judge", 1)[1], viewport=view)
         page.click("#begin")
         page.wait_for_selector("#pair:not([hidden])")
         page.evaluate(
@@ -179,10 +189,63 @@ def test_headings_of_a_content_stand_below_those_of_the_page(judged):
     )
 
 
-def test_a_formula_is_shown_as_it_was_written(judged):
-    page = judged(KINDS["formulas"], "$x^2$")
-    sides = [page.locator("#left").text_content(), page.locator("#right").text_content()]
-    assert "$x^2$" in [side.strip() for side in sides]
-    (text,) = (side for side in sides if side.strip() != "$x^2$")
-    assert FORMULA in text and DISPLAY in text
-    assert "It costs $5 or $10." in text
+def test_a_formula_is_set_and_one_that_is_none_stays_as_it_was_written(judged, opened):
+    page = judged(KINDS["formulas"], r"$x^2$ and $\frac{1}{$ and $\href{javascript:alert(7)}{x}$")
+    both = page.locator("#pair .sides")
+    assert both.locator("math").count() == 3
+    assert both.locator(".formula.display math").count() == 1
+    assert r"$\frac{1}{$" in both.text_content()
+    assert "It costs $5 or $10." in both.text_content()
+    assert both.locator("a").count() == 0
+    assert opened.faults == []
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("asking", [None, EVERYTHING], ids=["plain", "everything"])
+@pytest.mark.sampled(24)
+def test_the_page_holds_whatever_is_compared_in_each_language(
+    judged, opened, asking, kind, width, code
+):
+    page = judged(KINDS[kind], prompt=KINDS[kind], width=width, asking=asking, language=code)
+    found = page.evaluate(FITS)
+    assert (found["scroll"] <= 0, found["outside"]) == (True, [])
+    direction = "rtl" if code == "ar" else "ltr"
+    assert page.evaluate("getComputedStyle(document.documentElement).direction") == direction
+    first, second = (page.locator(f"#{side}").bounding_box() for side in ("left", "right"))
+    if width == 1280:
+        assert (first["x"] < second["x"]) == (direction == "ltr")
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(CONTRAST) >= 4.5
+    assert opened.faults == []
+
+
+def test_long_sides_scroll_in_step_until_told_otherwise(judged):
+    page = judged("word " * 2000, "word " * 4000)
+    sides = page.locator(".sides > *")
+    move = "(e, to) => { e.scrollTop = to; }"
+    share = "(e) => e.scrollTop / (e.scrollHeight - e.clientHeight)"
+    sides.nth(0).evaluate(move, 1000)
+    page.wait_for_timeout(200)
+    one, two = sides.nth(0).evaluate(share), sides.nth(1).evaluate(share)
+    assert 0.05 < one < 1 and abs(one - two) < 0.01
+    page.click("#step")
+    sides.nth(1).evaluate(move, 0)
+    page.wait_for_timeout(200)
+    assert abs(sides.nth(0).evaluate(share) - one) < 0.01
+
+
+def test_recordings_start_and_stop_together(judged, opened, tmp_path):
+    for name in ("one.wav", "two.wav"):
+        (tmp_path / name).write_bytes(wav(3.0))
+    page = judged("one.wav", "two.wav")
+    page.click("#both")
+    page.wait_for_timeout(700)
+    times = page.evaluate("[...document.querySelectorAll('audio')].map((a) => a.currentTime)")
+    assert min(times) > 0.2 and max(times) - min(times) < 0.1
+    assert page.inner_text("#both") == "Pause both"
+    page.click("#both")
+    paused = page.evaluate("[...document.querySelectorAll('audio')].map((a) => a.paused)")
+    assert paused == [True, True]
+    assert opened.faults == []

@@ -1,7 +1,6 @@
 // The judge's page. Every answer is kept in localStorage until the server has it; sent twice, it
 // counts once, because its key names the ticket and how often that was taken back.
 "use strict";
-const $ = (id) => document.getElementById(id);
 const page = $("page").dataset.key;
 const place = "bayesduel." + page;
 let queue = load();
@@ -64,30 +63,30 @@ async function flush() {
       break;
     }
     if (status === 0 || status === 429 || status >= 500) {
-      const what = next ? "Your answer is kept here and will be sent again." : "Trying again.";
-      say((status === 0 ? "No connection. " : "The study is busy. ") + what, true);
+      const what = next ? t("Your answer is kept here and will be sent again.") : t("Trying again.");
+      say((status === 0 ? t("No connection.") : t("The study is busy.")) + " " + what, true);
       setTimeout(flush, wait * 1000);
       wait = Math.min(wait * 2, 15);
       break;
     }
     if (status === 401 || status === 403) {
-      say("Your invitation is not valid any more. Open your link again, or ask for a new one.", true);
+      say(t("Your invitation is not valid any more. Open your link again, or ask for a new one."), true);
       break;
     }
     if (next) { // refused: read the state to see whether this page is still that of the judge
       const now = await request("/api/judge");
       if (now.status === 200 && now.found.page !== page) {
-        say("Another invitation was opened in this browser. Open your link again.", true);
+        say(t("Another invitation was opened in this browser. Open your link again."), true);
         break;
       }
       if (now.status !== 200) { setTimeout(flush, 2000); break; }
       queue.shift();
       keep();
       show(now.found);
-      say("That answer was not taken: " + (found.error || "it was refused") + ".", true);
+      say(t("That answer was not taken: {reason}.", { reason: found.error || status }), true);
       if (!queue.length) break;
     } else {
-      say(found.error || "Something went wrong. Load this page again.", true);
+      say(found.error || t("Something went wrong. Load this page again."), true);
       break;
     }
   }
@@ -123,7 +122,7 @@ function sendForm() {
   const missing = questions.findIndex((q) => !chosenIn(q));
   if (missing >= 0) {
     activate(missing);
-    say("Please answer every question first.", true);
+    say(t("Please answer every question first."), true);
     return;
   }
   const criteria = {};
@@ -203,7 +202,7 @@ function show(found) {
     pair(found.ticket, before);
   } else {
     $("end").hidden = false;
-    $("end-title").textContent = found.phase === "done" ? "Finished" : "Paused";
+    $("end-title").textContent = found.phase === "done" ? t("Finished") : t("Paused");
     $("end-text").textContent = found.message;
     const completion = found.completion || {};
     $("completion").hidden = !found.completion;
@@ -228,27 +227,11 @@ function pair(ticket, before) {
   emptied();
   $("left").innerHTML = ticket.left;
   $("right").innerHTML = ticket.right;
-  enlargeable($("pair"));
+  dress($("pair"));
+  beside();
   scrollTo(0, 0);
   $("question").focus({ preventScroll: true });
   setTimeout(() => { ready = true; }, 250); // a key that is still pressed answers no new pair
-}
-
-// A picture is a button that shows it in full size; one inside of a link stays a link.
-function enlargeable(part) {
-  part.querySelectorAll(".text img:not(a img)").forEach((picture) => {
-    const button = document.createElement("button");
-    button.className = "zoom";
-    button.setAttribute("aria-label", "Enlarge: " + picture.alt);
-    picture.replaceWith(button);
-    button.append(picture);
-    button.addEventListener("click", () => {
-      $("zoomed").src = picture.src;
-      $("zoomed").alt = picture.alt;
-      $("zoom").showModal();
-      $("zoom").scrollTo(0, 0);
-    });
-  });
 }
 
 const KEYS = new Set(["s", "u", "n"]);
@@ -272,14 +255,14 @@ function meaning(event) {
 function progress(found) {
   if (toldAtStart === null) toldAtStart = found.told;
   const done = found.told - toldAtStart;
-  let text = found.told === 0 ? "" : found.told === 1 ? "1 answer" : found.told + " answers";
+  let text = found.told === 0 ? "" : t("Answers: {n}", { n: found.told });
   if (found.quota) {
-    text = found.told + " of " + found.quota;
+    text = t("{n} of {most}", { n: found.told, most: found.quota });
     $("meter").hidden = false;
     $("meter").value = Math.min(found.told / found.quota, 1);
     if (done >= 3 && found.left > 0) {
       const minutes = Math.ceil(((Date.now() - started) / done) * found.left / 60000);
-      text += ", about " + minutes + (minutes === 1 ? " minute left" : " minutes left");
+      text += " · " + t("about {n} min left", { n: minutes });
     }
   }
   $("progress").textContent = text;
@@ -294,12 +277,12 @@ if (form) {
   form.addEventListener("change", filled);
 }
 $("zoom").addEventListener("click", () => $("zoom").close());
-enlargeable($("instructions"));
+dress($("instructions"));
 $("again").addEventListener("click", flush);
 $("begin").addEventListener("click", () => {
   const agree = $("agree");
   if (agree && !agree.checked) {
-    say("Please agree first, or close this page.", true);
+    say(t("Please agree first, or close this page."), true);
     agree.focus();
     return;
   }
