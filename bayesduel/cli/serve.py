@@ -27,6 +27,11 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
     "without an arm is what stands above the pairs of its item.",
 )
 @click.option("--show-labels", is_flag=True, help="Judges see the labels of the arms themselves.")
+@click.option(
+    "--uploads",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder in which is kept what the administrator uploads on the page, for judges to see.",
+)
 @click.option("--title", help="Of the pages.")
 @click.option("--question", help="Above every pair.")
 @click.option("--instructions", type=text_file, help="Markdown file that judges read first.")
@@ -98,6 +103,7 @@ def application(
     *,
     content: Path | None,
     show_labels: bool,
+    uploads: Path | None,
     url: str | None,
     tls_certificate: Path | None,
     tls_key: Path | None,
@@ -108,11 +114,13 @@ def application(
     from bayesduel.serve.content import Contents, read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
+    from bayesduel.serve.uploads import Uploads
     from bayesduel.study.ledger import FEW
 
-    if (content is None) != show_labels:
+    if (content is not None) + show_labels + (uploads is not None) != 1:
         raise click.UsageError(
-            "Give either --content FILE or, as the labels are what judges compare, --show-labels."
+            "Give either --content FILE or --uploads FOLDER or, as the labels are what judges "
+            "compare, --show-labels."
         )
     if (tls_certificate is None) != (tls_key is None):
         raise click.UsageError("Give --tls-certificate and --tls-key together.")
@@ -122,13 +130,13 @@ def application(
     chosen = {k: v for k, v in options.items() if v is not None}
     settings = Options(public_url=url or own, **chosen)
     served = opened(study)
-    if served.items and content is None:
-        raise click.UsageError("The study has items: give --content FILE.")
-    contents = (
-        Contents(None, {}, {})
-        if content is None
-        else read_contents(content, served.arms, served.items)
-    )
+    if served.items and show_labels:
+        raise click.UsageError("The study has items: give --content FILE or --uploads FOLDER.")
+    contents: Contents | Uploads = Contents(None, {}, {})
+    if content is not None:
+        contents = read_contents(content, served.arms, served.items)
+    if uploads is not None:
+        contents = Uploads(uploads, served.arms, served.items)
     pages = Pages(served, contents, settings)
     rehearsal = Thread(target=_rehearse, args=(served,))
     rehearsal.start()

@@ -40,7 +40,12 @@ def command() -> None:
 @command.command("new")
 @study_argument
 @click.option("--arms", help="Labels, separated by commas.")
-@click.option("--arms-file", type=click.Path(dir_okay=False), help="File with one label a line.")
+@click.option(
+    "--arms-file",
+    type=click.Path(dir_okay=False),
+    help="File with one label a line, or a CSV file with the column arm, such as that of "
+    "`serve --content`.",
+)
 @click.option(
     "--goal",
     default="find-best",
@@ -49,7 +54,8 @@ def command() -> None:
 @click.option(
     "--items-file",
     type=click.Path(dir_okay=False),
-    help="File with one item (prompt) a line: a ticket names one.",
+    help="File with one item (prompt) a line, or a CSV file with the column item: a ticket names "
+    "one.",
 )
 @click.option("--model", default="bradley-terry", help="Name of a model.")
 @shared.term_option(own=False)
@@ -146,7 +152,9 @@ def new(
 
     if (arms is None) == (arms_file is None):
         raise click.UsageError("Give either --arms or --arms-file.")
-    labels = [a.strip() for a in arms.split(",")] if arms is not None else _lines(str(arms_file))
+    labels = (
+        [a.strip() for a in arms.split(",")] if arms is not None else _labels(str(arms_file), "arm")
+    )
     automatic = given["goal"] == "find-best" and policy == "auto" and pairs is None
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
@@ -159,7 +167,7 @@ def new(
         study.path,
         name=study.name,
         arms=labels,
-        items=None if items_file is None else _lines(items_file),
+        items=None if items_file is None else _labels(items_file, "item"),
         asking=_asking({name: given.pop(name) for name in ASKING}),
         judging=_judging(gold, judging),
         sources=sources,
@@ -441,7 +449,13 @@ def _pairs(path: Path) -> dict[str, Any]:
     return found
 
 
-def _lines(path: str) -> list[str]:
+def _labels(path: str, column: str) -> list[str]:
+    """Return the lines of a file; of a CSV file what a column has, each once."""
+    if path.lower().endswith(".csv"):
+        from bayesduel.text import csv_rows
+
+        found = [row[column] for _, row in csv_rows(Path(path), (column,), short=True)]
+        return [*dict.fromkeys(label for label in found if label)]
     text = Path(path).read_text(encoding="utf-8")
     return [line.strip() for line in text.splitlines() if line.strip()]
 

@@ -8,13 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.serve.access import LONGEST, ROLES, Invitation
+from bayesduel.serve.content import Content, Contents
+from bayesduel.serve.judging import content_file
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
+from bayesduel.serve.uploads import Uploads
 from bayesduel.study.outcomes import export_rows
 from bayesduel.text import csv_text
 
-__all__ = ["OPERATIONS", "admin_state", "exported", "reported"]
+__all__ = [
+    "OPERATIONS",
+    "admin_state",
+    "draft_file",
+    "draft_state",
+    "exported",
+    "reported",
+    "uploads_of",
+]
 
+PREVIEWED = 60  # contents on the page of a draft, which says how many there are
 RECENT = 50  # outcomes on the page; the export has all
 MOST = 200  # judges of one invitation
 
@@ -30,6 +42,8 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
         "stopped": pages.study.stopped,
         "duels": pages.study.n_duels,
         "items": bool(pages.study.items),
+        "uploads": pages.uploads is not None,
+        "empty": pages.contents.is_empty,
         "invitations": [
             i._asdict() | {"state": i.state, "answers": judges.get(i.judge, {})}
             for i in pages.access.all()
@@ -84,6 +98,54 @@ def admin_correct(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> di
     return {"done": True}
 
 
+def admin_publish(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Make what was uploaded what judges see, or discard it."""
+    uploads = uploads_of(pages)
+    if body["publish"]:
+        pages.publish()
+    else:
+        uploads.discard()
+    return {"done": True}
+
+
+def uploads_of(pages: Pages) -> Uploads:
+    """Return the uploads; refuse where the server was started without a folder for them."""
+    if pages.uploads is None:
+        raise Refused(404, "contents should be uploaded where `serve` was given --uploads")
+    return pages.uploads
+
+
+def draft_state(pages: Pages) -> dict[str, Any]:
+    """Return what the page of the draft shows: contents, what is missing, or what is wrong."""
+    uploads = uploads_of(pages)
+    found: dict[str, Any] = {"files": len(uploads.files()), "missing": [], "unused": []}
+    try:
+        contents, missing, unused = uploads.look()
+    except (OSError, ValueError) as error:
+        return found | {"fault": str(error).replace(f"{uploads.draft}/", ""), "shown": []}
+    shown = [
+        {"arm": arm, "item": item, "html": content.at(f"/admin/content/{k}")}
+        for k, ((arm, item), content) in enumerate(_in_order(contents))
+    ]
+    more = {"missing": missing, "unused": unused, "n_shown": len(shown)}
+    return found | more | {"fault": "", "shown": shown[:PREVIEWED]}
+
+
+def draft_file(pages: Pages, answer: str, number: str) -> Path:
+    """Return a file of the draft as it was looked at last; refuse where there is none."""
+    seen = uploads_of(pages).seen
+    rows = [] if seen is None else _in_order(seen)
+    k = int(answer) if answer.isdecimal() and len(answer) < 7 else len(rows)
+    return content_file(rows[k][1] if k < len(rows) else None, number)
+
+
+def _in_order(contents: Contents) -> list[tuple[tuple[str, str], Content]]:
+    """Return the contents by arm and item; the prompt of an item (arm "") before its answers."""
+    rows = {**{("", item): each for item, each in contents.prompts.items()}, **contents.answers}
+    place = {item: k for k, item in enumerate(contents.items)}
+    return sorted(rows.items(), key=lambda row: place.get(row[0][1], len(place)))
+
+
 def exported(pages: Pages, audit: bool) -> str:
     """Return the duels, or the audit trail, as the text of a CSV file."""
     rows = pages.study.audit() if audit else export_rows(pages.study.rows())
@@ -114,6 +176,7 @@ OPERATIONS = (
         result={
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
             "duels": {"type": "integer"}, "items": {"type": "boolean"},
+            "uploads": {"type": "boolean"}, "empty": {"type": "boolean"},
             "invitations": {"type": "array"}, "arms": {"type": "array"},
             "recent": {"type": "array"}, "outcomes": {"type": "array"},
         },
@@ -135,6 +198,12 @@ OPERATIONS = (
     Operation(
         "POST", "/api/admin/pause", ADMIN, admin_pause, "Pause the study, or go on.",
         body={"paused": {"type": "boolean"}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/content", ADMIN, admin_publish,
+        "Make the uploaded contents what judges see, or discard them. They are sent in parts of "
+        "at most 524,288 bytes to /api/admin/upload?name=&size=&offset=.",
+        body={"publish": {"type": "boolean"}}, result=DONE,
     ),
     Operation(
         "POST", "/api/admin/retire", ADMIN, admin_retire, "Retire an arm, or restore it.",

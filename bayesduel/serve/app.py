@@ -44,6 +44,7 @@ from bayesduel.serve.operations import Operation, Refused, checked_body, documen
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
+from bayesduel.serve.uploads import PART
 from bayesduel.serve.watch import Watch
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import plural
@@ -51,11 +52,13 @@ from bayesduel.text import plural
 __all__ = ["Site"]
 
 STATIC = {"page.css": "text/css", "temml.css": "text/css", "temml.min.js": "text/javascript",
-          "content.js": "text/javascript", "enter.js": "text/javascript",
+          "formulas.js": "text/javascript", "content.js": "text/javascript", "enter.js": "text/javascript",
           "judge.js": "text/javascript",
+          "upload.js": "text/javascript",
           "live.js": "text/javascript", "admin.js": "text/javascript",
           "icon.svg": "image/svg+xml"}  # fmt: skip
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+UPLOAD = "/api/admin/upload"
 LOOKERS = ("viewer", "admin")
 PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by role
 BROWSER = "browser"  # the cookie that holds the secret of a browser
@@ -95,7 +98,7 @@ class Site:
                 Middleware(Headers, secure=pages.options.secure),
                 Middleware(ExceptionMiddleware, handlers={Refused: self._refused}),
                 Middleware(Hosts, allowed=hosts),
-                Middleware(BodyLimit),
+                Middleware(BodyLimit, larger={UPLOAD: PART}),
             ],
             exception_handlers={
                 Refused: self._refused,
@@ -142,6 +145,9 @@ class Site:
             ),
             Route("/api/standings/stream", self._page(looking, self._stream)),
             Route("/admin", self._page(("admin",), self._admin_page)),
+            Route(UPLOAD, self._page(("admin",), self._upload), methods=["POST"]),
+            Route("/admin/content", self._page(("admin",), self._content_page)),
+            Route("/admin/content/{answer}/{number}", self._page(("admin",), self._content_file)),
             Route("/admin/links/{key}", self._page(("admin",), self._links_page)),
             Route("/admin/duels.csv", self._page(("admin",), partial(self._export, False))),
             Route("/admin/audit.csv", self._page(("admin",), partial(self._export, True))),
@@ -379,6 +385,25 @@ class Site:
         status = 200 if error is None else error.status
         said = "" if error is None else error.message
         return self._rendered("admin.html", status, s=s, me=visitor, error=said, typed=typed or {})
+
+    async def _upload(self, request: Request, visitor: Invitation) -> Response:
+        """Store a part of a file: ``name``, ``size`` and ``offset`` of the query, and the body."""
+        given = request.query_params
+        numbers = [given.get(name, "") for name in ("size", "offset")]
+        if not all(re.fullmatch(r"[0-9]{1,12}", number) for number in numbers):
+            raise Refused(400, "size and offset should be numbers of bytes")
+        size, offset = map(int, numbers)
+        data = await request.body()
+        stored = partial(admin.uploads_of(self.pages).add, given.get("name", ""), size, offset)
+        return JSONResponse({"whole": await run_in_threadpool(stored, data)})
+
+    async def _content_page(self, request: Request, visitor: Invitation) -> Response:
+        found = await run_in_threadpool(admin.draft_state, self.pages)
+        return self._rendered("content.html", **found)
+
+    async def _content_file(self, request: Request, visitor: Invitation) -> Response:
+        path = await run_in_threadpool(admin.draft_file, self.pages, **request.path_params)
+        return _sent_file(path)
 
     async def _links_page(self, request: Request, visitor: Invitation) -> Response:
         links = self.links.kept(visitor.number, request.path_params["key"])

@@ -85,6 +85,16 @@ class Contents:
     version: tuple[int, int] = 0, 0  # of the file, when it was read
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing yet that judges could see."""
+        return self.path is not None and not self.answers
+
+    def missing(self, labels: Sequence[str], items: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the arms and items, of those of a study, that have no row."""
+        wanted = list(items) or self.items
+        return [(a, i) for i in wanted for a in labels if (a, i) not in self.answers]
+
+    @property
     def items(self) -> list[str]:
         """The items, in the order of the file."""
         return list(dict.fromkeys(item for _, item in self.answers)) or [""]
@@ -108,7 +118,9 @@ class Contents:
         return read_contents(self.path, labels, items)
 
 
-def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) -> Contents:
+def read_contents(
+    path: Path, labels: Sequence[str], items: Sequence[str] = (), *, whole: bool = True
+) -> Contents:
     """Return the items of a CSV file with the columns arm, item (where wanted) and content.
 
     A row without an arm is the prompt of its item.
@@ -116,6 +128,7 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
     path: the file. Names of pictures, recordings and films are taken from its folder.
     labels: of the arms.
     items: prompts of the study; where it has any, the file has to have these.
+    whole: whether every arm has to have a row of every item.
     Raises ValueError if a column, an arm or an item is missing, unknown or there twice, or a file
     is missing or outside of the folder.
     """
@@ -144,9 +157,8 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
             f"item in {path} should be of one value, as the study has no items, got "
             f"{shown_value(found.items[0])} and {shown_value(found.items[1])}"
         )
-    wanted = list(items) or found.items
-    missing = [(a, i) for i in wanted for a in labels if (a, i) not in answers]
-    if missing:
+    missing = found.missing(labels, items)
+    if missing and whole:
         arm, item = missing[0]
         what = f"arm {shown_value(arm)}" + (f" for item {shown_value(item)}" if item else "")
         raise ValueError(f"{path} should have a row of {what}, got none")

@@ -20,7 +20,15 @@ from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.store import OF_JUDGE, StudyError
 from bayesduel.study.tickets import Ticket, ticket_number
 
-__all__ = ["OPERATIONS", "instructions", "judge_state", "media_file", "page_file", "page_key"]
+__all__ = [
+    "OPERATIONS",
+    "content_file",
+    "instructions",
+    "judge_state",
+    "media_file",
+    "page_file",
+    "page_key",
+]
 
 log = logging.getLogger("bayesduel.serve")
 
@@ -122,7 +130,7 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
     }
     if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
-    if pages.paused:
+    if pages.paused or pages.contents.is_empty:
         return state | {"phase": "paused", "message": pages.options.say(PAUSED)}
     try:
         ticket = pages.study.ask(judge=judge)
@@ -144,7 +152,7 @@ def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number
     """
     own = _own(pages, visitor, ticket)
     prompt, left, right = _shown(pages, own)
-    return _file({"prompt": prompt, "left": left, "right": right}.get(side), number)
+    return content_file({"prompt": prompt, "left": left, "right": right}.get(side), number)
 
 
 def page_file(pages: Pages, part: str, number: str) -> Path:
@@ -152,10 +160,11 @@ def page_file(pages: Pages, part: str, number: str) -> Path:
 
     Raises Refused if there is none.
     """
-    return _file(pages.before.get(part), number)
+    return content_file(pages.before.get(part), number)
 
 
-def _file(content: Content | None, number: str) -> Path:
+def content_file(content: Content | None, number: str) -> Path:
+    """Return a file of a content, by its number; raise Refused if there is none."""
     path = None
     if content is not None and number.isdecimal() and len(number) < 4:
         path = content.file(int(number))

@@ -5,7 +5,7 @@ Plain ASGI middleware, so that a body is never read beyond its limit and an answ
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesduel.serve.operations import Refused
@@ -15,7 +15,7 @@ from bayesduel.text import join
 __all__ = ["BODY", "BodyLimit", "Headers", "Hosts", "Rate"]
 
 BODY = 64 * 1024  # bytes of a request, at most
-TOO_LARGE = "the body should have at most 65,536 bytes"
+TOO_LARGE = "the body should have at most {:,} bytes"
 STRANGE = (
     "the host should be {}, got {}: if a proxy stands in front of this server, let it pass on the "
     "Host header, and give `bayesduel study serve` --public-url and the address in the browser"
@@ -58,10 +58,13 @@ class Hosts:
 
 
 class BodyLimit:
-    """Refuse a request whose body is larger than `BODY`, whatever length it names."""
+    """Refuse a request whose body is larger than `BODY`, whatever length it names.
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    larger: bytes of a body, by the paths that take more.
+    """
+
+    def __init__(self, app: Any, larger: Mapping[str, int]) -> None:
+        self._app, self._larger = app, larger
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request."""
@@ -69,18 +72,19 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         named = dict(scope["headers"]).get(b"content-length", b"0")
+        most = self._larger.get(scope["path"], BODY)
         read = 0
 
         async def counted() -> Any:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > BODY:
-                raise Refused(413, TOO_LARGE)
+            if read > most:
+                raise Refused(413, TOO_LARGE.format(most))
             return message
 
-        if not named.isdigit() or len(named) > 12 or int(named) > BODY:
-            raise Refused(413, TOO_LARGE)
+        if not named.isdigit() or len(named) > 12 or int(named) > most:
+            raise Refused(413, TOO_LARGE.format(most))
         await self._app(scope, counted, send)
 
 

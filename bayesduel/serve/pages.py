@@ -9,6 +9,7 @@ from bayesduel.serve.access import Access, Invitation
 from bayesduel.serve.content import Content, Contents, read_page
 from bayesduel.serve.options import Options
 from bayesduel.serve.standings import standings
+from bayesduel.serve.uploads import Uploads
 from bayesduel.study.study import Study
 
 __all__ = ["Pages"]
@@ -23,19 +24,25 @@ class Pages:
     """One study as the pages see it; threads may share it.
 
     study: the study. Its outcomes are left, right or tie.
-    contents: what judges see of the arms.
+    contents: what judges see of the arms, or the folder to which an administrator uploads it.
     options: what the pages say and allow.
     paused: whether no judge is asked at the moment.
     before: what judges read before the pairs ("instructions", "consent"), by its name.
     Raises ValueError if the study is of margins, or a picture of the instructions is missing.
     """
 
-    def __init__(self, study: Study, contents: Contents, options: Options) -> None:
+    def __init__(self, study: Study, contents: Contents | Uploads, options: Options) -> None:
         if study.model.response.outcome == "margin":
             raise ValueError(
                 f"the model should take left, right and tie, got {study.model.name!r}: margins"
             )
-        self.study, self.contents, self.options = study, contents, options
+        self.study, self.options = study, options
+        self.uploads = contents if isinstance(contents, Uploads) else None
+        self.contents = (
+            contents
+            if isinstance(contents, Contents)
+            else contents.published(study.store.setting("content"))
+        )
         self.before = {
             "instructions": read_page(options.instructions),
             "consent": Content("", "") if options.consent is None else read_page(options.consent),
@@ -53,6 +60,12 @@ class Pages:
         """Ask no judge until told otherwise, or go on; it is stored."""
         self.store.set(paused=paused)
         self.paused = paused
+
+    def publish(self) -> None:
+        """Make the draft of the uploads what judges see; it is stored."""
+        assert self.uploads is not None
+        number, self.contents = self.uploads.publish()
+        self.store.set(content=number)
 
     def invited(self, judge: str, role: str, days: float) -> tuple[Invitation, str]:
         """Return a new invitation and its link. The token stands behind #, which no server sees."""

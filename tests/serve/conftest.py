@@ -46,12 +46,13 @@ def site(tmp_path):
     from bayesduel.serve.content import read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
+    from bayesduel.serve.uploads import Uploads
 
     opened = []
 
     def made(
         items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, judging=None,
-        asking=None, model=None, sources=None, **options,
+        asking=None, model=None, sources=None, uploads=None, **options,
     ):  # fmt: skip
         folder = tmp_path if path is None else path.parent
         path = path or folder / "own.study"
@@ -64,6 +65,8 @@ def site(tmp_path):
         contents = read_contents(
             write_content(folder / "content.csv", rows), study.arms, items or []
         )
+        if uploads is not None:
+            contents = Uploads(uploads, study.arms, study.items)
         pages = Pages(study, contents, Options(**options))
         site = Site(pages, ["127.0.0.1"])
         tokens = {}
@@ -92,7 +95,13 @@ def site(tmp_path):
 
         opened.append(pages)
         return SimpleNamespace(
-            pages=pages, study=study, site=site, client=client, tokens=tokens, stranger=stranger
+            again=lambda: Pages(study, contents, Options(**options)),
+            pages=pages,
+            study=study,
+            site=site,
+            client=client,
+            tokens=tokens,
+            stranger=stranger,
         )
 
     yield made

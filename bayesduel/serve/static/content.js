@@ -1,4 +1,4 @@
-// What is compared: formulas are set, pictures enlarged, both sides played and scrolled together.
+// What is compared: pictures are enlarged, both sides played and scrolled together.
 "use strict";
 const $ = (id) => document.getElementById(id);
 const texts = JSON.parse($("page").dataset.texts);
@@ -11,24 +11,6 @@ function t(text, values) {
 function dress(part) {
   formulas(part);
   enlargeable(part);
-}
-
-// TeX becomes MathML. What Temml cannot read stays as it was written.
-function formulas(part) {
-  part.querySelectorAll("code.formula, pre.formula").forEach((code) => {
-    const written = code.textContent.trim();
-    const [, before, tex] = /^(\$\$|\$|\\\(|\\\[)([^]*?)(?:\$\$|\$|\\\)|\\\])$/.exec(written) || [];
-    if (!tex) return;
-    const displayMode = before === "$$" || before === "\\[";
-    const set = document.createElement(displayMode ? "div" : "span");
-    set.className = displayMode ? "formula display" : "formula";
-    try {
-      temml.render(tex, set, { displayMode, throwOnError: true, annotate: true });
-    } catch {
-      return;
-    }
-    code.replaceWith(set);
-  });
 }
 
 // A picture is a button that shows it in full size; one inside of a link stays a link.
