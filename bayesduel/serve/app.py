@@ -52,7 +52,8 @@ from bayesduel.text import plural
 __all__ = ["Site"]
 
 STATIC = {"page.css": "text/css", "temml.css": "text/css", "temml.min.js": "text/javascript",
-          "formulas.js": "text/javascript", "content.js": "text/javascript", "enter.js": "text/javascript",
+          "formulas.js": "text/javascript", "content.js": "text/javascript",
+          "enter.js": "text/javascript",
           "judge.js": "text/javascript",
           "upload.js": "text/javascript",
           "live.js": "text/javascript", "admin.js": "text/javascript",
