@@ -208,6 +208,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "criteria and reasons, fields of the class, named in the code": (
         ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
     ),
+    "the type of a column of a table of the package, as the database writes it": (
+        ("bayesduel/study/store.py", "Store._grow", "column.type.compile(connection.dialect)"),
+    ),
     "a command that was typed, one of the list COMMANDS": (
         (CLI, "Commands.get_command", "getattr(import_module(f'bayesduel.cli.{file}'), own)"),
         (CLI, "Commands.get_command", "import_module(f'bayesduel.cli.{file}')"),

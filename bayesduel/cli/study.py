@@ -25,8 +25,8 @@ from bayesduel.system.atomic_write import write_text
 
 __all__ = ["command"]
 
-JUDGING = ("quota", "gold_share", "overlap", "repeats")
-ASKING = ("grades", "both_bad", "criteria", "decides", "reasons", "comment")
+JUDGING = ("quota", "gold_share", "on_fail", "overlap", "repeats")
+ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
@@ -97,6 +97,7 @@ def command() -> None:
     help="Sizes that better has, 1 to 4: with 2 the answers are left much better, left better, "
     "tie, right better and right much better.",
 )
+@click.option("--slider", is_flag=True, help="The page shows the grades as a slider.")
 @click.option("--both-bad", is_flag=True, help="Both are bad is an answer of its own.")
 @click.option(
     "--criterion",
@@ -114,7 +115,18 @@ def command() -> None:
     "--gold",
     type=click.Path(dir_okay=False, path_type=Path),
     help="CSV file of questions with a known answer: columns left, right, outcome and, in a study "
-    "with items, item.",
+    "with items, item. A column text makes an attention check of a question.",
+)
+@click.option(
+    "--training",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="CSV file, as of --gold, of questions that every judge practises on first; text explains "
+    "the answer.",
+)
+@click.option(
+    "--on-fail",
+    help="What happens to a judge who fails the gold questions: nothing, warn, 'screen out' or "
+    "exclude (the answers then do not count).",
 )
 @click.option("--gold-share", type=float, help="Share of a judge's questions that are gold: 0.1.")
 @click.option("--overlap", type=float, help="Share that other judges have answered already: 0.")
@@ -141,6 +153,7 @@ def new(
     budget: int | None,
     pairs: Path | None,
     gold: Path | None,
+    training: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -169,7 +182,7 @@ def new(
         arms=labels,
         items=None if items_file is None else _labels(items_file, "item"),
         asking=_asking({name: given.pop(name) for name in ASKING}),
-        judging=_judging(gold, judging),
+        judging=_judging({"gold": gold, "training": training}, judging),
         sources=sources,
         model=with_terms(named(model), {"term": term, "prior": prior}, f"--model {model}"),
         policy=_policy(policy),
@@ -206,6 +219,7 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
     lines = [
         f"{t.id}: left {t.left}, right {t.right}{'' if t.item is None else f', on {t.item}'}"
         f"{'' if t.source is None else f', for {t.source}'}"
+        f"{', to practise' if t.training else ''}{'' if t.note is None else f'. {t.note}'}"
         for t in tickets
     ]
     say(as_json, plain if number is not None else plain[0], "\n".join(lines))
@@ -237,7 +251,12 @@ def tell(
     told = {name: answer for name, _, answer in parts}
     study.tell(ticket, outcome_of(outcome), criteria=told, **given)
     text = f"{ticket} is stored: {outcome}. {count(study.n_duels, 'duel')}."
-    return {"ticket": ticket, "outcome": outcome, "duels": study.n_duels}, text
+    data = {"ticket": ticket, "outcome": outcome, "duels": study.n_duels}
+    feedback = study.ticket(ticket).feedback
+    if feedback is not None:
+        right = "That is right." if feedback["right"] else f"Right is: {feedback['outcome']}."
+        text = " ".join([text, right, feedback["text"]]).rstrip()
+    return data | {"feedback": feedback}, text
 
 
 @of_study("correct")
@@ -331,7 +350,10 @@ def export(
     if path is None:
         return rows, text.removesuffix("\n")
     write_text(path, text)
-    return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
+    out = ", ".join(study.excluded)
+    said = f" Answers of excluded judges are left out: {out}." if out and not audit else ""
+    data = {"path": path, "rows": len(rows), "excluded": study.excluded}
+    return data, f"{path} is written, {count(len(rows), 'row')}.{said}"
 
 
 @of_study("report", lambda given: shared.check_folder(given["output"]))
@@ -410,18 +432,28 @@ def _asking(given: dict[str, Any]) -> Any:
     return Asking(**settings) if settings else None
 
 
-def _judging(gold: Path | None, given: dict[str, Any]) -> Any:
+def _judging(known: Mapping[str, Path | None], given: dict[str, Any]) -> Any:
     from bayesduel.study.judging import Judging
-    from bayesduel.text import csv_rows
 
     settings = {name: value for name, value in given.items() if value is not None}
-    if gold is not None:
-        columns = ("left", "right", "outcome")
-        settings["gold"] = [
-            [row[name] for name in (*columns, "item") if row.get(name)]
-            for _, row in csv_rows(gold, columns, short=True)
-        ]
+    settings |= {name: _known(path) for name, path in known.items() if path is not None}
     return Judging(**settings) if settings else None
+
+
+def _known(path: Path) -> list[list[str | None]]:
+    """Return the questions of a file with known answers."""
+    from bayesduel.text import csv_rows
+
+    columns = ("left", "right", "outcome")
+    found = []
+    for _, row in csv_rows(path, columns, short=True):
+        each: list[str | None] = [row[name] for name in columns]
+        if row.get("text"):
+            each += [row.get("item") or None, row["text"]]
+        elif row.get("item"):
+            each += [row["item"]]
+        found.append(each)
+    return found
 
 
 def _sources(given: tuple[str, ...]) -> dict[str, float] | None:

@@ -166,7 +166,11 @@ def tickets(study: Any, judge: str | None) -> tuple[Any, str]:
 
 @of_study("judges")
 def judges(study: Any) -> tuple[Any, str]:
-    """Say of each judge what was answered, how often right where it is known, and the costs."""
+    """Say of each judge what was answered, how often right where it is known, times and costs.
+
+    Shares have a 95 % interval. A judge is too fast, or too slow, whose median time of an answer is
+    below a third of that of the median judge, or above three times that.
+    """
     rows = study.judges()
     lines = []
     for row in rows:
@@ -177,12 +181,47 @@ def judges(study: Any) -> tuple[Any, str]:
             ("consistent", "repeated", "as before"),
         ):
             if row[of]:
-                said.append(f"{row[part]:,} of {row[of]:,} {words}")
+                low, high = row[f"{part.removesuffix('_right')}_interval"]
+                said.append(f"{row[part]:,} of {row[of]:,} {words} ({low:.2f} to {high:.2f})")
+        if row["training"]:
+            said.append(f"{row['training_right']:,} of {row['training']:,} right in training")
+        if row["seconds"] is not None:
+            speed = ", too fast" * row["too_fast"] + ", too slow" * row["too_slow"]
+            said.append(f"{row['seconds']:.3g} s an answer{speed}")
         said += [f"{row['corrected']:,} corrected"] * bool(row["corrected"])
         said += [f"cost {row['cost']:,.6g}"] * bool(row["cost"])
         said += ["fails the gold questions"] * row["fails"]
+        if row["excluded"] is not None:
+            said.append(f"excluded: {row['excluded'].rstrip('.')}")
         lines.append(f"{row['judge']}: {', '.join(said)}.")
     return rows, "\n".join(lines) or "No judge was asked by name yet."
+
+
+@of_study("exclude")
+@click.argument("judge")
+@click.option("--because", required=True, help="Why, kept in the audit trail.")
+@by_option
+def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
+    """Let the answers of a JUDGE count no more: they stay stored, and the judge is not asked."""
+    study.exclude_judge(judge, because, by=by)
+    return _judge_set(study, judge, "is excluded")
+
+
+@of_study("include")
+@click.argument("judge")
+@click.option("--because", required=True, help="Why, kept in the audit trail.")
+@by_option
+def include(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
+    """Let the answers of an excluded JUDGE count again."""
+    study.include_judge(judge, because, by=by)
+    return _judge_set(study, judge, "counts again")
+
+
+def _judge_set(study: Any, judge: str, what: str) -> tuple[Any, str]:
+    from bayesduel.text import count
+
+    data = {"judge": judge, "excluded": study.excluded.get(judge), "duels": study.n_duels}
+    return data, f"{judge} {what}. {count(study.n_duels, 'duel')} count."
 
 
 @of_study("arms")

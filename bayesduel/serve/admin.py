@@ -33,7 +33,8 @@ MOST = 200  # judges of one invitation
 
 def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Return invitations, arms, and the last outcomes."""
-    judges = {row["judge"]: row for row in pages.study.judges()}
+    table = pages.study.judges()
+    judges = {row["judge"]: row for row in table}
     rows = [row | {"ticket": row["id"]} for row in pages.study.rows()]
     met = Counter(label for row in rows for label in (row["left"], row["right"]))
     retired = {pages.study.arms[i] for i in pages.study.retired}
@@ -48,6 +49,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
             i._asdict() | {"state": i.state, "answers": judges.get(i.judge, {})}
             for i in pages.access.all()
         ],
+        "judges": table,
         "arms": [
             {"arm": a, "duels": met[a], "retired": a in retired} for a in pages.study.arms
         ],
@@ -95,6 +97,13 @@ def admin_retire(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
 def admin_correct(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Correct an outcome; the old one and the reason stay in the audit trail."""
     pages.study.correct(body["ticket"], body["outcome"], body["reason"], by=visitor.judge)
+    return {"done": True}
+
+
+def admin_exclude(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Exclude a judge, whose answers stay stored and do not count, or include one again."""
+    change = pages.study.exclude_judge if body["excluded"] else pages.study.include_judge
+    change(body["judge"], body["because"], by=visitor.judge)
     return {"done": True}
 
 
@@ -177,7 +186,8 @@ OPERATIONS = (
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
             "duels": {"type": "integer"}, "items": {"type": "boolean"},
             "uploads": {"type": "boolean"}, "empty": {"type": "boolean"},
-            "invitations": {"type": "array"}, "arms": {"type": "array"},
+            "invitations": {"type": "array"}, "judges": {"type": "array"},
+            "arms": {"type": "array"},
             "recent": {"type": "array"}, "outcomes": {"type": "array"},
         },
     ),
@@ -208,6 +218,14 @@ OPERATIONS = (
     Operation(
         "POST", "/api/admin/retire", ADMIN, admin_retire, "Retire an arm, or restore it.",
         body={"arm": text(10_000), "retired": {"type": "boolean"}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/exclude", ADMIN, admin_exclude,
+        "Exclude a judge, whose answers then do not count, or include one again, with a reason.",
+        body={
+            "judge": text(1000), "excluded": {"type": "boolean"}, "because": text(500),
+        },
+        result=DONE,
     ),
     Operation(
         "POST", "/api/admin/correct", ADMIN, admin_correct, "Correct an outcome, with a reason.",

@@ -22,14 +22,21 @@ def told(asking: Asking) -> dict[str, str]:
 def asked_of_judges(asking: Asking, say: Language) -> dict[str, Any]:
     """Return what is asked of a judge, as the page and programs take it.
 
-    ``choices`` are the answers to each of ``criteria`` (none: there is one question); with ``form``
-    the page sends an answer when it is complete, else at once. Labels are in the page's language.
+    ``choices`` are the answers to each of ``criteria`` (none: there is one question), each with
+    whether it is a place of a ``slider``; with ``form`` the page sends an answer when it is
+    complete, else at once. Labels are in the page's language.
     """
     n = sum(word not in (BOTH_BAD, CANNOT_TELL) for word in asking.words)
     keys = ["1", "=", "2"] if asking.grades == 1 else [str(k + 1) for k in range(n)]
     keys += ["b"] * asking.both_bad + ["c"]
     choices = [
-        {"answer": answer, "label": say(_label(word)), "short": say(_short(word)), "key": key}
+        {
+            "answer": answer,
+            "label": say(_label(word)),
+            "short": say(_short(word)),
+            "key": key,
+            "place": word not in (BOTH_BAD, CANNOT_TELL),
+        }
         for (answer, word), key in zip(told(asking).items(), keys, strict=True)
     ]
     reasons = [{"reason": r, "key": KEYS[k]} for k, r in enumerate(asking.reasons)]
@@ -39,7 +46,8 @@ def asked_of_judges(asking: Asking, say: Language) -> dict[str, Any]:
         "decides": asking.deciding,
         "reasons": reasons,
         "comment": COMMENT if asking.comment else None,
-        "form": bool(asking.criteria or reasons or asking.comment),
+        "slider": asking.slider,
+        "form": bool(asking.criteria or reasons or asking.comment or asking.slider),
     }
 
 

@@ -32,6 +32,7 @@ __all__ = [
 
 log = logging.getLogger("bayesduel.serve")
 
+WARNING = "Some of your answers were not as expected. Please look at both with more care."
 PAUSED = "The study is paused. Please come back later."
 # Share of the pairs shown that a judge has to decide (first, second or equal) to be given the
 # completion code. A convention, which the guide and `--help` name.
@@ -67,7 +68,8 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Non
         if given is None:
             pages.study.skip(ticket, judge=visitor.judge)
         else:
-            pages.study.tell(ticket, **given, judge=visitor.judge)
+            seen = body.get("seen")
+            pages.study.tell(ticket, **given, judge=visitor.judge, seen=seen)
     except StudyError:  # of the database: nothing is stored, and it may be sent again
         raise
     except ValueError as error:
@@ -99,6 +101,8 @@ def _given(pages: Pages, body: dict[str, Any]) -> dict[str, Any]:
 def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
     """Take the judge's last answer back; its pair is shown again."""
     ticket = _own(pages, visitor, body["ticket"])
+    if pages.study.barred(visitor.judge):
+        raise Refused(409, "your answers are complete, and stay as they are")
     _, last, _ = pages.store.done_by(visitor.judge)
     if last == ticket_number(pages.key, ticket) and ticket.state in ("told", "skipped"):
         try:
@@ -115,7 +119,8 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
     """Return the state of the judge's page, with the open pair if there is one."""
     judge = visitor.judge
     told, last, touched = pages.store.done_by(judge)
-    quota = None if pages.study.judging is None else pages.study.judging.quota
+    judging = pages.study.judging
+    quota = None if judging is None else judging.quota
     state: dict[str, Any] = {
         "phase": "judging",
         "page": page_key(pages, visitor),
@@ -124,6 +129,8 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "quota": quota,
         "left": None if quota is None else max(quota - told, 0),
         "ticket": None,
+        "feedback": None,
+        "warning": None,
         "last": f"{pages.key}-{last}" if last is not None and touched == judge else None,
         "completion": None,
         "asking": asked_of_judges(pages.study.asking, pages.options.say),
@@ -132,11 +139,17 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         return state | {"phase": "instructions"}
     if pages.paused or pages.contents.is_empty:
         return state | {"phase": "paused", "message": pages.options.say(PAUSED)}
+    if judging is not None and judging.training:
+        state["feedback"] = _feedback(pages, state["last"])
+    if judging is not None and judging.on_fail == "warn" and _table(pages, judge).get("fails"):
+        state["warning"] = pages.options.say(WARNING)
     try:
         ticket = pages.study.ask(judge=judge)
     except NoQuestion:
         said = "There is no further pair for you now. Thank you!"
-        if quota is not None and told >= quota:
+        if pages.study.barred(judge):
+            state["last"] = None
+        elif quota is not None and told >= quota:
             said = "You have answered all your pairs. Thank you!"
         return state | _done(pages, judge, said)
     except StudyStopped:
@@ -207,16 +220,35 @@ def _done(pages: Pages, judge: str, message: str) -> dict[str, Any]:
 
 def _has_judged(pages: Pages, judge: str) -> bool:
     """Return whether a judge decided enough of the pairs shown, and did not fail the gold ones."""
+    own = _table(pages, judge)
+    if not own:
+        return False
+    decided = own["told"] - own["cannot_tell"]
+    shown = own["told"] + own["skipped"]
+    is_out = judge in pages.study.excluded
+    return decided > 0 and decided >= DECIDED * shown and not own["fails"] and not is_out
+
+
+def _table(pages: Pages, judge: str) -> dict[str, Any]:
+    """Return the row of a judge, {} of one who was not asked; see ``Study.judges``."""
     judging = pages.study.judging
     gold_pass = Judging.gold_pass if judging is None else judging.gold_pass
     rows = pages.store.rows(OF_JUDGE, judge=judge)
-    table = judge_table(rows, (), gold_pass)
-    if not table:
-        return False
-    (own,) = table
-    decided = own["told"] - own["cannot_tell"]
-    shown = own["told"] + own["skipped"]
-    return decided > 0 and decided >= DECIDED * shown and not own["fails"]
+    return next(iter(judge_table(rows, (), gold_pass, {})), {})
+
+
+def _feedback(pages: Pages, last: str | None) -> dict[str, Any] | None:
+    """Return what a page says of the last answer, where the judge practised on it."""
+    ticket = None if last is None else pages.study.ticket(last)
+    if ticket is None or ticket.feedback is None:
+        return None
+    right = {"left": "First", "right": "Second", "tie": "Equal"}[ticket.feedback["outcome"]]
+    return {
+        "key": f"{ticket.id}.{ticket.taken_back}",
+        "right": ticket.feedback["right"],
+        "expected": pages.options.say(right),
+        "text": ticket.feedback["text"],
+    }
 
 
 def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
@@ -226,6 +258,8 @@ def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
         "id": ticket.id,
         "key": f"{ticket.id}.{ticket.taken_back}",
         "question": pages.options.question,
+        "note": ticket.note,
+        "training": ticket.training,
         "prompt": None if prompt is None else prompt.at(f"{at}/prompt"),
         "left": left.at(f"{at}/left"),
         "right": right.at(f"{at}/right"),
@@ -261,9 +295,15 @@ RESULT: dict[str, dict[str, Any]] = {
     "left": {"type": ["integer", "null"], "description": "Pairs until the quota."},
     "ticket": {
         "type": ["object", "null"],
-        "description": "id; key, to be sent with the answer; question, prompt, left and right "
-        "(clean HTML).",
+        "description": "id; key, to be sent with the answer; question, note (to be read first) and "
+        "training (whether the judge practises); prompt, left and right (clean HTML).",
     },
+    "feedback": {
+        "type": ["object", "null"],
+        "description": "Of the last answer, where the judge practised: key (of its ticket), right, "
+        "expected and text.",
+    },
+    "warning": {"type": ["string", "null"], "description": "That more care is asked for."},
     "last": {"type": ["string", "null"], "description": "The ticket that can be taken back."},
     "asking": {
         "type": "object",
@@ -275,6 +315,7 @@ RESULT: dict[str, dict[str, Any]] = {
         "description": "code and url, once it is done; the url alone where screened out.",
     },
 }
+LONGEST_LOOK = 1e7  # seconds, 116 days: longer than any page is open
 # Names of criteria and words of answers are short; the study says which ones there are.
 SHORT = text(1000)
 ANSWER = {
@@ -283,6 +324,7 @@ ANSWER = {
     "criteria": {"type": "object", "maxProperties": MOST_CRITERIA, "additionalProperties": SHORT},
     "reasons": {"type": "array", "maxItems": MOST_REASONS, "items": SHORT},
     "comment": text(COMMENT),
+    "seen": {"type": "number", "minimum": 0, "maximum": LONGEST_LOOK},
 }
 OPERATIONS = (
     Operation(
@@ -298,8 +340,9 @@ OPERATIONS = (
         "POST", "/api/judge/answer", ("judge",), judge_answer,
         "Answer a pair: s (skip), or one of the choices of asking: 1 (the left is better), 2, =, "
         "cannot tell. In a study with criteria the answer is of the one that decides, and criteria "
-        "has those to the others, by name. Sent again, it changes nothing.",
-        body=ANSWER, optional=("criteria", "reasons", "comment"), result=RESULT,
+        "has those to the others, by name. seen: seconds that the pair was on the screen. Sent "
+        "again, it changes nothing.",
+        body=ANSWER, optional=("criteria", "reasons", "comment", "seen"), result=RESULT,
     ),
     Operation(
         "POST", "/api/judge/undo", ("judge",), judge_undo,

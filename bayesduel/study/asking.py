@@ -19,6 +19,7 @@ from bayesduel.text import join
 __all__ = [
     "BOTH_BAD",
     "CANNOT_TELL",
+    "NAMES",
     "SIDES",
     "Answer",
     "Asking",
@@ -91,6 +92,8 @@ class Asking:
         How many sizes "better" has, 1 to 4: with 2 the answers are "left much better", "left
         better", "tie", "right better" and "right much better". With 3 there is "slightly better",
         with 4 "very much better", too. 1: "left", "right" and "tie".
+    slider
+        Whether the page shows the grades as the places of a slider, in place of buttons.
     both_bad
         Whether "tie (bothbad)" is an answer. It is a tie that keeps its own word.
     criteria
@@ -118,6 +121,7 @@ class Asking:
     """
 
     grades: int = 1
+    slider: bool = False
     both_bad: bool = False
     criteria: Sequence[str] = ()
     decides: str | None = None
@@ -128,6 +132,9 @@ class Asking:
         if whole(self.grades, "grades", 1) not in SCALES:
             raise ValueError(f"grades should be 1 to {max(SCALES)}, got {self.grades}")
         check_flag(self.both_bad, "both_bad")
+        check_flag(self.slider, "slider")
+        if self.slider and self.grades == 1:
+            raise ValueError("slider should go with grades of 2 to 4, got grades=1")
         check_flag(self.comment, "comment")
         for name, most in (("criteria", MOST_CRITERIA), ("reasons", MOST_REASONS)):
             given = texts(getattr(self, name), name)

@@ -9,13 +9,20 @@ from typing import Any, NoReturn, cast, overload
 
 import numpy as np
 
-from bayesduel.study.asking import Answer, Asking, said_in
+from bayesduel.study.asking import NAMES, Answer, Asking, said_in
 from bayesduel.study.items import SeenItems, chosen_items
 from bayesduel.study.judge_name import judge_name
-from bayesduel.study.judging import Judging, last_repeat, question, unseen_gold
+from bayesduel.study.judging import (
+    Judging,
+    failing,
+    last_repeat,
+    note_of,
+    question,
+    unseen_gold,
+)
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told
-from bayesduel.study.schema import Question, Row
+from bayesduel.study.schema import TRAINING, Question, Row
 from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
@@ -144,7 +151,8 @@ class Desk:
             If the stop rule is reached.
         NoQuestion
             A `StudyStopped`: if tickets that wait for an outcome use up the budget, or the
-            judge has seen all that there is, or another source is to be asked now.
+            judge has seen all that there is, fails the gold questions where that screens out, or is
+            excluded, or another source is to be asked now.
         ValueError
             If `n` is not a whole number >= 1.
         """
@@ -167,6 +175,7 @@ class Desk:
         criteria: Mapping[str, str] | None = None,
         reasons: Sequence[str] = (),
         comment: str | None = None,
+        seen: float | None = None,
     ) -> None:
         """Store the answer to a ticket; it is on disk, as a whole, when this returns.
 
@@ -190,25 +199,30 @@ class Desk:
             The answer to each criterion that does not decide, by name; in a study with criteria.
         reasons, comment
             What the judge chose of the study's reasons, and wrote, where the study asks for it.
+        seen
+            Seconds that the pair was on the screen before the answer, where that is known.
 
         Raises
         ------
         KeyError
             If the ticket is not of this study, or of another judge.
         ValueError
-            If the answer or the cost is none, another answer was told before (see ``correct``),
-            or the ticket was cancelled.
+            If the answer, the cost or `seen` is none, another answer was told before (see
+            ``correct``), or the ticket was cancelled.
         """
         answer = self.asking.answer(outcome, self.kind, criteria, reasons, comment)
         judge = judge_name(judge)
+        if seen is not None and finite(seen, "seen") < 0:
+            raise ValueError(f"seen should be 0 or more seconds, got {shown_value(seen)}")
         with self.together():
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
             if row.state in ("open", "skipped"):
-                spent = _added(row, cost)
-                self.store.happen(
-                    row, "told", "told", answer=answer, who=who, judge=who, cost=spent
-                )
+                more: dict[str, Any] = {"judge": who, "cost": _added(row, cost)}
+                if seen is not None:
+                    more["seen"] = max(time() - seen, row.asked)
+                self.store.happen(row, "told", "told", answer=answer, who=who, **more)
+                self._exclude_who_fails(row, who)
             elif row.state == "cancelled":
                 raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
             elif as_told(row) != as_told(answer):
@@ -418,6 +432,16 @@ class Desk:
         return self._shown(self._row(ticket))
 
     @locked
+    def barred(self, judge: str) -> str:
+        """Return why a judge is asked nothing any more, "" where the judge is.
+
+        A judge is excluded, or fails the gold questions where that screens out (see ``Judging``).
+        """
+        judge = judge_name(judge)
+        self._ledger.catch_up()
+        return self._barred(judge, self._of(judge)[0])
+
+    @locked
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
         judge = judge_name(judge)
@@ -430,9 +454,40 @@ class Desk:
         """Return the open tickets that expired, the oldest first; they can still be told."""
         return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._current.late)]
 
+    def _exclude_who_fails(self, row: Row, judge: str | None) -> None:
+        """Exclude a judge whose answer to a gold question was one wrong one too many."""
+        judging = self._ledger.parts.judging
+        if judge is None or judging is None or judging.on_fail != "exclude" or row.gold is None:
+            return
+        failed = self._failed(judging, self._of(judge)[0])
+        if failed and judge not in self.store.excluded():
+            self.store.exclude(judge, failed, None)
+
+    def _barred(self, judge: str, own: Sequence[Row]) -> str:
+        """Return why a judge is asked nothing any more, "" where the judge is."""
+        judging = self._ledger.parts.judging
+        because = self._ledger.excluded.get(judge)
+        if because is not None:
+            return f"excluded: {because}"
+        if judging is not None and judging.on_fail == "screen out":
+            failed = self._failed(judging, own)
+            return failed and f"screened out: {failed}"
+        return ""
+
+    def _failed(self, judging: Judging, own: Sequence[Row]) -> str:
+        """Return why a judge fails the gold questions, "" where the judge does not."""
+        gold = [r for r in own if r.gold is not None and r.batch != TRAINING and r.state == "told"]
+        right = sum(r.outcome == r.gold for r in gold)
+        if not failing(right, len(gold), judging.gold_pass):
+            return ""
+        return f"{right} of {len(gold)} gold questions right"
+
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
         ledger = self._current
         known, waiting = ([], []) if judge is None else self._of(judge)
+        barred = "" if judge is None else self._barred(judge, known)
+        if barred:
+            raise NoQuestion(f"{judge!r} is {barred}.")
         own = waiting[:n]
         if len(own) == n:
             return own
@@ -597,7 +652,8 @@ class Desk:
     ) -> tuple[list[Question], int]:
         """Return what a judge is asked beside the policy's choice, and how many that chooses."""
         if judging.quota is not None:
-            taken = sum(row.state == "told" or self._ledger.awaits(row) for row in own)
+            counted = [row for row in own if row.batch != TRAINING]
+            taken = sum(row.state == "told" or self._ledger.awaits(row) for row in counted)
             n = min(n, judging.quota - taken)
             if n <= 0:
                 raise NoQuestion(f"{judge!r} has answered the {judging.quota:,} of the quota.")
@@ -608,7 +664,9 @@ class Desk:
             one = question(judging, own, others, retired, rng)
             if one is not None:
                 found.append(one)
-                asked = Row(0, *one[:3], judge, 0.0, "open", None, None, None, one.gold)
+                asked = Row(
+                    0, *one[:3], judge, 0.0, "open", None, None, None, one.gold, batch=one.batch
+                )
                 own = [*own, asked]
         return found, n - len(found)
 
@@ -679,6 +737,12 @@ class Desk:
         expired = row.state == "open" and not self._ledger.awaits(row)
         sources = self._ledger.parts.session.sources
         said = said_in(row.said)
+        training = row.batch == TRAINING
+        note = note_of(self._ledger.parts.judging, row)
+        feedback = None
+        if training and row.state == "told":
+            right = row.outcome == row.gold
+            feedback = {"right": right, "outcome": NAMES[row.gold], "text": note}
         return Ticket(
             self._id(row.number),
             labels[row.left],
@@ -692,6 +756,9 @@ class Desk:
             dict(said.criteria),
             tuple(said.reasons),
             said.comment or None,
+            None if training else note or None,
+            training,
+            feedback,
         )
 
     def _id(self, number: int) -> str:

@@ -1,10 +1,16 @@
-"""What judges are asked beside the policy's choice: gold questions, overlap, repeats; quotas.
+"""What judges are asked beside the policy's choice: training, gold, overlap, repeats; quotas.
 
-A gold question has a known answer and is no duel: who misses many of them does not judge with care.
+Training questions come first: the judge is told at once what is right, and why. A gold question
+has a known answer and is no duel: who misses many of them does not judge with care.
 Overlap asks a second judge what a first one has answered, so that their agreement is known; both
 answers are duels. A repeat asks a judge again, with the sides swapped, so that the judge's
 consistency is known. It is no duel: a pair (on an item) counts once for a judge, by the first
 answer.
+
+References
+----------
+Greszki, Meyer & Schoen, "Exploring the effects of removing 'too fast' responses and respondents
+from web surveys", Public Opinion Quarterly 2015 (times are compared with the median respondent's).
 """
 
 from collections import Counter
@@ -12,21 +18,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import ceil
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from bayesduel.intervals import wilson
 from bayesduel.study.asking import SIDES
-from bayesduel.study.schema import REPEAT, Event, Question, Row
-from bayesduel.system.arguments import check_range, check_type, shown_value, whole
+from bayesduel.study.schema import REPEAT, TRAINING, Event, Question, Row
+from bayesduel.system.arguments import check_one_of, check_range, check_type, shown_value, whole
 
 __all__ = [
     "Judging",
     "checked_judging",
+    "failing",
     "judge_table",
     "last_repeat",
+    "note_of",
     "question",
+    "seconds_of",
     "stored_judging",
     "unseen_gold",
 ]
@@ -34,6 +44,18 @@ __all__ = [
 # Tickets of the judge between a question and its repeat, at least; and between two gold questions,
 # where their share leaves so many.
 APART = 3
+ON_FAIL = ("nothing", "warn", "screen out", "exclude")
+LONGEST_TEXT = 2000  # characters of what is said beside a known answer: as of a comment
+# A judge is too fast, or too slow, whose median time is below a third of that of the median judge,
+# or above three times that. The source compares with 30 % to 50 % of the median; from 5 answers of
+# each of 3 judges on there is a median to compare with (choice).
+SPEED = 3.0
+LEAST_TIMES, LEAST_JUDGES = 5, 3
+SHARES = (  # intervals of a judge's table: their name, and what they are of
+    ("gold_interval", "gold_right", "gold"),
+    ("agreed_interval", "agreed", "shared"),
+    ("consistent_interval", "consistent", "repeated"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +69,20 @@ class Judging:
     gold
         Questions whose answer is known: left, right and outcome, with an item in a study that has
         items. Labels of the study; "left", "right" or "tie". They are no duels.
+        One with an item (or None) and a text is an attention check: the text, such as "Choose the
+        second one.", stands above the pair, whose sides stay as they are given.
     gold_share
         Share of a judge's questions that are gold, while there are some that the judge has not
         seen: of 0.1 one in every ten questions, at a place that is drawn.
     gold_pass
         Share of right answers below which, by the upper end of its 95 % interval, a judge fails.
+    on_fail
+        What happens to a judge who fails: "nothing" (there is no completion code at the end),
+        "warn" (the page asks for more care), "screen out" (no further question) or "exclude" (that,
+        and the answers do not count: see ``Study.exclude_judge``).
+    training
+        Questions with known answers that every judge is asked first, in this order, as `gold` has
+        them. The text explains the answer. They are no duels, and no part of the quota.
     overlap
         Share of the questions that other judges have answered already, those answered by fewest
         first.
@@ -76,11 +107,15 @@ class Judging:
     gold: Sequence[Sequence[str]] = ()
     gold_share: float = 0.1
     gold_pass: float = 0.7
+    on_fail: str = "nothing"
+    training: Sequence[Sequence[str]] = ()
     overlap: float = 0.0
     repeats: float = 0.0
 
     def __post_init__(self) -> None:
-        check_type(self.gold, list | tuple, "gold", "a list of questions")
+        for name, known in (("gold", self.gold), ("training", self.training)):
+            check_type(known, list | tuple, name, "a list of questions")
+        check_one_of(self.on_fail, "on_fail", ON_FAIL)
         if self.quota is not None:
             whole(self.quota, "quota", 1)
         given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}
@@ -92,7 +127,13 @@ class Judging:
     @property
     def questions(self) -> list[Question]:
         """The gold questions as stored: numbers of arms and item, and the right outcome."""
-        return [Question(*each) for each in self.gold]  # type: ignore[arg-type]
+        return [Question(*each[:4]) for each in self.gold]  # type: ignore[arg-type]
+
+    @property
+    def practice(self) -> list[Question]:
+        """The training questions, as `questions`."""
+        known = [Question(*each[:4]) for each in self.training]  # type: ignore[arg-type]
+        return [each._replace(batch=TRAINING) for each in known]
 
 
 def checked_judging(
@@ -105,24 +146,41 @@ def checked_judging(
     if judging is None:
         return None
     check_type(judging, Judging, "judging", "Judging(...)")
-    size, gold = 4 if items else 3, []
-    for each in judging.gold:
-        good = isinstance(each, Sequence) and not isinstance(each, str) and len(each) == size
-        if not good or each[0] == each[1] or not set(each[:2]) <= set(arms):
-            raise ValueError(
-                f"gold should name two arms of the study, the outcome{' and an item' * (size > 3)} "
-                f"each, got {shown_value(each)}"
-            )
-        if kind == "margin" or SIDES.get(each[2]) is None:
-            raise ValueError(
-                "gold should have the outcome 'left', 'right' or 'tie', in a study without "
-                f"margins, got {shown_value(each[2])}"
-            )
-        if items and each[3] not in items:
-            raise ValueError(f"gold should name items of the study, got {shown_value(each[3])}")
-        item = items.index(each[3]) if items else None
-        gold.append([arms.index(each[0]), arms.index(each[1]), item, SIDES[each[2]]])
-    return {**asdict(judging), "gold": gold}
+    known = {
+        name: [_stored_question(name, each, arms, items, kind) for each in given]
+        for name, given in (("gold", judging.gold), ("training", judging.training))
+    }
+    return {**asdict(judging), **known}
+
+
+def _stored_question(
+    name: str, each: Any, arms: Sequence[str], items: Sequence[str], kind: str
+) -> list[Any]:
+    """Return a question with a known answer: numbers of arms and item, outcome and text."""
+    size = 4 if items else 3
+    is_list = isinstance(each, Sequence) and not isinstance(each, str)
+    good = is_list and len(each) in (size, 5)
+    if not good or each[0] == each[1] or not set(each[:2]) <= set(arms):
+        raise ValueError(
+            f"{name} should name two arms of the study, the outcome{' and an item' * (size > 3)} "
+            f"each, got {shown_value(each)}"
+        )
+    if kind == "margin" or SIDES.get(each[2]) is None:
+        raise ValueError(
+            f"{name} should have the outcome 'left', 'right' or 'tie', in a study without "
+            f"margins, got {shown_value(each[2])}"
+        )
+    item, text = (*each[3:], None, None)[:2]
+    if item not in (items or (None, "")):
+        raise ValueError(f"{name} should name items of the study, got {shown_value(item)}")
+    text = text or ""
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise ValueError(
+            f"the text of {name} should have at most {LONGEST_TEXT:,} characters, "
+            f"got {shown_value(text)}"
+        )
+    place = items.index(item) if items else None
+    return [arms.index(each[0]), arms.index(each[1]), place, SIDES[each[2]], text]
 
 
 def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
@@ -131,11 +189,14 @@ def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
     Raises TypeError or ValueError if they are not as ``checked_judging`` returns them.
     """
     judging = Judging(**value)
-    gold: Any = judging.gold
-    if not isinstance(gold, list) or not all(isinstance(e, list) and len(e) == 4 for e in gold):
+    known: Any = [*judging.gold, *judging.training]
+    # Earlier versions stored no text.
+    if not all(isinstance(e, list) and len(e) in (4, 5) for e in known):
         raise TypeError
-    for each in gold:
-        *arms, item, outcome = each
+    for each in known:
+        *arms, item, outcome = each[:4]
+        if not isinstance(each[-1], str) and len(each) == 5:
+            raise TypeError
         numbers = [*arms, 0 if item is None else item]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         apart = len(set(arms)) == len(arms) == 2
@@ -153,7 +214,9 @@ def question(
     retired: set[int],
     rng: np.random.Generator,
 ) -> Question | None:
-    """Return a gold question, one of other judges, or a repeat; None leaves it to the policy.
+    """Return a training or gold question, one of other judges, or a repeat.
+
+    None leaves it to the policy.
 
     judging: as stored: gold questions are left, right, item (numbers) and outcome.
     own: tickets of the judge, in order.
@@ -161,16 +224,21 @@ def question(
         did.
     retired: arms that are asked for no more.
     """
+    known = {_about(row) for row in own}
+    for one in judging.practice:
+        if _about(one) not in known and not retired & {one.left, one.right}:
+            return one
     gold = unseen_gold(judging, own, retired)
+    own = [row for row in own if row.batch != TRAINING]
     if gold and rng.random() < _gold_chance(own, judging.gold_share):
-        return _swapped(_one_of(gold, rng), rng)
+        drawn = _one_of(gold, rng)
+        return drawn if note_of(judging, drawn) else _swapped(drawn, rng)
     u = rng.random() * (1 - judging.gold_share * bool(gold))
     if u < judging.repeats:
         again = _repeatable(own, retired)
         return _repeated(_one_of(again, rng)) if again else None
     if u < judging.repeats + judging.overlap:
-        seen = {_about(row) for row in own}
-        rest = [q for q in others() if (frozenset(q[:2]), q[2]) not in seen]
+        rest = [q for q in others() if (frozenset(q[:2]), q[2]) not in known]
         rest = [q for q in rest if not retired & {q[0], q[1]}]
         fewest = min((q[3] for q in rest), default=0)
         least = [Question(*q[:3]) for q in rest if q[3] == fewest]
@@ -200,6 +268,20 @@ def unseen_gold(judging: Judging, own: Sequence[Row], retired: set[int]) -> list
     seen = {_about(row) for row in own}
     unseen = [q for q in judging.questions if _about(q) not in seen]
     return [q for q in unseen if not retired & {q.left, q.right}]
+
+
+def note_of(judging: Judging | None, asked: Row | Question) -> str:
+    """Return the text beside the known answer of a question, "" where there is none."""
+    if judging is None or asked.gold is None:
+        return ""
+    known = judging.training if asked.batch == TRAINING else judging.gold
+    mine = [each for each in known if _about(Question(*each[:3])) == _about(asked)]  # type: ignore[arg-type]
+    return str(mine[0][4]) if mine and len(mine[0]) > 4 else ""
+
+
+def failing(gold_right: int, gold: int, gold_pass: float) -> bool:
+    """Return whether so many right answers to gold questions are too few."""
+    return bool(gold and wilson(gold_right, gold)[1] < gold_pass)
 
 
 def _gold_chance(own: Sequence[Row], gold_share: float) -> float:
@@ -244,25 +326,35 @@ def _one_of[T](found: Sequence[T], rng: np.random.Generator) -> T:
 
 
 def judge_table(
-    rows: Iterable[Row], events: Iterable[Event], gold_pass: float
+    rows: Iterable[Row], events: Iterable[Event], gold_pass: float, excluded: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return a row a judge; see ``Study.judges``.
 
     gold_pass: share of right gold answers below which a judge fails.
+    excluded: judges whose answers do not count, and why.
     """
-    names = ("told", "cannot_tell", "skipped", "open", "gold", "gold_right", "shared", "agreed",
-             "repeated", "consistent", "corrected")  # fmt: skip
+    names = ("told", "cannot_tell", "skipped", "open", "gold", "gold_right", "training",
+             "training_right", "shared", "agreed", "repeated", "consistent",
+             "corrected")  # fmt: skip
     found: dict[str, dict[str, Any]] = {}
     answers: dict[Any, list[Row]] = {}
+    times: dict[str, list[float]] = {}
     for row in rows:
         if row.judge is None:
             continue
         own = found.setdefault(row.judge, {"judge": row.judge, **dict.fromkeys(names, 0)})
         own["cost"] = own.get("cost", 0.0) + (row.cost or 0.0)
+        if row.batch == TRAINING:
+            own["training"] += row.state == "told"
+            own["training_right"] += row.state == "told" and row.outcome == row.gold
+            continue
         if row.state in ("told", "skipped", "open"):
             own[row.state] += 1
         if row.state != "told":
             continue
+        seconds = seconds_of(row)
+        if seconds is not None:
+            times.setdefault(row.judge, []).append(seconds)
         if row.outcome is None:
             own["cannot_tell"] += 1
         if row.gold is not None:
@@ -286,10 +378,35 @@ def judge_table(
     for event in events:
         if event.kind == "corrected" and event.judge in found:
             found[event.judge]["corrected"] += 1
+    usual = _usual(times)
     for own in found.values():
-        high = wilson(own["gold_right"], own["gold"])[1] if own["gold"] else 1.0
-        own["fails"] = bool(high < gold_pass)
+        for name, part, of in SHARES:
+            own[name] = [float(p) for p in wilson(own[part], own[of])] if own[of] else None
+        own["fails"] = failing(own["gold_right"], own["gold"], gold_pass)
+        mine = times.get(own["judge"], [])
+        own["seconds"] = round(median(mine), 3) if mine else None
+        speed = 1.0 if usual is None or len(mine) < LEAST_TIMES else median(mine) / usual
+        own["too_fast"] = speed < 1 / SPEED
+        own["too_slow"] = speed > SPEED
+        own["excluded"] = excluded.get(own["judge"])
     return [found[judge] for judge in sorted(found)]
+
+
+def seconds_of(row: Row) -> float | None:
+    """Return how long a judge took, from the pair on the screen, or asked for, to the answer.
+
+    None of an answer that nobody asked for, as of an imported log.
+    """
+    began = row.asked if row.seen is None else row.seen
+    if row.answered is None or row.answered <= began:
+        return None
+    return row.answered - began
+
+
+def _usual(times: Mapping[str, Sequence[float]]) -> float | None:
+    """Return the median of the judges' median times; None of too few."""
+    medians = [median(own) for own in times.values() if len(own) >= LEAST_TIMES]
+    return median(medians) if len(medians) >= LEAST_JUDGES else None
 
 
 def _about(row: Row | Question) -> tuple[frozenset[int], int | None]:

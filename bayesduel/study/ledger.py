@@ -36,6 +36,7 @@ class Ledger:
     settings: those stored in it.
     labels: of all arms, retired ones too.
     retired: arms that are asked for no more, indices.
+    excluded: judges whose answers do not count, and why.
     parts: goal, model, policy, stop rule and session.
     n_duels, n_cannot_tell: tickets with an outcome, and with the answer that there is none.
     asked, last: numbers of the last ticket and the last event that the session knows.
@@ -57,6 +58,7 @@ class Ledger:
         known, cells, (self.asked, self.last) = self._store.snapshot()
         self.labels = tuple(label for label, _ in known)
         self.retired = {i for i, (_, gone) in enumerate(known) if gone}
+        self.excluded = self._store.excluded()
         try:
             self.parts: StudyParts = parts_of(self._settings, self.labels, self.retired)
             self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
@@ -93,7 +95,8 @@ class Ledger:
             if anew or any(e.kind not in ENTERED for e in new):
                 self.load()
                 return
-            duels = [e for e in new if e.kind == "told" and e.is_duel]
+            answers = [e for e in new if e.kind == "told" and e.is_duel]
+            duels = [e for e in answers if e.judge not in self.excluded]
             told = [(e.number, e.left or 0, e.right or 0, e.outcome, e.judge) for e in duels]
             driven = self.parts.session.driven
             self._enter(told, [] if driven else self._store.asks(self.asked))
@@ -126,8 +129,9 @@ class Ledger:
         return time() - float(self._settings["expires"])
 
     def awaits(self, row: Row) -> bool:
-        """Return whether a ticket is open and did not expire, by time or with an arm of it."""
-        gone = row.asked <= self.late or bool(self.retired & {row.left, row.right})
+        """Return whether a ticket is open and did not expire: by time, with an arm or a judge."""
+        out = row.judge in self.excluded or bool(self.retired & {row.left, row.right})
+        gone = out or row.asked <= self.late
         return row.state == "open" and not gone
 
     def choose(

@@ -18,7 +18,7 @@ from bayesduel.study.asking import (
     Said,
     said_in,
 )
-from bayesduel.study.schema import REPEAT, Event, Row
+from bayesduel.study.schema import REPEAT, TRAINING, Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
 
@@ -121,7 +121,8 @@ def audit_trail(
             "reason": e.reason,
             "by": e.who,
             "told": moment(e.at),
-            "gold": e.gold is not None,
+            "gold": e.gold is not None and e.batch != TRAINING,
+            "training": e.batch == TRAINING,
             "repeat": e.batch == REPEAT,
         }
         for e in events
@@ -168,7 +169,7 @@ def export_rows(
     duels = [row for row in duels if row["outcome"] != CANNOT_TELL]
     criteria = () if criterion else dict.fromkeys(c for row in duels for c in row["criteria"])
     names = ("ticket", "left", "right", "outcome", *criteria, "reasons", "comment", "judge",
-             "source", "item", "asked", "told")  # fmt: skip
+             "source", "item", "asked", "seen", "told", "seconds")  # fmt: skip
     kept = [n for n in names if any(row.get(n) is not None for row in duels)]
     rows = [{n: row.get(n) for n in kept} for row in duels]
     margins = all(isinstance(row["outcome"], float) for row in rows)

@@ -10,11 +10,13 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, U
 __all__ = [
     "FORMAT",
     "REPEAT",
+    "TRAINING",
     "Event",
     "Question",
     "Row",
     "arms",
     "events",
+    "excluded",
     "items",
     "metadata",
     "settings",
@@ -22,8 +24,9 @@ __all__ = [
     "tickets",
 ]
 
-FORMAT = 4  # of the tables; a study of another one is refused
+FORMAT = 5  # of the tables; a study of another one is refused
 REPEAT = -1  # the batch of a ticket that asks a judge again, and is no duel
+TRAINING = -2  # the batch of a ticket that a judge practises on, and is no duel
 
 metadata = MetaData()
 
@@ -68,17 +71,27 @@ tickets = _of_study(
     Column("outcome", Float),
     Column("margin", Float),
     Column("answered", Float),
-    # The first ticket of the same call of ask, 0 if none asked for it, REPEAT of a repeat; the last
-    # event that it knew.
+    # The first ticket of the same call of ask, 0 if none asked for it, REPEAT of a repeat, TRAINING
+    # of practice; the last event that it knew.
     Column("batch", Integer, nullable=False),
     Column("known", Integer, nullable=False),
     Column("gold", Float),  # the right outcome of a gold question, which is no duel
     Column("cost", Float),  # of the answer, where it was named
     Column("said", String),  # what was said beside the outcome, JSON: ``asking.Said``
+    Column("seen", Float),  # when the pair came on the screen, where a page said it
     Index("tickets_by_state", "study", "state", "asked"),
     Index("tickets_by_judge", "study", "judge", "state", "number"),
 )
-# What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms.
+# Judges whose answers are stored and do not count, and why.
+excluded = Table(
+    "excluded",
+    metadata,
+    _number("study"),
+    Column("judge", String, primary_key=True),
+    Column("because", String, nullable=False),
+)
+# What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms; a judge
+# excluded, included.
 events = _of_study(
     "events",
     Column("ticket", Integer),
@@ -101,7 +114,7 @@ class Question(NamedTuple):
     right: int
     item: int | None = None
     gold: float | None = None  # the right outcome of a gold question, None for a duel
-    batch: int = 0  # REPEAT where the judge has answered it before
+    batch: int = 0  # REPEAT where the judge has answered it before, TRAINING of practice
 
 
 class Row(NamedTuple):
@@ -121,16 +134,17 @@ class Row(NamedTuple):
     gold: float | None = None  # the right outcome of a gold question, None for a duel
     cost: float | None = None  # of the answer, or None
     said: str | None = None  # what was said beside the outcome, as JSON
-    batch: int = 0  # as stored: REPEAT, or which call of ask it is of
+    batch: int = 0  # as stored: REPEAT, TRAINING, or which call of ask it is of
+    seen: float | None = None  # when the pair came on the screen, where a page said it
     taken_back: int = 0  # how often an answer was taken back, counted where a page needs it, else 0
 
 
 class Event(NamedTuple):
-    """Something that happened to a ticket, or to the arms."""
+    """Something that happened to a ticket, to the arms, or to a judge."""
 
     number: int  # in the order of the store, from 1
     # number of the ticket, its arms and item (numbers), judge, right outcome and batch; None for
-    # what happened to arms
+    # what happened to arms or to a judge
     ticket: int | None
     left: int | None
     right: int | None
@@ -138,11 +152,12 @@ class Event(NamedTuple):
     judge: str | None
     gold: float | None
     batch: int | None
-    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms"
+    # "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued", "arms", "excluded" or
+    # "included"
     kind: str
     outcome: float | None  # as of a ticket
     margin: float | None
-    reason: str | None  # of a correction
+    reason: str | None  # of a correction; the judge, and why, of an exclusion
     who: str | None  # who told, corrected or skipped, or None
     at: float  # seconds since 1970
     said: str | None = None  # as of a ticket

@@ -16,6 +16,8 @@ from sqlalchemy import (
     Connection,
     bindparam,
     case,
+    delete,
+    exists,
     func,
     insert,
     inspect,
@@ -28,11 +30,13 @@ from bayesduel.study.database import Database, StudyError, earlier, exclusive
 from bayesduel.study.schema import (
     FORMAT,
     REPEAT,
+    TRAINING,
     Event,
     Question,
     Row,
     arms,
     events,
+    excluded,
     items,
     metadata,
     settings,
@@ -54,7 +58,8 @@ __all__ = [
     "StudyError",
 ]
 
-WITHOUT_SAID = 3  # the format whose tables lack a column that may be empty, and nothing else
+# Formats whose tables lack columns that may be empty, or whole tables, and nothing else.
+GROWN = (3, 4)
 
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
@@ -84,11 +89,13 @@ PAIR = (
     case((t.left < t.right, t.left), else_=t.right),
     case((t.left < t.right, t.right), else_=t.left),
 )
+OUT = exists().where(excluded.c.study == t.study, excluded.c.judge == t.judge)
+EXCLUDED = select(excluded.c.judge, excluded.c.because).where(excluded.c.study == own)
 RETIRED = select(arms.c.number).where(arms.c.study == own, arms.c.retired == 1).scalar_subquery()
-LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED)
+LATE = (t.asked <= bindparam("late")) | t.left.in_(RETIRED) | t.right.in_(RETIRED) | OUT
 PENDING = TICKETS.where(t.state == "open", ~LATE)
 EXPIRED = TICKETS.where(t.state == "open", LATE)
-IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT)
+IS_DUEL = t.gold.is_(None) & (t.batch != REPEAT) & ~OUT
 ANSWERED = TICKETS.where(t.state == "told", IS_DUEL)
 DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = COUNTED.where(t.judge == bindparam("judge"), t.state != "cancelled")
@@ -147,7 +154,7 @@ TOUCHED = (
 )
 N_TOLD = (
     select(func.count())
-    .where(t.study == own, t.judge == bindparam("who"), t.state == "told")
+    .where(t.study == own, t.judge == bindparam("who"), t.state == "told", t.batch != TRAINING)
     .scalar_subquery()
 )
 DONE_BY = select(N_TOLD, LAST, TOUCHED)
@@ -182,8 +189,8 @@ class Store(Database):
         self.study = names.get(self.name, 0)
         if not self.is_new:
             found = self.setting("format")
-            if found == WITHOUT_SAID:
-                self._add_columns()
+            if found in GROWN:
+                self._grow()
                 found = FORMAT
             if isinstance(found, int) and 0 < found < FORMAT:
                 raise StudyError(earlier(self.url, found))
@@ -193,20 +200,25 @@ class Store(Database):
                     f"version reads {FORMAT}): install that version to open it."
                 )
 
-    def _add_columns(self) -> None:
-        """Add the column that the format before this one does not have, which loses nothing.
+    def _grow(self) -> None:
+        """Add the columns and tables that earlier formats do not have, which loses nothing.
 
         Raises StudyError if the file cannot be written.
         """
         if self.read_only:
             raise StudyError(
                 f"{self.url} was made by an earlier version of bayesduel: open it once where it "
-                "can be written, so that it gets the column of this version."
+                "can be written, so that it gets the columns of this version."
             )
         with self.writing() as connection:
-            for table in ("tickets", "events"):
-                if "said" not in {c["name"] for c in inspect(connection).get_columns(table)}:
-                    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN said VARCHAR")
+            metadata.create_all(connection)
+            for table in (tickets, events):
+                known = {c["name"] for c in inspect(connection).get_columns(table.name)}
+                for column in table.columns:
+                    if column.name not in known:
+                        kind = column.type.compile(connection.dialect)
+                        change = f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind}"
+                        connection.exec_driver_sql(change)
             self.set(format=FORMAT)
 
     def create(
@@ -265,6 +277,10 @@ class Store(Database):
     def items(self) -> tuple[str, ...]:
         """Return the labels of the items, in order."""
         return tuple(label for (label,) in self.found(ITEMS))
+
+    def excluded(self) -> dict[str, str]:
+        """Return the judges whose answers do not count, and why."""
+        return dict(tuple(row) for row in self.found(EXCLUDED))
 
     def snapshot(self) -> tuple[list[tuple[str, bool]], Cells, tuple[int, int]]:
         """Return the arms, the outcomes by cell and the last numbers, read at one moment.
@@ -489,6 +505,21 @@ class Store(Database):
             labels = connection.execute(select(arms.c.label).where(mine)).scalars()
             reason = f"{'retired' if retired else 'restored'}: {', '.join(labels)}"
             self._add_event(kind="arms", reason=reason, who=by, at=time.time())
+
+    def exclude(self, judge: str, because: str, by: str | None, *, out: bool = True) -> None:
+        """Let the answers of a judge count no more, or again.
+
+        because: why.
+        by: who does it.
+        """
+        mine = (excluded.c.study == self.study) & (excluded.c.judge == judge)
+        with self.writing() as connection:
+            connection.execute(delete(excluded).where(mine))
+            if out:
+                row = {"study": self.study, "judge": judge, "because": because}
+                connection.execute(insert(excluded), row)
+            kind = "excluded" if out else "included"
+            self._add_event(kind=kind, reason=f"{judge}: {because}", who=by, at=time.time())
 
     def _add_event(self, **values: Any) -> None:
         with self.writing() as connection:

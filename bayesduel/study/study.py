@@ -19,9 +19,10 @@ from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
 from bayesduel.study.judge_name import judge_name
-from bayesduel.study.judging import Judging, judge_table
+from bayesduel.study.judging import Judging, judge_table, seconds_of
 from bayesduel.study.machine import run
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
+from bayesduel.study.schema import REPEAT, TRAINING
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
@@ -76,7 +77,7 @@ class Study(Desk):
         asks beside left, right or tie. Default: nothing. Grades are outcomes of a model of grades,
         such as ``CumulativeLogit()``; other models take who is better.
     judging
-        ``Judging(quota=..., gold=..., overlap=..., repeats=...)``: what named judges are asked
+        ``Judging(quota=..., training=..., gold=..., repeats=...)``: what named judges are asked
         beside the policy's choice. Default: nothing.
     sources
         Cost of a vote by source, such as ``{"people": 1.0, "machine": 0.01}``, under a model of
@@ -264,6 +265,75 @@ class Study(Desk):
                 raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
         self.store.retire_arms(numbers, False, by)
 
+    @locked
+    def exclude_judge(self, judge: str, because: str, *, by: str | None = None) -> None:
+        """Let the answers of a judge count no more; they stay stored, and the judge is not asked.
+
+        The posterior, the status and the stop rule are without them. What waits for an answer of
+        the judge expires. The audit trail has it, ``rows(everything=True)`` marks the answers.
+
+        Parameters
+        ----------
+        judge
+            Name of a judge who was asked.
+        because
+            Why, in words.
+        by
+            Who does it, kept in the audit trail.
+
+        Raises
+        ------
+        KeyError
+            If no such judge was asked.
+        ValueError
+            If the judge is excluded already, or there is no reason.
+
+        Examples
+        --------
+        >>> study = bd.Study(arms=["tea", "coffee"])
+        >>> study.tell(study.ask(judge="ann"), "left")
+        >>> study.exclude_judge("ann", "answered at random", by="lead")
+        >>> study.n_duels
+        0
+        >>> study.include_judge("ann", "it was a mistake")
+        >>> study.n_duels
+        1
+        """
+        self._set_out(judge, because, by, out=True)
+
+    @locked
+    def include_judge(self, judge: str, because: str, *, by: str | None = None) -> None:
+        """Let the answers of an excluded judge count again.
+
+        Parameters
+        ----------
+        judge
+            Name of a judge who is excluded.
+        because, by
+            As for ``exclude_judge``.
+
+        Raises
+        ------
+        KeyError
+            If no such judge was asked.
+        ValueError
+            If the judge is not excluded, or there is no reason.
+        """
+        self._set_out(judge, because, by, out=False)
+
+    def _set_out(self, judge: str, because: str, by: str | None, *, out: bool) -> None:
+        judge, by = judge_name(judge), judge_name(by, "by")
+        check_text(because, "because")
+        if not because.strip():
+            raise ValueError(f"because should say why, in words, got {shown_value(because)}")
+        with self.together():
+            if not self._of(judge)[0]:
+                raise KeyError(f"judge should be one who was asked, got {shown_value(judge)}")
+            if (judge in self.store.excluded()) is out:
+                state = "counted" if out else "excluded"
+                raise ValueError(f"judge should be {state} so far, got {shown_value(judge)}")
+            self.store.exclude(judge, because, by, out=out)
+
     # -- what is known ---------------------------------------------------------------------
 
     @property
@@ -311,6 +381,12 @@ class Study(Desk):
     def arms(self) -> tuple[str, ...]:
         """Labels of all arms, retired ones too."""
         return self._current.labels
+
+    @property
+    @locked
+    def excluded(self) -> dict[str, str]:
+        """Judges whose answers do not count, and why."""
+        return dict(self._current.excluded)
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -476,10 +552,17 @@ class Study(Desk):
         answers that were ``corrected``; ``gold`` questions answered, ``gold_right`` of them, and
         whether the judge ``fails`` (see ``Judging``); answers ``shared`` with each other judge,
         and on how many they ``agreed``; questions ``repeated``, and answered as before
-        (``consistent``).
+        (``consistent``). ``gold_interval``, ``agreed_interval`` and ``consistent_interval`` are
+        95 % intervals of these shares. ``training`` questions answered, ``training_right`` of them.
+
+        ``seconds`` is the median time of an answer, from the pair on the screen to what was told. A
+        judge is ``too_fast`` (``too_slow``) where it is below a third of (above three times) that
+        of the median judge, from 5 answers of each of 3 judges on. ``excluded`` says why the
+        answers do not count, None where they do.
         """
         passed = Judging() if self.judging is None else self.judging
-        return judge_table(self.store.rows(TICKETS), self.store.events(), passed.gold_pass)
+        rows, out = self.store.rows(TICKETS), self._current.excluded
+        return judge_table(rows, self.store.events(), passed.gold_pass, out)
 
     @locked
     def audit(self) -> list[dict[str, Any]]:
@@ -493,17 +576,39 @@ class Study(Desk):
         return audit_trail(self.store.events(), labels, self._items, key, asking)
 
     @locked
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the tickets that are told, as they stand, as dictionaries."""
-        self._ledger.catch_up()
-        return [
-            {
-                **self._shown(row).to_dict(),
+    def rows(self, *, everything: bool = False) -> list[dict[str, Any]]:
+        """Return the tickets that are told and count, as they stand, as dictionaries.
+
+        Parameters
+        ----------
+        everything
+            Whether gold and training questions, repeats, what is open, skipped or cancelled, and
+            answers of excluded judges are among them.
+
+        Returns
+        -------
+        What a ticket has; when it was ``asked``, ``seen`` on a screen (where a page said it) and
+        ``told``, in UTC, and the ``seconds`` from the screen, or the question, to the answer. With
+        everything also ``kind`` ("duel", "gold", "training", "repeat"), ``cost``, and
+        ``excluded``: why the answer does not count.
+        """
+        check_flag(everything, "everything")
+        out, found = self._current.excluded, []
+        for row in self.store.rows(TICKETS if everything else ANSWERED):
+            seconds = seconds_of(row)
+            times = {
                 "asked": moment(row.asked),
-                "told": moment(row.answered or row.asked),
+                "seen": None if row.seen is None else moment(row.seen),
+                "told": moment(row.answered or row.asked) if row.state == "told" else None,
+                "seconds": None if seconds is None else round(seconds, 3),
             }
-            for row in self.store.rows(ANSWERED)
-        ]
+            each = self._shown(row).to_dict() | times
+            if everything:
+                kind = {TRAINING: "training", REPEAT: "repeat"}.get(row.batch, "duel")
+                kind = "gold" if kind == "duel" and row.gold is not None else kind
+                each |= {"kind": kind, "cost": row.cost, "excluded": out.get(row.judge or "")}
+            found.append(each)
+        return found
 
     @locked
     def backup(self, path: str | Path) -> None:

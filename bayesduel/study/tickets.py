@@ -40,6 +40,13 @@ class Ticket:
         Those of the study's list that were chosen.
     comment
         What was written beside the answer, or None.
+    note
+        What the judge is to read above the pair (an attention check), or None.
+    training
+        Whether the judge practises on it.
+    feedback
+        Of an answer to practise on: whether it was ``right``, the right ``outcome``, and a ``text``
+        that explains it. None otherwise.
     """
 
     id: str
@@ -54,6 +61,9 @@ class Ticket:
     criteria: Mapping[str, str] = field(default_factory=dict, hash=False)
     reasons: tuple[str, ...] = ()
     comment: str | None = None
+    note: str | None = None
+    training: bool = False
+    feedback: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON holds it."""

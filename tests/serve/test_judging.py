@@ -238,7 +238,7 @@ def test_the_admin_invites_retires_corrects_exports(site):
     assert (last["by"], last["reason"]) == ("root", "=1+1")
     assert "'=1+1" in root.get("/admin/audit.csv").text  # no formula of a spreadsheet
     duels = root.get("/admin/duels.csv")
-    assert duels.text.splitlines()[0] == "ticket,left,right,outcome,judge,asked,told"
+    assert duels.text.splitlines()[0] == "ticket,left,right,outcome,judge,asked,told,seconds"
     assert "attachment" in duels.headers["content-disposition"]
     text = root.get("/admin").text
     assert "&lt;script&gt;x" in text and "<script>x" not in text

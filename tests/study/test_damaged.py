@@ -26,7 +26,7 @@ pytestmark = pytest.mark.plain
         ("update tickets set item = 5", "ticket 1 should be of items 0 to 0, got 5"),
         ("update tickets set outcome = 7", "an outcome should be 0, 0.5 or 1, got 7"),
         ("update tickets set outcome = 'x'", "an outcome should be 0, 0.5 or 1, got 'x'"),
-        ("drop table studies", r"earlier version of bayesduel \(format 1, this version reads 4\)"),
+        ("drop table studies", r"earlier version of bayesduel \(format 1, this version reads 5\)"),
         ("drop table events", "no such table: events"),
         (
             "create trigger t after update on tickets begin update tickets set outcome = 1; end",

@@ -101,11 +101,25 @@ function send(path, body) {
   flush();
 }
 
+// Since when a pair is on the screen, also where the page was loaded again in between.
+function shownAt(key) {
+  const name = place + ".shown." + key;
+  const now = Date.now();
+  try {
+    const before = Number(sessionStorage.getItem(name));
+    if (before > 0 && before <= now) return before;
+    sessionStorage.setItem(name, String(now));
+  } catch { /* a private window keeps nothing */ }
+  return now;
+}
+let shown = Date.now();
+
 function answer(what, more) {
   if (!ready || !state || !state.ticket) return;
+  const seen = Math.min(Math.max(Date.now() - shown, 0) / 1000, 1e7);
   const chosen = document.querySelector(`[data-answer="${what}"]`);
   if (chosen) chosen.classList.add("chosen");
-  send("/api/judge/answer", { key: state.ticket.key, answer: what, ...more });
+  send("/api/judge/answer", { key: state.ticket.key, answer: what, seen, ...more });
 }
 
 // A form is sent as a whole: the answer to every question, what was chosen and what was written.
@@ -143,7 +157,25 @@ function activate(number) {
   questions[active].scrollIntoView({ block: "nearest" });
 }
 
+// A slider shows the answer that is chosen; one that nobody moved is no answer.
+const sliders = [...document.querySelectorAll(".slider input")];
+const placesOf = (slider) => [...slider.closest(".question").querySelectorAll(".chip[hidden] input")];
+
+function follow() {
+  sliders.forEach((slider) => {
+    const places = placesOf(slider);
+    const chosen = places.findIndex((choice) => choice.checked);
+    const moved = chosen >= 0;
+    slider.value = moved ? chosen : (places.length - 1) / 2;
+    const text = moved ? places[chosen].parentNode.querySelector("span").textContent : t("Move the slider");
+    slider.setAttribute("aria-valuetext", text);
+    slider.closest(".slider").classList.toggle("moved", moved);
+    slider.parentNode.querySelector("output").textContent = text;
+  });
+}
+
 function filled() {
+  follow();
   $("send").disabled = !questions.every(chosenIn);
 }
 
@@ -184,9 +216,10 @@ function undo() {
 function show(found) {
   const before = state;
   state = found;
-  for (const id of ["instructions", "pair", "end"]) $(id).hidden = true;
-  const judging = found.phase === "judging" && found.ticket;
-  $("answers").hidden = !(judging || (found.phase === "done" && found.last));
+  for (const id of ["instructions", "feedback", "pair", "end"]) $(id).hidden = true;
+  const told = found.feedback && found.feedback.key !== explained;
+  const judging = !told && found.phase === "judging" && found.ticket;
+  $("answers").hidden = told || !(judging || (found.phase === "done" && found.last));
   $("answers").classList.toggle("only-undo", !judging);
   document.querySelectorAll("#answers button").forEach((b) => {
     b.disabled = false;
@@ -198,6 +231,9 @@ function show(found) {
   if (found.phase === "instructions") {
     $("instructions").hidden = false;
     $("welcome").focus();
+  } else if (told) {
+    ready = false;
+    feedback(found.feedback);
   } else if (judging) {
     pair(found.ticket, before);
   } else {
@@ -215,13 +251,31 @@ function show(found) {
   }
 }
 
+// After a pair of the training: whether the answer was right, and why, until the judge goes on.
+let explained = null;
+
+function feedback(found) {
+  $("feedback").hidden = false;
+  $("feedback-title").textContent = found.right ? t("That is right.") : t("Expected here: {answer}", { answer: found.expected });
+  $("feedback-text").textContent = found.text;
+  $("feedback").classList.toggle("wrong", !found.right);
+  $("go-on").onclick = () => { explained = found.key; if (state) show(state); };
+  scrollTo(0, 0);
+  $("go-on").focus({ preventScroll: true });
+}
+
 function pair(ticket, before) {
   $("pair").hidden = false;
+  if (state.warning) say(state.warning, true);
   $("question").textContent = ticket.question;
   if (before && before.ticket && before.ticket.key === ticket.key && $("left").childNodes.length) {
     ready = true;
     return;
   }
+  shown = shownAt(ticket.key);
+  $("practice").hidden = !ticket.training;
+  $("note").hidden = !ticket.note;
+  $("note").textContent = ticket.note || "";
   $("prompt").hidden = !ticket.prompt;
   $("prompt").innerHTML = ticket.prompt || ""; // clean: markdown-it-py without HTML, then nh3
   emptied();
@@ -275,6 +329,10 @@ $("undo").addEventListener("click", undo);
 if (form) {
   $("send").addEventListener("click", sendForm);
   form.addEventListener("change", filled);
+  sliders.forEach((slider) => {
+    const moved = () => { placesOf(slider)[slider.value].checked = true; filled(); };
+    for (const event of ["input", "pointerup"]) slider.addEventListener(event, moved);
+  });
 }
 $("zoom").addEventListener("click", () => $("zoom").close());
 dress($("instructions"));
@@ -290,7 +348,7 @@ $("begin").addEventListener("click", () => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if ($("zoom").open || event.target.closest("#agree")) return;
+  if ($("zoom").open || event.target.closest("#agree, #go-on")) return;
   if (event.target.closest("textarea")) { // what is typed is a comment; Escape leaves it
     if (event.key === "Escape") event.target.blur();
     return;
