@@ -123,10 +123,8 @@ def test_a_term(run):
     apart = draws["score"][:, 0] - draws["score"][:, 1]
     one, other = duels.arms[:2]
     own = ndtr(apart + draws["judge_order"][:, 3]).mean()
-    told = bd.predict(
-        fit, one, other, judge=duels.votes.judges[3], left_advantage=True, covariance="model"
-    )
-    plain = bd.predict(fit, one, other, covariance="model")
+    told = bd.predict(fit, one, other, judge=duels.votes.judges[3], left_advantage=True)
+    plain = bd.predict(fit, one, other)
     assert float(told["win"]) == pytest.approx(own)
     assert float(plain["win"]) == pytest.approx(ndtr(apart).mean())
     made = bd.posterior_predictive(fit, draws=100)
