@@ -157,10 +157,13 @@ def _rehearse(study: Any) -> None:
     given = {"arms": arms, "goal": goal, "model": model, "policy": study.policy}
     given["sources"] = {name: cost for name, (cost, _) in study.sources.items()} or None
     given["items"] = study.items or None
+    given["asking"] = study.asking
     with study.compiled_meanwhile(), interpreted(False), Study(**given, stop=study.stop) as copy:
         with suppress(StudyStopped):  # a budget of one duel, say
-            for answer in ("left", "right"):
-                copy.tell(copy.ask(judge="anyone"), answer)
+            best = next(iter(copy.asking.words))
+            for answer in (best, copy.asking.swapped(best)):
+                others = dict.fromkeys(copy.asking.others, answer)
+                copy.tell(copy.ask(judge="anyone"), answer, criteria=others)
         copy.status(check=False)
 
 

@@ -76,6 +76,10 @@ def test_another_host_says_what_it_means(own, capsys):
     [
         {"model": BradleyTerry(Sources("source", target="me")), "sources": {"me": 1, "it": 0.1}},
         {"model": BradleyTerry() + RandomEffects("item"), "items": ["p", "q"]},
+        {
+            "model": "cumulative-logit",
+            "asking": bd.Asking(grades=2, criteria=["helpful", "short"], both_bad=True),
+        },
     ],
 )
 def test_every_study_that_can_be_made_is_rehearsed(settings):
