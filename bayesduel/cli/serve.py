@@ -51,7 +51,24 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
     help="Text or link that all other judges are given at the end.",
 )
 @click.option(
-    "--seats", type=click.IntRange(min=1), help="Judges of each open link, at most (default: 200)."
+    "--full", metavar="TEXT|URL", help="The same for those who come when there is no place."
+)
+@click.option(
+    "--recruiter",
+    help="Who sends the judges: prolific, mturk or sona. With prolific and mturk, --completion, "
+    "--screened-out and --full are codes; with sona --return-url is its completion address.",
+)
+@click.option(
+    "--seats",
+    multiple=True,
+    metavar="N|LINK=N",
+    help="Judges of each open link, or of one by its name, at most (default: 200).",
+)
+@click.option(
+    "--frame-ancestors",
+    multiple=True,
+    metavar="SITE",
+    help="A site whose pages may show the pages in a frame, such as https://school.example.org.",
 )
 @click.option("--open-standings", is_flag=True, help="Judges may see the standings.")
 @click.option("--webhook", help="Address to which the standings are posted on stop.")
@@ -128,6 +145,7 @@ def application(
     shown = f"[{host}]" if ":" in host else host
     own = f"{scheme}://{shown}:{port}"
     chosen = {k: v for k, v in options.items() if v is not None}
+    chosen |= _seats(chosen.pop("seats"))
     settings = Options(public_url=url or own, **chosen)
     served = opened(study)
     if served.items and show_labels:
@@ -145,6 +163,18 @@ def application(
     hosts = [settings.host, host, "localhost"]
     site = Site(pages, hosts if url or _is_loopback(host) else ["*"])
     return site.app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]
+
+
+def _seats(given: tuple[str, ...]) -> dict[str, Any]:
+    """Return how many judges open links may have, and those by their names."""
+    quotas = {}
+    for text in given:
+        link, _, most = text.rpartition("=")
+        if not most.isdecimal():
+            raise click.UsageError(f"--seats should be a number, or LINK=NUMBER, got {text!r}")
+        quotas[link] = int(most)
+    most_of_all = {"seats": quotas.pop("")} if "" in quotas else {}
+    return {**most_of_all, "quotas": quotas}
 
 
 def _rehearse(study: Any) -> None:

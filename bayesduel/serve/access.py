@@ -10,10 +10,11 @@ browser, so that another browser cannot have it, whatever name it gives.
 
 import base64
 import hmac
+import json
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -22,11 +23,12 @@ import sqlalchemy as sa
 
 from bayesduel.serve.operations import Refused
 from bayesduel.study.judge_name import judge_name
-from bayesduel.study.schema import tickets
+from bayesduel.study.schema import excluded, tickets
 from bayesduel.study.store import Store
 from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.text import count as count_of
 
-__all__ = ["DAY", "ROLES", "Access", "Invitation"]
+__all__ = ["DAY", "ROLES", "Access", "Full", "Invitation"]
 
 DAY = 86_400.0  # seconds
 LONGEST = 366  # days that an invitation is valid, at most
@@ -39,7 +41,7 @@ TAKEN = (
     "you cannot, ask the person who sent the link for a new one, and give this name: {}."
 )
 REVOKED = "Your invitation was revoked. Ask the person who sent the link."
-FULL = "This link is for {} judges, and all of them came. Ask the person who sent it for another."
+FULL = "This link is for {}, and all of them came. Ask the person who sent it for another."
 
 metadata = sa.MetaData()
 invitations = sa.Table(
@@ -66,6 +68,14 @@ seats = sa.Table(
     sa.Column("participant", sa.String(64)),  # as the address says, None where it says nothing
     sa.UniqueConstraint("link", "participant"),
 )
+# What the link of a recruiter said of who came by it. A table of its own, too.
+arrivals = sa.Table(
+    "arrivals",
+    metadata,
+    sa.Column("invitation", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("study", sa.Integer, nullable=False),
+    sa.Column("fields", sa.String, nullable=False),  # JSON, by name
+)
 INVITATIONS = sa.select(invitations).where(invitations.c.study == sa.bindparam("own"))
 VISITOR = INVITATIONS.where(invitations.c.hash == sa.bindparam("hash"))
 HASHED = sa.select(invitations.c.number).where(invitations.c.hash == sa.bindparam("hash"))
@@ -80,7 +90,19 @@ NAMED = (  # whether a judge is invited, or was asked
     .limit(1)
 )
 OF_LINK = seats.c.study == sa.bindparam("own"), seats.c.link == sa.bindparam("link")
-SEATED = sa.select(sa.func.count()).where(*OF_LINK)
+IS_OUT = sa.exists().where(  # the seat of a judge who is excluded is free again
+    excluded.c.study == seats.c.study,
+    excluded.c.judge == invitations.c.judge,
+    invitations.c.number == seats.c.invitation,
+)
+SEATED = sa.select(sa.func.count()).select_from(seats).where(*OF_LINK, ~IS_OUT)
+ARRIVED = (  # the last that a link said of a judge
+    sa.select(arrivals.c.fields)
+    .join(invitations, invitations.c.number == arrivals.c.invitation)
+    .where(arrivals.c.study == sa.bindparam("own"), invitations.c.judge == sa.bindparam("judge"))
+    .order_by(arrivals.c.invitation.desc())
+    .limit(1)
+)
 SEAT = (  # the judge of a participant
     sa.select(invitations.c.judge)
     .join(seats, seats.c.invitation == invitations.c.number)
@@ -92,6 +114,10 @@ CONSENTED = (
     .where(invitations.c.consented.is_not(None))
     .limit(1)
 )
+
+
+class Full(Refused):
+    """There is no place for a participant."""
 
 
 class Invitation(NamedTuple):
@@ -154,8 +180,8 @@ class Access:
         browser: the secret of the browser.
         known: token by which the browser is a judge already, or "".
         most: judges of the link.
-        Raises Refused if the name is none, the seat is another browser's or revoked, or the link
-        has `most` judges.
+        Raises Refused if the name is none, or the seat is another browser's or revoked; Full if
+        the link has `most` judges, those who are excluded left out.
         """
         if participant and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", participant):
             raise Refused(400, "participant should be letters, digits, - and _")
@@ -178,12 +204,24 @@ class Access:
             if taken:
                 raise Refused(403, TAKEN.format(shown_value(judge)))
             if self._database.found(SEATED, link=link.number)[0][0] >= most:
-                raise Refused(403, FULL.format(most))
+                raise Full(403, FULL.format(count_of(most, "judge")))
             name = self._free_name(f"{link.judge}-{participant or secrets.token_hex(6)}")
             made = self._stored(token, name, "judge", link.expires)
             row = {"invitation": made.number, "study": self._study, **given}
             connection.execute(sa.insert(seats), row | {"participant": participant or None})
         return made, token
+
+    def arrived(self, number: int, fields: Mapping[str, str]) -> None:
+        """Store what the link of a recruiter said of who has an invitation, over an earlier one."""
+        row = {"invitation": number, "study": self._study, "fields": json.dumps(dict(fields))}
+        with self._database.writing() as connection:
+            connection.execute(sa.delete(arrivals).where(arrivals.c.invitation == number))
+            connection.execute(sa.insert(arrivals), row)
+
+    def arrival(self, judge: str) -> dict[str, str]:
+        """Return what the link of a recruiter said of a judge, {} where there was none."""
+        found = self._database.found(ARRIVED, judge=judge)
+        return dict(json.loads(found[0].fields)) if found else {}
 
     def _free_name(self, name: str) -> str:
         """Return a name, or it and a number where a judge or a source is called like that."""

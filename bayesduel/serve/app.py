@@ -35,13 +35,14 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from bayesduel.serve import admin, judging
-from bayesduel.serve.access import DAY, Invitation
+from bayesduel.serve.access import DAY, Full, Invitation
 from bayesduel.serve.choices import asked_of_judges
 from bayesduel.serve.judging import judge_state
 from bayesduel.serve.limits import BodyLimit, Headers, Hosts, Rate
 from bayesduel.serve.links import Links
 from bayesduel.serve.operations import Operation, Refused, checked_body, document, text, typed
 from bayesduel.serve.pages import Pages
+from bayesduel.serve.recruiting import TURK, arrival, is_preview, participant, way_back
 from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
 from bayesduel.serve.uploads import PART
@@ -96,7 +97,12 @@ class Site:
         self.app = Starlette(
             routes=self._routes(),
             middleware=[
-                Middleware(Headers, secure=pages.options.secure),
+                Middleware(
+                    Headers,
+                    secure=pages.options.secure,
+                    frames=pages.options.frames,
+                    forms=TURK if pages.options.recruiter == "mturk" else (),
+                ),
                 Middleware(ExceptionMiddleware, handlers={Refused: self._refused}),
                 Middleware(Hosts, allowed=hosts),
                 Middleware(BodyLimit, larger={UPLOAD: PART}),
@@ -272,32 +278,42 @@ class Site:
         A form that is sent again, because its answer was lost, then comes from the same browser.
         The cookie is Lax: a link on another site brings it along, so that it is not replaced.
         """
-        answer = self._rendered("enter.html", wrong=False)
+        preview = is_preview(arrival(request.url.query))
+        answer = self._rendered("enter.html", wrong=False, preview=preview)
         self._set_cookie(answer, BROWSER, _browser_secret(self.pages, request), "lax")
         return answer
 
     async def _enter(self, request: Request) -> Response:
         """Give the cookie of an invitation; of an open one, give a seat first."""
         self._check_same_site(request)
-        fields = {"token": text(100), "participant": text(64, minLength=0)}
-        enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("participant",))
+        fields = {"token": text(100), "arrival": text(4000, minLength=0)}
+        enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("arrival",))
         body = checked_body(enter, await request.body(), form=True)
         access, token = self.pages.access, body["token"]
         found = await run_in_threadpool(access.visitor, token)
         if found is None:  # only these are slowed down: a lecture hall has one address
             self._slow_down(self.strangers, _address(request))
             return self._rendered("enter.html", status=401, wrong=True)
-        visitor = found
+        came = arrival(body.get("arrival") or "")
+        if is_preview(came):
+            return self._rendered("enter.html", preview=True)
+        visitor, options = found, self.pages.options
         secret = _browser_secret(self.pages, request)
         is_open = visitor.role == "open"
         if is_open:
             known = request.cookies.get(_cookie(self.pages, "judge"), "")
-            participant = body.get("participant") or ""
-            most = self.pages.options.seats
+            most = options.most(visitor.judge)
             try:
                 visitor, token = await run_in_threadpool(
-                    access.seat, visitor, participant, secret, known, most
+                    access.seat, visitor, participant(came), secret, known, most
                 )
+                if came:
+                    await run_in_threadpool(access.arrived, visitor.number, came)
+            except Full as error:
+                given = options.full or options.screened_out
+                back = way_back(options.recruiter, "full", given, came)
+                said = error.message if back or given is None else given
+                return self._rendered("enter.html", error.status, refused=said, back=back)
             except Refused as error:
                 return self._rendered("enter.html", error.status, refused=error.message)
         await run_in_threadpool(access.mark, visitor.number, "opened")
@@ -310,14 +326,22 @@ class Site:
     def _set_cookie(
         self, answer: Response, name: str, value: str, same_site: Literal["lax", "strict"]
     ) -> None:
+        """Set a cookie; in a frame of another site it is sent where it is not that of an admin.
+
+        What a page sends has to come from this site all the same: see ``_check_same_site``.
+        """
+        framed = bool(self.pages.options.frames) and name != "admin"
         answer.set_cookie(
             _cookie(self.pages, name),
             value,
             max_age=int(366 * DAY),
             httponly=True,
-            samesite=same_site,
-            secure=self.pages.options.secure,
+            samesite="none" if framed else same_site,
+            secure=self.pages.options.secure or framed,
         )
+        if framed:  # of the site that shows the frame alone: browsers that block others keep it
+            header, held = answer.raw_headers[-1]
+            answer.raw_headers[-1] = header, held + b"; Partitioned"
 
     async def _leave(self, request: Request) -> Response:
         self._check_same_site(request)

@@ -14,6 +14,7 @@ from bayesduel.serve.choices import EVERY_ANSWER, asked_of_judges, told
 from bayesduel.serve.content import Content
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
+from bayesduel.serve.recruiting import way_back
 from bayesduel.study.asking import COMMENT, MOST_CRITERIA, MOST_REASONS
 from bayesduel.study.desk import NoQuestion, StudyStopped
 from bayesduel.study.judging import Judging, judge_table
@@ -154,7 +155,7 @@ def judge_state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         return state | _done(pages, judge, said)
     except StudyStopped:
         said = "The study has all the answers that it needs. Thank you!"
-        return state | _done(pages, judge, said)
+        return state | _done(pages, judge, said, stopped=True)
     return state | {"ticket": _rendered(pages, ticket)}
 
 
@@ -202,19 +203,28 @@ def page_key(pages: Pages, visitor: Invitation) -> str:
     return f"{pages.key}.{visitor.number}"
 
 
-def _done(pages: Pages, judge: str, message: str) -> dict[str, Any]:
-    """Return how a judge's page ends: the completion code is for those who judged."""
-    options = pages.options
-    message = options.say(message)
+def _done(pages: Pages, judge: str, message: str, *, stopped: bool = False) -> dict[str, Any]:
+    """Return how a judge's page ends: the completion code is for those who judged.
+
+    stopped: whether the study has enough: who comes then and has no answer finds no place.
+    """
+    options, code = pages.options, None
+    message, fields = options.say(message), pages.access.arrival(judge)
     if _has_judged(pages, judge):
-        code, address = options.completion_code, options.return_url
+        code, outcome = options.completion_code, "completed"
+        given = options.return_url or code
     else:
-        code, address = None, options.screened_out_url
+        is_late = stopped and options.full is not None and not _table(pages, judge)
+        outcome = "full" if is_late else "screened out"
+        given = options.full if is_late else options.screened_out
+    back = way_back(options.recruiter, outcome, given, fields)
+    if back is None and outcome != "completed":
         is_paid = options.completion_code is not None or options.return_url is not None
-        text = options.screened_out or (options.say(NO_CODE) if is_paid else "")
-        if address is None and text:
-            message = f"{message} {text}"
-    completion = None if code is None and address is None else {"code": code, "url": address}
+        text = given or (options.say(NO_CODE) if is_paid else "")
+        message = f"{message} {text}".rstrip()
+    completion = None
+    if code is not None or back is not None:
+        completion = {"code": code, "url": None, **(back or {})}
     return {"phase": "done", "message": message, "completion": completion}
 
 
@@ -312,7 +322,8 @@ RESULT: dict[str, dict[str, Any]] = {
     },
     "completion": {
         "type": ["object", "null"],
-        "description": "code and url, once it is done; the url alone where screened out.",
+        "description": "code and url, once it is done; the url alone where screened out; form "
+        "(action and fields) where a recruiter takes one.",
     },
 }
 LONGEST_LOOK = 1e7  # seconds, 116 days: longer than any page is open

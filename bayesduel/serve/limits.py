@@ -89,12 +89,26 @@ class BodyLimit:
 
 
 class Headers:
-    """Add the headers of `HEADERS` that an answer does not set itself."""
+    """Add the headers of `HEADERS` that an answer does not set itself.
 
-    def __init__(self, app: Any, secure: bool) -> None:
+    secure: whether browsers are to come by HTTPS alone from now on.
+    frames: sites whose pages may show these pages in a frame; never those of the administrator.
+    forms: other sites to which a page may send a form.
+    """
+
+    def __init__(
+        self, app: Any, secure: bool, frames: Sequence[str] = (), forms: Sequence[str] = ()
+    ) -> None:
         self._app = app
         more = {"strict-transport-security": "max-age=31536000"} if secure else {}
-        self._headers = [(k.encode(), v.encode()) for k, v in (HEADERS | more).items()]
+        own = HEADERS | more
+        self._headers = [(k.encode(), v.encode()) for k, v in own.items()]
+        policy = POLICY.replace("form-action 'self'", " ".join(["form-action 'self'", *forms]))
+        if frames:
+            policy = policy.replace("ancestors 'none'", f"ancestors {' '.join(frames)}")
+            del own["x-frame-options"]
+        own["content-security-policy"] = policy
+        self._framed = [(k.encode(), v.encode()) for k, v in own.items()]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request."""
@@ -102,7 +116,9 @@ class Headers:
         async def sent(message: Any) -> None:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message["headers"]}
-                missing = [pair for pair in self._headers if pair[0] not in own]
+                administers = scope["path"].startswith("/admin")
+                headers = self._headers if administers else self._framed
+                missing = [pair for pair in headers if pair[0] not in own]
                 message = {**message, "headers": [*message["headers"], *missing]}
             await send(message)
 

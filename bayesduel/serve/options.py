@@ -1,12 +1,15 @@
 """What the pages of a study say and allow: the options of ``bayesduel study serve``."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.serve.language import Language, read_language
-from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
+from bayesduel.serve.recruiting import FRAMES, RECRUITERS
+from bayesduel.system.arguments import check_flag, check_one_of, check_text, shown_value, whole
 
 __all__ = ["Options", "web_address"]
 
@@ -40,7 +43,13 @@ class Options:
     return_url: str | None = None
     # What the other judges are given at the end: a text, or an address that becomes a link.
     screened_out: str | None = None
+    full: str | None = None  # the same for those who come when there is no place: else the above
+    # Who sends the judges, "prolific", "mturk" or "sona": how they are given back at the end.
+    recruiter: str | None = None
     seats: int = SEATS  # judges of one open link, at most
+    quotas: Mapping[str, int] = field(default_factory=dict)  # the same of links, by name
+    # Sites whose pages may show the pages in a frame, such as "https://school.example.org".
+    frame_ancestors: Sequence[str] = ()
     open_standings: bool = False  # whether judges may see the standings
     # address to which the standings are posted when the study stops, or None
     webhook: str | None = None
@@ -62,22 +71,47 @@ class Options:
         check_noun(self.noun)
         check_text(self.completion_code, "completion_code", none=True)
         check_text(self.screened_out, "screened_out", none=True)
-        whole(self.seats, "seats", 1)
+        check_text(self.full, "full", none=True)
+        for most in (self.seats, *self.quotas.values()):
+            whole(most, "seats", 1)
+        if self.recruiter is not None:
+            check_one_of(self.recruiter, "recruiter", tuple(RECRUITERS))
+        if self.recruiter == "sona" and "survey_code=XXXX" not in (self.return_url or ""):
+            raise ValueError(
+                "return_url should be the client-side completion address that SONA shows, with "
+                f"survey_code=XXXX, got {shown_value(self.return_url)}"
+            )
+        for site in self.frames:
+            web_address(site, "frame_ancestors")
+            if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", site):
+                raise ValueError(
+                    f"frame_ancestors should be sites, as https://example.org, got "
+                    f"{shown_value(site)}"
+                )
         check_flag(self.open_standings, "open_standings")
-        if self.screened_out_url is not None:
-            web_address(self.screened_out_url, "screened_out")
+        for name, given in (("screened_out", self.screened_out), ("full", self.full)):
+            if given is not None and given.startswith(("http://", "https://")):
+                web_address(given, name)
         for name, address in (("return_url", self.return_url), ("webhook", self.webhook)):
             if address is not None:
                 web_address(address, name)
         object.__setattr__(
             self, "public_url", web_address(self.public_url, "public_url").rstrip("/")
         )
+        if self.frames and not self.secure and self.host not in ("127.0.0.1", "localhost"):
+            raise ValueError(
+                "public_url should begin with https:// where another site shows the pages in a "
+                f"frame, got {shown_value(self.public_url)}"
+            )
 
     @property
-    def screened_out_url(self) -> str | None:
-        """The address that judges who are screened out are given, where it is no text."""
-        given = self.screened_out or ""
-        return given if given.startswith(("http://", "https://")) else None
+    def frames(self) -> tuple[str, ...]:
+        """Sites whose pages may show these pages in a frame, that of the recruiter with them."""
+        return (*self.frame_ancestors, *FRAMES.get(self.recruiter or "", ()))
+
+    def most(self, link: str) -> int:
+        """Return how many judges an open link may have, by its name."""
+        return self.quotas.get(link, self.seats)
 
     @property
     def secure(self) -> bool:

@@ -81,7 +81,7 @@ def site(tmp_path):
                 follow_redirects=False,
             )  # fmt: skip
             if cookie:
-                sent = {"token": token, "participant": ""}
+                sent = {"token": token, "arrival": ""}
                 assert one.post("/enter", data=sent, headers={"origin": ORIGIN}).status_code == 303
             if role == "judge" and begun and not cookie:
                 assert one.post("/api/judge/begin", json={"agree": True}).status_code == 200
@@ -93,6 +93,13 @@ def site(tmp_path):
                 follow_redirects=False,
             )  # fmt: skip
 
+        def framed():
+            """Return a browser in which a page of another site shows these: cookies are Secure."""
+            return TestClient(
+                site.app, base_url=ORIGIN.replace("http:", "https:"), follow_redirects=False,
+                raise_server_exceptions=False,
+            )  # fmt: skip
+
         opened.append(pages)
         return SimpleNamespace(
             again=lambda: Pages(study, contents, Options(**options)),
@@ -102,6 +109,7 @@ def site(tmp_path):
             client=client,
             tokens=tokens,
             stranger=stranger,
+            framed=framed,
         )
 
     yield made

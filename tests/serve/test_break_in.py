@@ -37,6 +37,7 @@ BODIES = {
     "/api/admin/pause": {"paused": True},
     "/api/admin/content": {"publish": True},
     "/api/admin/retire": {"arm": "secret-a", "retired": True},
+    "/api/admin/exclude": {"judge": "ann", "excluded": True, "because": "x"},
     "/api/admin/correct": {"ticket": "TICKET", "outcome": "left", "reason": "mine"},
 }
 
@@ -82,7 +83,7 @@ def told(site):
 
 def test_every_route_is_public_or_guarded(told):
     assert {path for _, path, _ in routes(told)} >= set(BODIES) | JUDGES
-    assert len(list(routes(told))) == 26
+    assert len(list(routes(told))) == 27
 
 
 @pytest.mark.parametrize(

@@ -194,13 +194,13 @@ def test_an_open_invitation_makes_a_judge_of_everyone(site):
     token = made.tokens["pool"]
     for participant, judge in (("5f1", "pool-5f1"), ("", "pool-"), ("5f2", "pool-5f2")):
         visitor = made.stranger(origin=ORIGIN)
-        sent = {"token": token, "participant": participant}
+        sent = {"token": token, "arrival": f"PROLIFIC_PID={participant}"}
         assert visitor.post("/enter", data=sent).headers["location"] == "/judge"
         assert visitor.get("/api/judge").json()["phase"] == "instructions"
         assert made.pages.access.all()[0].judge.startswith(judge)
         assert visitor.post("/enter", data=sent).status_code == 303  # still the same judge
     assert len(made.pages.access.all()) == 4
-    bad = {"token": token, "participant": "<script>"}
+    bad = {"token": token, "arrival": "participant=%3Cscript%3E"}
     assert made.stranger(origin=ORIGIN).post("/enter", data=bad).status_code == 400
     assert made.stranger(authorization=f"Bearer {token}").get("/api/judge").status_code == 403
 

@@ -23,7 +23,7 @@ def panel(site):
         found.client("panel", "open")
 
         def enter(browser, participant="", link="panel"):
-            sent = {"token": found.tokens[link], "participant": participant}
+            sent = {"token": found.tokens[link], "arrival": f"participant={participant}"}
             return browser.post("/enter", data=sent)
 
         found.browser = lambda: found.stranger(origin=ORIGIN)

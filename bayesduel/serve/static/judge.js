@@ -246,9 +246,21 @@ function show(found) {
     $("code").textContent = completion.code || "";
     $("return-line").hidden = !completion.url;
     if (completion.url) $("return").href = completion.url;
+    $("hand-in").hidden = !completion.form;
+    if (completion.form) handIn(completion.form);
     $("end-title").focus();
     if (found.phase === "paused") setTimeout(flush, 15000);
   }
+}
+
+// The form by which a recruiter takes a participant back.
+function handIn(found) {
+  $("hand-in").action = found.action;
+  $("hand-in-fields").replaceChildren(...Object.entries(found.fields).map(([name, value]) => {
+    const input = document.createElement("input");
+    Object.assign(input, { type: "hidden", name, value });
+    return input;
+  }));
 }
 
 // After a pair of the training: whether the answer was right, and why, until the judge goes on.
