@@ -208,6 +208,10 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "criteria and reasons, fields of the class, named in the code": (
         ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
     ),
+    "fields of the class, named in the code": (
+        ("bayesduel/serve/options.py", "Options.__post_init__", "getattr(self, name)"),
+        ("bayesduel/study/replies.py", "Replies._found", "getattr(row, name)"),
+    ),
     "the type of a column of a table of the package, as the database writes it": (
         ("bayesduel/study/store.py", "Store._grow", "column.type.compile(connection.dialect)"),
     ),

@@ -42,7 +42,7 @@ from bayesduel.serve.limits import BodyLimit, Headers, Hosts, Rate
 from bayesduel.serve.links import Links
 from bayesduel.serve.operations import Operation, Refused, checked_body, document, text, typed
 from bayesduel.serve.pages import Pages
-from bayesduel.serve.recruiting import TURK, arrival, is_preview, participant, way_back
+from bayesduel.serve.recruiters import TURK, arrival, is_preview, participant, way_back
 from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
 from bayesduel.serve.uploads import PART

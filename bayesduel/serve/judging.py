@@ -14,7 +14,7 @@ from bayesduel.serve.choices import EVERY_ANSWER, asked_of_judges, told
 from bayesduel.serve.content import Content
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
-from bayesduel.serve.recruiting import way_back
+from bayesduel.serve.recruiters import way_back
 from bayesduel.study.asking import COMMENT, MOST_CRITERIA, MOST_REASONS
 from bayesduel.study.desk import NoQuestion, StudyStopped
 from bayesduel.study.judging import Judging, judge_table

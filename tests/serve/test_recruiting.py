@@ -6,7 +6,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.serve.options import Options
-from bayesduel.serve.recruiting import PREVIEW, RECRUITERS, TURK, arrival, way_back
+from bayesduel.serve.recruiters import PREVIEW, RECRUITERS, TURK, arrival, way_back
 
 pytestmark = pytest.mark.plain
 pytest.importorskip("starlette")
