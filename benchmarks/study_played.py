@@ -1,7 +1,7 @@
 """A whole study in a browser: an upload, twelve judges of a panel, the standings and the report.
 
 Two criteria with grades, reasons and comments; contents in three scripts, formulas, pictures
-and gold questions. Judges come by an open link with PROLIFIC_PID. Screenshots of each page
+training and gold questions. Judges come by an open link with PROLIFIC_PID. Screenshots of each page
 on a phone, a tablet and a desktop, in light and dark, are written to a folder.
 
     python -m benchmarks.study_played --shots FOLDER
@@ -67,6 +67,10 @@ def contents(folder):
     gold = [("left", "right", "item", "outcome"), ("long", "plain", ITEMS[0], "left")]
     with (folder.parent / "gold.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(gold)
+    training = [("left", "right", "item", "outcome", "text"),
+                ("exact", "plain", ITEMS[1], "left", "The first one says more.")]  # fmt: skip
+    with (folder.parent / "training.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(training)
 
 
 def made(folder):
@@ -75,8 +79,9 @@ def made(folder):
     run = [sys.executable, "-m", "bayesduel", "study"]
     options = ["--grades", "2", "--criterion", "helpful", "--criterion", "short", "--comment",
                "--reason", "clear", "--reason", "polite", "--gold", str(folder / "gold.csv"),
-               "--gold-share", "0.2", "--quota", "6", "--budget", "200", "--goal", "full-ranking",
-               "--rope", "0.01", "--model", "cumulative-logit"]  # fmt: skip
+               "--training", str(folder / "training.csv"), "--gold-share", "0.2", "--quota", "6",
+               "--budget", "200", "--goal", "full-ranking", "--rope", "0.01",
+               "--model", "cumulative-logit"]  # fmt: skip
     path = str(folder / "s.study")
     given = ["--arms-file", table, "--items-file", table]
     subprocess.run([*run, "new", path, *given, *options], check=True, stdout=subprocess.DEVNULL)
@@ -109,7 +114,11 @@ def judge(page, name, rng, folder, seen):
         shoot(page, folder, "welcome", seen)
         page.click("#begin")
     for k in range(20):
-        page.wait_for_selector("#pair:not([hidden]), #end:not([hidden])")
+        page.wait_for_selector("#pair:not([hidden]), #end:not([hidden]), #feedback:not([hidden])")
+        if page.locator("#feedback").is_visible():
+            shoot(page, folder, "feedback", seen)
+            page.click("#go-on")
+            page.wait_for_selector("#pair:not([hidden]), #end:not([hidden])")
         if page.locator("#end").is_visible():
             break
         ticket = page.evaluate("state.ticket.key")
@@ -131,7 +140,11 @@ def judge(page, name, rng, folder, seen):
             page.keyboard.press("Escape")
         shoot(page, folder, "answered", seen)
         page.keyboard.press("Enter")
-        page.wait_for_function("(key) => !state.ticket || state.ticket.key !== key", arg=ticket)
+        page.wait_for_function(
+            """(key) => !document.getElementById("feedback").hidden || !state.ticket
+                || state.ticket.key !== key""",
+            arg=ticket,
+        )
     shoot(page, folder, "end", seen)
     return page.inner_text("#code") if page.locator("#code").is_visible() else ""
 
