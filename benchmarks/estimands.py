@@ -63,9 +63,9 @@ def main():
         tree = bd.calibrate(
             model, log, n=truths, draws=1000, seed=SEED, workers=asked.workers, path=kept
         )
-        table = tree["summary"].to_dataset().to_dataframe()
+        found = tree["summary"].to_dataset().to_dataframe()
         for quantity in ("preference", "score"):
-            one = table.loc[quantity]
+            one = found.loc[quantity]
             rows.append(
                 {
                     "answer": name,
@@ -79,7 +79,8 @@ def main():
             )
         print(pd.DataFrame(rows[-2:]).to_string(index=False), flush=True)
     if asked.write is not None:
-        text = pd.DataFrame(rows).to_markdown(index=False)
+        lines = [[*rows[0]], ["---"] * len(rows[0]), *([*map(str, row.values())] for row in rows)]
+        text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         words = __doc__.split("\n\n")[2].replace(":func:`bayesduel.calibrate`", "`calibrate`")
         head = "# Answers about named duels"
         command = f"`python -m benchmarks.estimands --truths {asked.truths}`"
