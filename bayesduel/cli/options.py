@@ -135,8 +135,8 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "shape": (
         "NAME",
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, ranks, places, lists, one-hot, matches, versus, or the name of a tool; none: a "
-        "row is a duel.  [default: found]",
+        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, or the name of a "
+        "tool; none: a row is a duel.  [default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
     "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
@@ -462,8 +462,9 @@ def read_log(
             if (roles := given.pop("rankings", None)) is not None:
                 if unknown := given.keys() - OF_RANKINGS - {"like"}:
                     raise click.UsageError(_only_of_duels(min(unknown)))
-                given.pop("like", None)
                 read = read_rankings(log, **given, **roles)
+            elif like is not None and like.duel.model.log_type == "rankings":
+                read = read_rankings(log, **given)
             elif not shipped and given.keys() - {"like"} <= OF_RANKINGS:
                 read = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
             if read is None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bayesduel.text import count
 
-__all__ = ["HEADS", "Line", "Reading"]
+__all__ = ["HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
 WIDTHS = (11, 24, 58)  # of the first three columns on a screen: with the numbers, 104

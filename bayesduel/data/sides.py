@@ -31,6 +31,12 @@ LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the si
 FIRST = "the left side (shown first)"
 
 
+MIRRORED = (
+    "all counts are the same from both sides: where each duel has two rows, it counts twice "
+    "(--shape matches counts it once)"
+)
+
+
 class Sides(NamedTuple):
     """What the sides of a log mean."""
 
@@ -52,8 +58,9 @@ def sides_of(duels: Duels) -> Sides:
     won = sorted((int(cells.left_wins.sum()), int(cells.right_wins.sum())))
     if not duels.ordered:
         return Sides(False, left, "left and right carry no meaning in it")
+    twice = MIRRORED if _mirrored(duels) else ""
     if None not in names and found is None:
-        return Sides(False, left, f"the {named} do not say how a pair was presented")
+        return Sides(False, left, f"the {named} do not say how a pair was presented", twice)
     if found and found[1] in WON_SIDES:
         return Sides(False, left, f"the {named} list the winner first")
     if won[0] == 0 and won[1] >= BY_CHANCE:
@@ -76,7 +83,16 @@ def sides_of(duels: Duels) -> Sides:
     for column in duels.read_summary.unread:
         if found and found[0] in GROUNDS and plain(column).startswith("neutral"):
             why += f" (the column {column} is not used: games on neutral ground have it, too)"
-    return Sides(True, left, why)
+    return Sides(True, left, why, twice)
+
+
+def _mirrored(duels: Duels) -> bool:
+    """Return whether each duel may be there twice, once from each side: all counts agree."""
+    cells = duels.cells
+    rows = [cells.left, cells.right, cells.left_wins, cells.right_wins, cells.ties]
+    turned = [cells.right, cells.left, cells.right_wins, cells.left_wins, cells.ties]
+    one, other = (np.stack(columns)[:, np.lexsort(columns[1::-1])] for columns in (rows, turned))
+    return bool(_met(duels).sum() >= BY_CHANCE and np.array_equal(one, other))
 
 
 def one_order(duels: Duels, *, series: bool = False) -> bool:

@@ -577,6 +577,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     if model.log_type == "rankings":
         return {
             "source": duels.read_summary.source,
+            "reading": json.dumps(dict(duels.read_summary.reading)),
             "understood": json.dumps(duels.reading.to_dict()),
             "n_rankings": duels.n_rankings,
             "tie_rule": model.response.tie_rule(duels),

@@ -134,7 +134,11 @@ def log_of(fit: xr.DataTree) -> Any:
             arm=known["arm_of_entry"].values,
             place=np.asarray(fit["observed_data"]["place"]),
             votes=Ballots(weight=known["weight"].values),
-            read_summary=ReadSummary(source=str(fit.attrs["source"])),
+            read_summary=ReadSummary(
+                source=str(fit.attrs["source"]),
+                reading=reading_of(fit),
+                understood=fit.duel.reading,
+            ),
         )
     check_met(fit)
     if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):

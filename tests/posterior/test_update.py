@@ -327,8 +327,10 @@ def test_the_command_reads_updates_and_splits_rankings(tmp_path):
     assert by.exit_code == 0, by.stderr
     path = tmp_path / "fit.nc"
     assert run("fit", log, *said, "--draws", 100, "-o", path).exit_code == 0
-    updated = run("update", path, log, *said)
-    assert updated.exit_code == 0 and "80 rankings" in updated.stderr, updated.stderr
+    for options in (said, ()):  # the columns are those of the fit where no option says otherwise
+        updated = run("update", path, log, *options)
+        assert updated.exit_code == 0, updated.stderr
+    assert "120 rankings" in updated.stderr, updated.stderr
     wrong = run("winners", log, *said, "--coding", "w/l")
     assert wrong.exit_code == 2 and "--coding cannot be used" in wrong.stderr
     for roles in ("ranking", "x=scene", "rank="):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.outcomes import MEANS, Meaning
 from bayesduel.system.arguments import shown_value
@@ -17,6 +18,8 @@ DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": No
             "coding": None, "means": None, "grades": None, "lower_is_better": False,
             "tie": None, "shown_first": None, "shape": None, "where": None, "decimal": None,
             "time_format": None, "teams": None}  # fmt: skip
+# Those of :func:`bayesduel.read_rankings` that are not of duels, too.
+OF_RANKINGS = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 LISTS = ("covariates", "keep", "missing")
 OF_SOURCE = ("shape", "where", "decimal", "time_format")
 SIDES = ("left", "right")  # each a column, or a list of the columns of its members
@@ -60,7 +63,7 @@ def reading_of(like: Any) -> dict[str, Any]:
     like: a log, or a fit of one.
     Raises TypeError or ValueError if it is neither, or its options are not as they are stored.
     """
-    if isinstance(like, Duels):
+    if isinstance(like, Duels | Rankings):
         found: Any = like.read_summary.reading
     elif isinstance(getattr(like, "attrs", None), Mapping):
         try:
@@ -70,7 +73,7 @@ def reading_of(like: Any) -> dict[str, Any]:
     else:
         raise TypeError(f"like should be a log or a fit, got {shown_value(like)}")
     if not isinstance(found, Mapping) or not all(
-        name in DEFAULTS
+        (name in DEFAULTS or name in OF_RANKINGS)
         and (isinstance(value, bool | str) or (isinstance(value, list | Mapping) and value))
         for name, value in found.items()
     ):

@@ -26,6 +26,7 @@ from bayesduel.system.arguments import shown_value
 __all__ = [
     "FLAG_WORDS",
     "GROUNDS",
+    "SCORES",
     "THIRD",
     "WON_SIDES",
     "ColumnError",
@@ -39,6 +40,7 @@ __all__ = [
     "side_of",
     "take",
     "wins_columns",
+    "words_of",
 ]
 
 Given = str | bool | None
@@ -60,6 +62,11 @@ SIDES = (
     ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
     ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("r", "b"),
     ("top", "bottom"),
+    ("casa", "ospite"), ("casa", "ospiti"), ("mandante", "visitante"), ("domicile", "extérieur"),
+    ("thuis", "uit"), ("хозяева", "гости"), ("hemma", "borta"), ("ホーム", "アウェイ"),
+    ("gospodarz", "gość"), ("gospodarze", "goście"), ("h", "g"), ("h", "a"),
+    ("pro", "con"), ("aff", "neg"), ("affirmative", "negative"), ("prop", "opp"),
+    ("proposition", "opposition"), ("gov", "opp"), ("government", "opposition"),
     ("won", "lost"), ("better", "worse"), ("preferred", "rejected"), ("selected", "rejected"),
     ("chosen", "unchosen"), ("sieger", "verlierer"), ("gagnant", "perdant"),
     ("ganador", "perdedor"), ("vincitore", "perdente"), ("vencedor", "perdedor"),
@@ -75,15 +82,34 @@ BARE = (
     ("top", "bottom"),
     ("r", "b"),
     ("w", "l"),
+    ("h", "g"),
+    ("h", "a"),
 )
+TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
 THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
 # The right of the sides whose left won every duel.
 WON_SIDES = ("loser", "rejected", "lost", "worse", "unchosen", "verlierer", "perdant", "perdedor",
              "perdente", "проигравший", "l")  # fmt: skip
-GROUNDS = ("home", "white", "local", "heim", "domicile", "casa", "主")  # left sides with a ground
+GROUNDS = (
+    "home",
+    "white",
+    "local",
+    "heim",
+    "domicile",
+    "casa",
+    "主",
+    "mandante",
+    "thuis",
+    "хозяева",
+    "hemma",
+    "ホーム",
+    "gospodarz",
+    "gospodarze",
+)  # left sides with a ground
 # Two arms of which neither name says how the pair was presented.
 PLAIN_PAIRS = (
-    ("team", "opponent"), ("player", "opponent"), ("model", "opponent"), ("model", "baseline"),
+    ("team", "opponent"), ("player", "opponent"), ("team", "opp"), ("player", "opp"),
+    ("model", "opponent"), ("model", "baseline"),
     ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
     ("new", "old"), ("treatment", "control"), ("visitor", "opponent"),
 )  # fmt: skip
@@ -102,7 +128,11 @@ OUTCOME_WORDS = (
     "whowins", "selected", "judgment", "judgement", "decision", "label", "answer", "vote", "pick",
     "gewinner", "sieger", "ergebnis", "gagnant", "resultat", "ganador", "resultado", "vincitore",
     "risultato", "vencedor", "победитель", "胜者", "结果", "winrate", "winprob",
+    "placar", "счёт", "счет", "比分", "スコア", "wynik", "uitslag", "segno", "tipp", "esito",
+    "urteil",
+    "besser", "mejor", "meilleur", "migliore", "melhor", "лучше", "ballot",
 )  # fmt: skip
+WON = ("win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected")
 TIE_FLAGS = ("bothequal", "istie", "tie", "isdraw", "draw", "equal", "tied")
 FLAG_WORDS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False,
               "t": True, "f": False, "y": True, "n": False, "1.0": True, "0.0": False}  # fmt: skip
@@ -111,8 +141,20 @@ REPEATED = 1.5  # rows per label of two columns of numbers that are names of arm
 FEW = 20  # values that a column of outcomes may have which is not found
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
 SCORES = ("score", "scores", "goals", "points", "pts", "runs", "punkte", "tore", "goles", "puntos",
-          "buts", "punti", "pontos", "gols", "голы", "очки")  # fmt: skip
-WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount", "win")
+          "buts", "punti", "pontos", "gols", "голы", "очки", "mål", "doelpunten", "punten",
+          "bramki", "gole", "得分", "进球", "得点")  # fmt: skip
+WINS = (
+    "wins",
+    "won",
+    "nwins",
+    "winsby",
+    "winsof",
+    "winscount",
+    "win",
+    "votes",
+    "upvotes",
+    "votesfor",
+)
 TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw")
 SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk: goals home and away
 ROLES: dict[str, tuple[str, ...]] = {
@@ -288,6 +330,11 @@ def plain(name: str) -> str:
     return re.sub(r"[\s_\-.]+", "", name.casefold())
 
 
+def words_of(name: str) -> set[str]:
+    """Return the words and numbers in the name of a column: model, b, won of "modelB_won"."""
+    return {*re.findall("[^\\W\\d_]+|[0-9]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).casefold())}
+
+
 def assign(
     columns: Sequence[str], source: str, given: Mapping[str, Any], by: str | None, peek: Peek
 ) -> Roles:
@@ -345,8 +392,8 @@ def assign(
             finder.guess(role, names)
     if wanted and not {"outcome", "margin"} & finder.found.keys():
         _find_outcome(finder, peek)
-    if "outcome" in finder.found:
-        for role in FLAGS:
+    if "outcome" in finder.found or (outcome is not False and not wanted):
+        for role in FLAGS if "outcome" in finder.found else FLAGS[:1]:
             if given[role] is None:
                 finder.guess(role, ROLES[role])
         _drop_flag(finder, peek)
@@ -492,6 +539,8 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
         first, second = (names.free(name) for name in plain_pair)
         if first is not None and second is not None:
             found.append((("", ""), first, second))
+    if peek is not None:
+        found = [one for one in found if one[0] != TALLIES or not _are_numbers(one[1:], peek)]
     if peek is not None and not (found and _named_arms(names, found[0], peek)):
         found = [*_sharing_labels(names, peek), *found]
     for side, *columns in found:
@@ -521,6 +570,12 @@ def _named_arms(finder: _Finder, found: tuple[tuple[str, str], str, str], peek: 
         return True
     left, right = ({*read.values} for read in peek(columns).values())
     return bool(left & right)
+
+
+def _are_numbers(columns: Sequence[str], peek: Peek) -> bool:
+    """Return whether some columns hold numbers alone."""
+    read = peek(columns).values()
+    return all(re.fullmatch(NUMBER, text.strip()) for column in read for text in column.values)
 
 
 def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], str, str]]:
@@ -585,9 +640,13 @@ def _find_outcome(finder: _Finder, peek: Peek) -> None:
             finder.found["outcome"] = column
             finder.guessed.append("outcome")
             return
-    if len(named) == 1:
-        finder.found["outcome"] = named[0]
-        finder.guessed.append("outcome")
+    flags = [c for c in free if words_of(c) & {*WON} and {
+        text.strip().casefold() for text in arms[c].values} <= {*FLAG_WORDS, ""}]  # fmt: skip
+    for one in (named, flags):
+        if len(one) == 1:
+            finder.found["outcome"] = one[0]
+            finder.guessed.append("outcome")
+            return
 
 
 def _find_time(finder: _Finder, peek: Peek, form: str | None) -> None:
@@ -638,26 +697,46 @@ def _drop_flag(finder: _Finder, peek: Peek) -> None:
 
 
 def _may_be_outcomes(finder: _Finder, peek: Peek) -> str:
-    """Return the columns of words of sides, or of few whole numbers, as a part of a sentence."""
+    """Return the columns that may say who won, with the options, as a part of a sentence."""
     free = [c for c in finder.columns if c not in finder.found.values()]
-    said = []
     arms = [finder.found["left"], finder.found["right"]]
-    if all(re.fullmatch(NUMBER, text) for read in peek(arms).values() for text in read.values):
+    said = []
+    if _are_numbers(arms, peek):
         said.append(
             f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: --shape "
             "scores, or --shape ranks, where 1 is best)"
         )
+    measured = {}
     for column, read in (peek(free) if free else {}).items():
         texts = {text.strip() for text in read.values} - {""}
         if side := _sides_in(texts):
             said.append(f"{column!r} has {side[0]!r} and {side[1]!r} (--outcome {column})")
-        elif 1 < len(texts) < FEW and all(re.fullmatch("[+-]?[0-9]+", text) for text in texts):
-            values = sorted(map(int, texts))
-            said.append(
-                f"{column!r} has {len(values)} whole numbers from {values[0]} to "
-                f"{values[-1]} (a margin, or grades: --outcome {column} --coding grades)"
-            )
+        elif texts and all(text.endswith("%") for text in texts):
+            said.append(f"{column!r} has percentages (--outcome {column})")
+        elif len(texts) > 1 and all(re.fullmatch(NUMBER, text) for text in texts):
+            measured[column] = sorted(map(float, texts))
+    _, *pair = next(_Finder([*measured], "").sided(), ((), "", ""))
+    if all(pair):
+        said.append(
+            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides (--margin {pair[0]},{pair[1]}; "
+            "where fewer is better, --lower-is-better, too)"
+        )
+    for column in (name for name in measured if name not in pair):
+        said += filter(None, [_may_be(column, measured[column])])
     return f"; {'; '.join(said)}" if said else ""
+
+
+def _may_be(column: str, values: Sequence[float]) -> str:
+    """Return what a column of numbers may say of who won, with the option; "" if nothing."""
+    whole = all(value.is_integer() for value in values)
+    words = f"{len(values)} {'whole ' if whole else ''}numbers from {values[0]:g} to {values[-1]:g}"
+    if values == [0, 1]:
+        return f"{column!r} has 0 and 1 (--outcome {column} --means '0=?,1=?')"
+    if whole and values[0] < 0 < values[-1] and len(values) < FEW:
+        return f"{column!r} has {words} (a margin, or grades: --outcome {column} --coding grades)"
+    if values[0] < 0 < values[-1]:
+        return f"{column!r} has {words} (--margin {column})"
+    return f"{column!r} has {words} (--outcome {column})" if len(values) < FEW else ""
 
 
 def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:

@@ -24,6 +24,7 @@ from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.in_memory import WinsMatrix, wins_in_columns
 from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import Coded, Rows, coded
+from bayesduel.data.read.shape import Source
 from bayesduel.data.read.sql import as_json, count_query, labelled, name_of, text_in_sql
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import limited
@@ -100,7 +101,7 @@ if hasattr(os, "register_at_fork"):  # a child would lack the threads of its dat
     os.register_at_fork(before=_kept.cache_clear)
 
 
-class FileSource:
+class FileSource(Source):
     """The files of one log.
 
     path: a path, a folder, a glob, or a list of these.
@@ -108,14 +109,6 @@ class FileSource:
     skip: whether lines that cannot be parsed are left out (and listed) or refused.
     memory: as in :func:`connected`.
     """
-
-    ordered = True  # left and right may say how a pair was presented
-    coding: str | None = None  # of its outcomes, where the source knows
-    shape = "one duel per row"
-    kind = "duels"  # or "rankings"
-    used: tuple[str, ...] = ()  # options that are done with
-    recognised: str | None = None  # the name of its shape, where it has one
-    taken: frozenset[str] = frozenset()  # columns that its shape reads
 
     def __init__(
         self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
@@ -251,10 +244,6 @@ class FileSource:
         except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says which
             nothing = np.zeros(0, dtype=np.int32)
             return {role: Coded([], nothing) for role in columns.taken}
-
-    def left_out(self) -> list[tuple[str, int]]:
-        """Return why rows were left out before they were read, and how many."""
-        return []
 
     def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""

@@ -41,7 +41,7 @@ from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.outcomes import CODINGS, SCORED, Meaning, grades_of, means_of
 from bayesduel.data.read.pair_counts import read_pair_counts
-from bayesduel.data.read.rankings import ranking_columns, rankings_in
+from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading import notice_of, understood
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
@@ -203,9 +203,9 @@ def read_duels(  # type: ignore[misc]
         Texts that stand for a missing label of an arm or a log, such as ``["NA"]``.
     coding
         How outcomes are written, where they leave it open: "w/l" or "l/r" (is "L" a loss of the
-        left arm, or the left side?), "1/0/0.5" or "1/-1/0", "a/b" or "h/a", "winner" (the
-        winner's label), "columns" (the names of the columns of arms), "grades" (whole numbers of
-        either sign, such as -2 to 2: how much better left is; words such as "A is much better" are
+        left arm, or the left side?), "1/0/0.5" or "1/-1/0", "a/b" or "h/a", "winner" or
+        "loser" (the label of this one), "columns" (the names of the columns of arms), "grades"
+        (whole numbers of either sign, such as -2 to 2: how much better left is; words such as "A is much better" are
         found to be grades by themselves), "probability" (that left is better, from 0 to 1: a soft
         vote, which counts for both sides by its share) and so on:
         ``bayesduel.data.read.outcomes.CODINGS``. Words for a tie are understood in all of them.
@@ -228,9 +228,9 @@ def read_duels(  # type: ignore[misc]
         Which rows and columns make one comparison, a name of
         :data:`bayesduel.data.read.shapes.SHAPES` or of a tool: "duels", "counts", "matrix",
         "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
-        by :func:`bayesduel.read_rankings`), "one-hot", "matches" (two rows per match), "versus"
-        (two arms in one column, ``Ajax - Celtic``). Columns that are given are then those of the
-        shape. None: recognised where it is unmistakable and no columns are given. False: a row is a
+        by :func:`bayesduel.read_rankings`), "one-hot", "nested" (objects of JSON), "matches" (two
+        rows per match), "versus" (two arms in one column, ``Ajax - Celtic``).
+        Columns that are given are then those of the shape. None: recognised where it is unmistakable and no columns are given. False: a row is a
         duel.
     where
         A condition in SQL (DuckDB's) on the columns of the source: ``"status = 'ok' AND n > 2"``.
@@ -346,7 +346,7 @@ def _read_any(
         *("outcome", "margin", "covariates", "keep", "coding", "by", "sampling_weight"),
         *("means", "grades", "tie", "shown_first"),
     }
-    named = bool(asked & {*SIDES, "outcome", "margin", "means", "grades", "tie", "shown_first"})
+    named = bool(asked & {*SIDES, "outcome", "margin", "tie", "shown_first"})
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
@@ -376,7 +376,7 @@ def _read_any(
             written = source.matrix()
             if written is not None:
                 return _of_matrix(written, source.words, source.files, ties)
-        ranked = None if asked & {"left", "right", "outcome"} else ranking_columns(columns)
+        ranked = None if asked & {"left", "right", "outcome"} else columns_in(source)
         if ranked is not None and "order" not in ranked:
             raise ValueError(
                 f"{source.name}: columns should be those of duels, got those of rankings "

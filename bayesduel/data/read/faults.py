@@ -7,6 +7,7 @@ chunk, to find their lines.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,21 @@ MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL",
 LONGEST_LABEL = 10_000
 SHOWN = 30  # characters of a value in a hint
 EMPTY = "rows without a value"
-# What stands for no opponent, as in tournaments: English, German, French, Spanish, Italian.
-BYES = ("bye", "spielfrei", "exempt", "descansa", "riposa")
+# What stands for no opponent, as in tournaments: English, German, French, Spanish, Italian,
+# Portuguese, Dutch, Chinese.
+BYES = (
+    "bye",
+    "spielfrei",
+    "freilos",
+    "exempt",
+    "descansa",
+    "descanso",
+    "riposa",
+    "riposo",
+    "folga",
+    "vrij",
+    "轮空",
+)
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
 # (role, rule): the rules in the order in which they are checked.
@@ -142,7 +156,7 @@ def named_like_missing(rows: Rows) -> list[str]:
     for column in (rows.left, rows.right):
         used = np.bincount(column.code + 1, minlength=len(column.values) + 1)[1:] > 0
         found += [t.strip() for t, u in zip(column.values, used, strict=True) if u]
-    return sorted(set(found) & set(MISSING))
+    return sorted(label for label in {*found} if label in MISSING or not re.search(r"\w", label))
 
 
 def label_of(text: str) -> str | None:
@@ -255,17 +269,18 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     if reading is not None:
         assert rows.outcome is not None
         outcome = reading.read(rows.left, rows.right, rows.outcome)
-        if rows.tie is not None:
-            flags = [FLAG_WORDS.get(text.strip().casefold(), -1) for text in rows.tie.values]
-            tied = np.array([*flags, False], dtype=np.int8)[rows.tie.code]
-            blame(tied == -1, FLAG)
-            blame((tied == 1) & (abs(outcome) == 1), TIED)
-            outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
-        blame(outcome == UNREADABLE, OUTCOME)
     elif rows.margin is not None:
         outcome = np.sign(np.nan_to_num(rows.margin)).astype(np.int8)
     else:
         outcome = np.ones(n, dtype=np.int8)
+    if rows.tie is not None:
+        flags = [FLAG_WORDS.get(text.strip().casefold(), -1) for text in rows.tie.values]
+        tied = np.array([*flags, False], dtype=np.int8)[rows.tie.code]
+        decided = (abs(outcome) == 1) & (reading is not None or rows.margin is not None)
+        blame(tied == -1, FLAG)
+        blame((tied == 1) & decided, TIED)
+        outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
+    blame(outcome == UNREADABLE, OUTCOME)
     margin = rows.margin
     if rows.margin is None and reading is not None and rows.outcome is not None:
         margin = reading.margin(rows.outcome)
@@ -332,14 +347,15 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     )
     got = shown(values.get(role))
     column = columns_of(role, roles)
+    if fault == MARGIN and roles.outcome is None:  # nothing else says who won
+        rule = rule.partition(" (")[0]
     if f"{role}_right" in roles.taken:
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
     hint = ""
-    if fault == OUTCOME and values.get("outcome") and reading and reading.to_complete:
-        hint = (
-            f"; say what it means, left, right, tie or none: --means '{reading.to_complete}' "
-            "(means= in Python)"
-        )
+    blank = not values.get("outcome")
+    if fault == OUTCOME and reading and (reading.to_complete or (blank and reading.by_name)):
+        line = quote(",".join(filter(None, (reading.to_complete, "=?" if blank else ""))))
+        hint = f"; say what it means, left, right, tie or none: --means {line} (means= in Python)"
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
 
 

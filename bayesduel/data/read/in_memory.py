@@ -107,6 +107,12 @@ def check_counts(wins: np.ndarray) -> None:
     """Raise ValueError for a matrix of proportions, which add up to 1 over the diagonal."""
     above = np.triu_indices(len(wins), 1)
     both = (wins + wins.T)[above]
+    halves = np.flatnonzero(wins != np.floor(wins))
+    if np.array_equal(2 * wins, np.round(2 * wins)) and len(halves) and both.max() > 1:
+        raise ValueError(
+            f"a matrix should hold counts of wins, got {wins.flat[halves[0]]:g}; of halves for "
+            "ties give a row for each pair, with columns of left, right, wins_a, wins_b and ties"
+        )
     if np.array_equal(wins, np.round(wins)) or not np.allclose(both[both > 0], 1, atol=0.02):
         return
     raise ValueError(

@@ -19,6 +19,7 @@ from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
 from bayesduel.data.read.rows import Coded, Rows, coded
+from bayesduel.data.read.shape import Source
 from bayesduel.data.read.sql import as_json, name_of
 from bayesduel.data.votes import LARGEST
 from bayesduel.system.arguments import check_utf8, text_of
@@ -30,7 +31,7 @@ FEW_ROWS = 1_000  # of a lazy frame, by which its columns are told apart
 CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, TypeError)
 
 
-class FrameSource:
+class FrameSource(Source):
     """A frame as a source of rows.
 
     frame: any frame that Narwhals supports.
@@ -40,12 +41,6 @@ class FrameSource:
 
     files: tuple[str, ...] = ()
     delimiter = ""  # between the fields of a text file
-    ordered = True  # left and right may say how a pair was presented
-    coding: str | None = None  # of its outcomes, where the source knows
-    kind = "duels"
-    used: tuple[str, ...] = ()  # options that are done with
-    recognised: str | None = None  # the name of its shape, where it has one
-    taken: frozenset[str] = frozenset()  # columns that its shape reads
     own_nulls = True  # "" is a text like any other, as the format has missing values
 
     def __init__(self, frame: Any, words: str | None = None) -> None:
@@ -73,8 +68,6 @@ class FrameSource:
         for name in self._schema:
             check_utf8(name, f"{self.name}: columns should have names of UTF-8 text")
         self._taken_over: pa.Table | None = None
-
-    shape = "one duel per row"
 
     def matrix(self) -> None:
         """Return None: a matrix of wins in a frame has labels of rows, which few frames have."""
@@ -165,10 +158,6 @@ class FrameSource:
             return found | coded(_batches(table), flat, lenient=True)
         except CONVERSION:  # who reads all rows says which column
             return found
-
-    def left_out(self) -> list[tuple[str, int]]:
-        """Return why rows were left out before they were read, and how many."""
-        return []
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows with their numbers from 0, counts of equal rows with their content."""

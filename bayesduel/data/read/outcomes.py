@@ -9,7 +9,7 @@ log are read in the one of these ways that reads most of its rows:
   where 0, 1 and 2 all occur, these and 0 for a tie, or 0 and 1 for them and 2 for a tie; or
   from 0 to 1, the probability that left is better, of which some are soft votes (between 0 and 1);
 - a score in one text ("2-1", "score"): left's, then right's;
-- the winner's own name ("winner");
+- the winner's own name ("winner"), or the loser's in a column that is called so ("loser");
 - grades in words ("A is much better", "A>>B", :mod:`bayesduel.data.read.grades`); if asked for, in
   whole numbers of either sign, too ("grades").
 
@@ -19,18 +19,20 @@ of the columns decide (`DECISIVE`), else a coding of which both sides occur (1 a
 for wins and ties without a loss); else the log is refused as ambiguous. So is a log that can be
 read by codes and by names of arms with different results (arms called "a" and "b", outcomes "a"
 and "b"), and one of 0 and 1 in a column whose name may be an index (`INDEX`): 0 may be the first.
-A refusal prints the ``means`` to complete, with the column's own values.
+A refusal prints the ``means`` to complete, with the column's own values. A column whose name says
+who lost (``worse``), or that 1 is of the right side (``right_better``), is read the other way.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import plain, side_of
+from bayesduel.data.read.columns import plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.votes import LARGEST_GRADE
@@ -41,10 +43,12 @@ __all__ = [
     "CODINGS",
     "INDEX",
     "LEFT_OUT",
+    "LOSERS_NAME",
     "MEANS",
     "NAMED",
     "SCORED",
     "UNREADABLE",
+    "WINNERS_NAME",
     "Meaning",
     "choose_meaning",
     "grades_of",
@@ -59,6 +63,8 @@ RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
 SAID = {"left": LEFT, "right": RIGHT, "tie": TIE, "none": LEFT_OUT}  # by `means`
 WON = {LEFT: "left wins", RIGHT: "right wins", TIE: "tie", LEFT_OUT: "left out"}
 SHOWN = 12  # values that a message lists
+WINNERS_NAME = "the winner's name"
+LOSERS_NAME = "the loser's name"
 
 WORDS = (
     ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
@@ -77,7 +83,9 @@ TIES = (
     "both", "neither", "same", "none", "indifferent", "nopreference", "1/2-1/2", "½-½",
     "tie(bothgood)", "bothgood", "botharegood", "equallygood", *BOTH_BAD_WORDS,
     "unentschieden", "gleich", "remis", "égalité", "nul", "matchnul", "empate", "igual", "pareggio",
-    "pari", "gelijk", "gelijkspel", "ничья", "平局", "平", "引き分け", "무승부",
+    "pari", "gelijk", "gelijkspel", "ничья", "平局", "平", "引き分け", "무승부", "½", "1/2",
+    "thesame", "aboutthesame", "nodifference", "beide", "gleichgut", "ambos", "iguales", "lesdeux",
+    "entrambi", "поровну", "一样", "相同", "同じ", "lika", "oavgjort",
 )  # fmt: skip
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
@@ -94,14 +102,23 @@ NAMED = "winner"
 SOFT = "probability"
 GRADED = "grades"
 SCORED = "score"
-CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, SOFT, GRADED, SCORED)
+LOSER = "loser"
+CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, LOSER, SOFT, GRADED, SCORED)
 MEANS = "means"  # how outcomes are read where the user says what each value means
-PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
-SCORE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—]\s*([0-9]+(?:\.[0-9]+)?)\s*")
+PERCENT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*%\s*")
+# Two scores, and those of half-time in brackets.
+SCORE = re.compile(
+    r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—xX×]\s*([0-9]+(?:\.[0-9]+)?)\s*"
+    r"(?:\(\s*([0-9]+)\s*[-:–—]\s*([0-9]+)\s*\)\s*)?"
+)
 # Names of columns in which 0 may stand for the first of two, as an index does.
 WHICH = "winner|label|index|preferred|preference|choice|chosen|selected|best|better|pick|target"
 WHOSE = "response|answer|model|option|output|system|candidate|item|side|completion"
 INDEX = re.compile(f"({WHICH}|answer)|({WHICH})?({WHOSE})?({WHICH})?(id|idx|index|number)")
+# Words in the name of a column that says who lost.
+LOST = {"loser", "lost", "lose", "loses", "loss", "rejected", "worse", "worst", "defeated",
+        "beaten", "verlierer", "schlechter", "perdant", "pire", "perdedor", "peor",
+        "perdente", "peggiore",        "проигравший", "хуже", "败者", "败方"}  # fmt: skip
 # The coding that the sides of the columns of arms, or the name of the column of outcomes, decide
 # on, where it reads nine in ten of the rows that the best reads.
 DECISIVE: dict[tuple[str, str] | str | None, str] = {
@@ -123,6 +140,7 @@ class Meaning:
     accepted: str  # the outcomes that are understood, for messages
     codes: Mapping[str | float, int]  # 1, -1 or 0 (left, right, tie) of each plain word and number
     by_name: bool = False  # whether an outcome may be the label of the winner
+    loser: bool = False  # or of the loser
     # whether it was asked for, or the outcomes of the log leave no other that agrees on them
     settled: bool = True
     others: tuple[str, ...] = ()  # codings that read as many rows of the log with another result
@@ -180,8 +198,8 @@ class Meaning:
                 _numbered(outcome, fold, ids, -1) == _numbered(side, fold, ids, -2)
                 for side in (left, right)
             )
-            result[is_left & ~is_right & ~said] = LEFT
-            result[is_right & ~is_left & ~said] = RIGHT
+            result[is_left & ~is_right & ~said] = RIGHT if self.loser else LEFT
+            result[is_right & ~is_left & ~said] = LEFT if self.loser else RIGHT
             result[is_left & is_right & ~said] = TIE  # a duel with itself
         return result
 
@@ -190,7 +208,7 @@ class Meaning:
         key = self.key(text)
         code = self.codes.get(key)
         if self.by_name and code is None:
-            return "the winner's name"
+            return LOSERS_NAME if self.loser else WINNERS_NAME
         if code is None:
             return ""
         if self.shares is not None and key in self.shares:
@@ -200,6 +218,7 @@ class Meaning:
         return WON[code]
 
 
+LOSERS = Meaning(LOSER, "the loser's name or tie", TIE_WORDS, by_name=True, loser=True)
 NAMES = Meaning(NAMED, "the winner's name or tie", TIE_WORDS, by_name=True)
 
 
@@ -297,7 +316,9 @@ def choose_meaning(
     }
     values = _Values(outcome, n, columns[2])
     if coding is not None:
-        asked = (ways | {NAMED: NAMES})[coding if coding != OWN else _own_coding(columns)]
+        asked = (ways | {NAMED: NAMES, LOSER: LOSERS})[
+            coding if coding != OWN else _own_coding(columns)
+        ]
         if coding == GRADED:
             values.check_grades()
         return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
@@ -343,6 +364,7 @@ def choose_meaning(
         )
     if times.keys() == {0.0, 1.0} and INDEX.fullmatch(plain(columns[2])):
         raise values.refused("should be unambiguous: 1 may say that left won, or be the second arm")
+    chosen = _of_the_other(chosen, values, columns)
     return replace(chosen, to_complete=values.completed(chosen, _folded(left) | _folded(right)))
 
 
@@ -367,10 +389,14 @@ class _Values:
         seen = ", ".join(f"{shorten(t, 40)!r} ({self.counts[t]:,})" for t in texts)
         if len(self.counts) > SHOWN:
             seen += f" and {count(len(self.counts) - SHOWN, 'other value')}"
-        line = ",".join(f"{_quoted(t)}=?" for t in texts)
+        line = quote(",".join(f"{_quoted(t)}=?" for t in texts))
         numbers = [k for k in self.times if isinstance(k, float)]
         signed = min(numbers, default=0) < 0 < max(numbers, default=0)
         also = ""
+        if numbers and not signed and 1 < max(numbers) <= 100 and len(numbers) == len(self.times):
+            also = (
+                "; of a scale, --grades BEST_FOR_LEFT,BEST_FOR_RIGHT; percentages are 64% or 0.64"
+            )
         if signed and len(numbers) == len(self.times):
             also = (
                 "; where a positive number says that left is better: coding='grades' (--coding "
@@ -378,12 +404,12 @@ class _Values:
             )
         return ValueError(
             f"column {self.column!r} {rule}; its values are {seen}; {then}, each left, right, "
-            f"tie, a grade or none: --means '{line}' (means= in Python, or coding=){also}"
+            f"tie, a grade or none: --means {line} (means= in Python, or coding=){also}"
         )
 
     def completed(self, way: Meaning, arms: set[str]) -> str:
         """Return the ``--means`` that says the rest, "" where numbers say what they mean."""
-        if way.shares or way.margins or way.grades:
+        if way.shares or way.margins or way.sized:
             return ""
         texts = [t for t in self.counts if not way.by_name or t.strip().casefold() not in arms]
         meant = {t: RESULTS.get(way.codes.get(way.key(t), UNREADABLE), "?") for t in texts[:SHOWN]}
@@ -402,6 +428,43 @@ class _Values:
                 f"grades=({least:g}, {most:g}) or grades=({most:g}, {least:g}) (--grades "
                 f"{least:g},{most:g})"
             )
+
+
+def _of_the_other(way: Meaning, values: _Values, columns: tuple[str, str, str]) -> Meaning:
+    """Return the way to read a column whose name says who lost, or whether the right side won.
+
+    Raises ValueError for a share of the right side.
+    """
+    left, right, outcome = columns
+    lost = bool(words_of(outcome) & LOST)
+    known = {"true", "false", "yes", "no", "win", "loss", "won", "lost", 0.0, 1.0, 0.5, *TIE_WORDS}
+    flags = values.times.keys() <= known
+    of_right = _names_right(outcome, left, right) and (flags or way.shares is not None)
+    if lost == of_right or way.grades or way.margins or (lost and way.shares):
+        return way
+    if way.shares:
+        raise ValueError(
+            f"column {outcome!r} should be a share of {left!r}, got one of {right!r}, by its name; "
+            f"name the sides in its order (--left {right} --right {left}), or the way it is: "
+            "--coding probability (coding=)"
+        )
+    if way.by_name:
+        return LOSERS
+    codes = {text: way.codes.get(way.key(text)) for text in values.counts}
+    said: dict[str, str | None] = {
+        text: RESULTS[-code] for text, code in codes.items() if code is not None
+    }
+    return means_of(said)
+
+
+def _names_right(outcome: str, left: str, right: str) -> bool:
+    """Return whether the name of a column of 0 and 1 says that these are of the right side."""
+    swapped = side_of(right, left)
+    first, second = side_of(left, right) or (swapped[::-1] if swapped else ("left", "right"))
+    words = words_of(outcome)
+    if second in words or first in words:
+        return second in words and first not in words
+    return plain(right) in plain(outcome) and plain(left) not in plain(outcome)
 
 
 def _quoted(value: str) -> str:
@@ -447,7 +510,8 @@ def _score_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are scores in one text, left's first: "2-1"."""
     margins: dict[str | float, float] = {}
     for text in outcome.values:
-        if found := SCORE.fullmatch(text):
+        found = SCORE.fullmatch(text)
+        if found and all(float(found[k + 2] or 0) <= float(found[k]) for k in (1, 2)):
             margins[_key(text)] = float(found[1]) - float(found[2])
     codes = {key: int(np.sign(margin)) for key, margin in margins.items()}
     return Meaning(SCORED, "two scores such as 2-1", codes, margins=margins)
@@ -553,7 +617,7 @@ def _key(text: str) -> str | float:
     """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
     share = PERCENT.fullmatch(text)
     try:
-        return float(share[1]) / 100 if share else float(text)
+        return float(share[1].replace(",", ".")) / 100 if share else float(text)
     except ValueError:
         word = re.sub(r"\s+", "", text.casefold())
         return word if word[:1] in tuple("0123456789½") else plain(word)

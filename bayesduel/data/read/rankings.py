@@ -4,7 +4,7 @@
 form      columns
 ========  =====================================================================================
 long      ``ranking``, ``arm`` and ``rank``: a row for each arm of a ranking; 1 is best
-wide      ``first``, ``second``, ``third``, ...: a row for each ranking
+wide      ``first``, ``second``, ... (1, 2, ...; ``rank1``; best to worst): a row for each ranking
 text      ``order``: "a > b > c"; "=" or a comma between arms that share a place, "a > b = c"
 choice    ``best``, ``shown`` (a list with commas) and, if asked for, ``worst``
 ========  =====================================================================================
@@ -16,6 +16,7 @@ other ties are bad rows. A row that orders nothing ("a = b = c", or a best that 
 is left out, and so said. Labels are read as by :func:`bayesduel.read_duels`.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,18 +27,32 @@ import numpy as np
 
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
-from bayesduel.data.read.columns import OUTCOMES, ROLES, WITH_ID, Given, arms_in, plain, take
+from bayesduel.data.read.coding import reading_of
+from bayesduel.data.read.columns import (
+    OUTCOMES,
+    ROLES,
+    WITH_ID,
+    Columns,
+    Given,
+    arms_in,
+    plain,
+    take,
+)
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_spreadsheet, recognise
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
+from bayesduel.data.read.reading import not_used
+from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.shapes import PEEK, goes_on
 from bayesduel.data.read.source import open_log
+from bayesduel.data.reading import LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
 from bayesduel.text import count, join
 
-__all__ = ["holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
+__all__ = ["columns_in", "holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
 
 NAMES = {
     "ranking": ("ranking", "rankingid", "race", "ballot", "list", "event", "id"),
@@ -51,14 +66,15 @@ NAMES = {
 }
 FORMS = (("ranking", "arm", "rank"), ("best", "shown"), ("order",))
 OPTIONAL = ("worst", "weight")
-ORDINALS = (
-    ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
-    *(tuple(f"{stem}{k}" for k in range(1, 100)) for stem in ("rank", "place", "position")),
-    tuple(f"{k}{'st' if k == 1 else 'nd' if k == 2 else 'rd' if k == 3 else 'th'}"
-          for k in range(1, 21)),
-)  # fmt: skip
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+            "tenth")  # fmt: skip
+PLACE_WORDS = {word: k for k, word in enumerate(ORDINALS, 1)} | {
+    "best": 1, "gold": 1, "silver": 2, "bronze": 3, "worst": 99, "last": 99}  # fmt: skip
+OF_PLACES = ("rank", "place", "position", "platz", "rang", "puesto", "posición", "classement",
+             "posizione", "posto", "место", "top")  # fmt: skip
+OF_CHOICES = ("choice", "preference", "pick", "")  # beside 1st or first; 1 alone may be a name
 BETWEEN = ("left", "right", "outcome", "winner", "loser")  # columns of duels
-RANKED = ("choices", "ranks", "places", "lists")  # shapes that may be of rankings
+RANKED = ("choices", "best", "ranks", "places", "lists")  # shapes that may be of rankings
 OF_SHAPE = {"arm": "left", "rank": "outcome"}  # what shapes call roles of rankings
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
 NAMED = 8  # columns and words that a notice names
@@ -94,6 +110,7 @@ def read_rankings(
     where: str | None = None,
     decimal: str | None = None,
     by: str | None = None,
+    like: Any = None,
 ) -> Rankings | dict[str, Rankings]:
     """Read a log whose rows order two or more arms, or name the best, or the best and worst.
 
@@ -124,8 +141,9 @@ def read_rankings(
         say so.
     shape
         "ranks" (a column for each arm that holds its place), "places" (a row for the place of each
-        arm), "lists" (a column of lists of arms, the best first) or "choices" (a row for each
-        alternative, chosen or not: `ranking` is the set, `arm` the alternative, `rank` says whether
+        arm), "lists" (a column of lists of arms, the best first), "best" (a column for each arm
+        that was shown, and one of the best) or "choices" (a row for each alternative, chosen or
+        not: `ranking` is the set, `arm` the alternative, `rank` says whether
         it was chosen). None: recognised where it is unmistakable and no columns are given. False:
         not looked for.
     where
@@ -135,6 +153,9 @@ def read_rankings(
         :func:`bayesduel.read_duels`.
     by
         Column whose values are separate logs.
+    like
+        An earlier log, or a fit of it: shape and columns are those that it was read with, where
+        they are not given here.
 
     Returns
     -------
@@ -159,6 +180,14 @@ def read_rankings(
     >>> bd.read_rankings(table).votes.judges
     ('Ann', 'Bo')
     """
+    if like is not None:
+        given_here = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
+                      "worst": worst, "shown": shown, "weight": weight, "judge": judge,
+                      "group": group, "keep": keep, "on_bad": on_bad, "shape": shape,
+                      "where": where, "decimal": decimal, "by": by}  # fmt: skip
+        unsaid = {name for name, value in given_here.items() if value is None or value == ()}
+        stored = {n: value for n, value in reading_of(like).items() if n in unsaid}
+        return read_rankings(path_or_frame, **(given_here | stored))
     asked = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
              "worst": worst, "shown": shown}  # fmt: skip
     several = ranking is not None and not isinstance(ranking, str)
@@ -193,7 +222,7 @@ def read_rankings(
         there = source.columns()
         if isinstance(weight, str):
             columns["weight"] = weight
-        found = ranking_columns(there, columns)
+        found = columns_in(source, columns)
         if found is None:
             forms = "; ".join(" and ".join(form) for form in FORMS)
             raise ValueError(
@@ -224,12 +253,21 @@ def read_rankings(
             and column != role
             and "_" not in role
         )
+        named: dict[str, Any] = {"shape": source.recognised or shape} if source.roles else {}
+        named |= {role: list(name) if isinstance(name, tuple) else name
+                  for role, name in asked.items() if name is not None}  # fmt: skip
+        if not source.roles:
+            named |= {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
+        named |= {"weight": False} if weight is False else {}
+        named |= {name: value for name, value in (("where", where), ("decimal", decimal)) if value}
+        named |= {"keep": list(keep)} if keep else {}
         summary = ReadSummary(
             source=source.words,
             files=source.files,
             columns=found,
             guessed=guessed,
             unread=unread,
+            reading={role: name for role, name in named.items() if name is not None},
             n_rows=len(rows),
             n_ties_dropped=len(said.nothing),
             n_bad_rows=len(said.faults),
@@ -242,14 +280,18 @@ def read_rankings(
         for line in _notices(summary, said, _texts(source, unread)):
             print(f"read {source.name}: {line}", file=sys.stderr)
         every = range(len(said.orders))
+        beside_it = [*not_used(source, used)]
         if by is None:
-            return _log_of(source.name, said, every, texts, kept, summary)
+            whole = _log_of(source.name, said, every, texts, kept, summary)
+            return _with_reading(whole, source, said, beside_it)
         parts: dict[str, list[int]] = {}
         for k in every:
             parts.setdefault(_label(texts["by"][said.rows[k]]) or "", []).append(k)
         return {
-            label: _log_of(source.name, said, parts[label], texts, kept,
-                           replace(summary, source=f"{source.words}, {by}={label}"))
+            label: _with_reading(
+                _log_of(source.name, said, parts[label], texts, kept,
+                        replace(summary, source=f"{source.words}, {by}={label}")),
+                source, said, beside_it)
             for label in sorted(parts)
         }  # fmt: skip
 
@@ -288,6 +330,23 @@ def _log_of(
         raise ValueError(f"{name}: {error}") from None
 
 
+def _with_reading(log: Rankings, source: Any, said: Found, unread: Sequence[Line]) -> Rankings:
+    """Return a log with what it was taken for, in the columns of the file.
+
+    unread: the lines of the columns that are not used.
+    """
+    known = log.reading
+    lines = [line for line in known.lines if line.role != NOT_USED]
+    if source.roles:
+        own = {role: source.roles.get(role, "") for role in ("ranking", "arm", "rank")}
+        lines = [line._replace(column=own.get(line.role, line.column)) for line in lines]
+    out = [*source.left_out(), (f"all arms in one place ({_counted(said.nothing)})",
+                                len(said.nothing))]  # fmt: skip
+    lines += [Line(LEFT_OUT, "", why, n) for why, n in out if n]
+    understood = replace(known, lines=(*lines, *unread))
+    return replace(log, read_summary=replace(log.read_summary, understood=understood))
+
+
 def rankings_in(path_or_frame: Any, **options: Any) -> Any:
     """Return the rankings in a file or a frame, or None where its columns are not of rankings.
 
@@ -306,12 +365,14 @@ def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
         first = expand(path_or_frame)[0]
         names = () if is_spreadsheet(first) else recognise(first).columns  # without the rows
         decided = {*map(plain, names)} & {*OUTCOMES}
-        if shape is None and decided and ranking_columns(names) is None and arms_in(names):
-            return False
+        if shape is None and decided and ranking_columns(names) is None:
+            arms = arms_in(names)
+            if arms is not None and not goes_on(names, arms):
+                return False
     with open_log(path_or_frame, rankings=True, shape=shape) as source:
         if source.kind == "rankings":
             return True
-        found = ranking_columns(source.columns())
+        found = columns_in(source)
         if found is None or "order" not in found:
             return found is not None
         # A name that other logs have, too.
@@ -341,12 +402,52 @@ def ranking_columns(
             wanted = OPTIONAL if "best" in form else OPTIONAL[1:]
             extra = {role: optional[role] for role in wanted if role in optional}
             return found | ({} if "rank" in form else extra)
-    for ordinals in ORDINALS:
-        places = [known[name] for name in ordinals if name in known]
-        if len(places) > 2 and [plain(name) for name in places] == [*ordinals[: len(places)]]:
-            weight = {r: name for r, name in optional.items() if r == "weight"}
-            return {f"place_{k}": name for k, name in enumerate(places, 1)} | weight
+    if places := _columns_of_places(names):
+        weight = {r: name for r, name in optional.items() if r == "weight"}
+        return {f"place_{k}": name for k, name in enumerate(places, 1)} | weight
     return None
+
+
+def columns_in(source: Any, given: Mapping[str, str] | None = None) -> dict[str, str] | None:
+    """Return the same of a source, where its first rows may say more than the names.
+
+    Texts such as "a > b > c" are orders; columns 1, 2, 3 that hold numbers are no places of arms.
+    """
+    names = source.columns()
+    found = ranking_columns(names, given)
+    if found is not None and all(name.strip().isdecimal() for name in found.values()):
+        read = source.peek(take(names, source.name, found), PEEK).values()
+        numbers = all(re.fullmatch(NUMBER, text.strip()) for one in read for text in one.values)
+        return None if numbers else found
+    if found is not None or given or arms_in(names):
+        return found
+    for name, column in source.peek(Columns({name: name for name in names}), PEEK).items():
+        orders = [text.split(">") for text in column.texts if text and text.strip()]
+        arms = {arm.strip() for order in orders for arm in order}
+        if len(arms) > 2 and all(len(order) > 1 for order in orders) and "" not in arms:
+            return {"order": name}
+    return None
+
+
+def _columns_of_places(names: Sequence[str]) -> list[str]:
+    """Return the columns of the arms at the first place, the second, and so on, by their names."""
+    found: dict[str, dict[int, str]] = {}
+    for name in reversed(names):
+        word = plain(name)
+        beside = (w for w in (*OF_PLACES, *OF_CHOICES) if word.startswith(w) or word.endswith(w))
+        of = next(beside, "")
+        rest = word.removeprefix(of).removesuffix(of)
+        number = re.fullmatch("([0-9]{1,2})(st|nd|rd|th|º|ª)?", rest)
+        alone = number is not None and number[2] is None
+        place = int(number[1]) if number else PLACE_WORDS.get(rest, 0)
+        if place and not (alone and of in OF_CHOICES and not word.isdecimal()):
+            found.setdefault(of, {})[place] = name
+    for places in found.values():
+        order = sorted(places)
+        whole = [k for k in order if k != PLACE_WORDS["worst"]]
+        if len(order) > 2 and whole == [*range(1, len(whole) + 1)]:
+            return [places[k] for k in order]
+    return []
 
 
 def _units(names: Sequence[str], found: Mapping[str, str], given: Mapping[str, Given]) -> Any:

@@ -8,13 +8,13 @@ import numpy as np
 
 from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.faults import Examined, label_of
-from bayesduel.data.read.outcomes import NAMED, Meaning
+from bayesduel.data.read.outcomes import LOSERS_NAME, NAMED, WINNERS_NAME, Meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
 from bayesduel.text import count, shorten, significant
 
-__all__ = ["notice_of", "understood"]
+__all__ = ["not_used", "notice_of", "understood"]
 
 SHOWN = 8  # values of an outcome that are listed
 PEEKED = 10_000  # rows by which a column that is not used is described
@@ -37,9 +37,13 @@ def understood(
 
     faults: (where, what, number of rows) of the bad rows.
     """
-    lines = [*_arms(roles, rows), *_outcome(roles, rows, examined), *_others(roles, rows, examined)]
+    lines = [
+        *_arms(roles, rows, examined),
+        *_outcome(roles, rows, examined),
+        *_others(roles, rows, examined),
+    ]
     lines += _left_out(source, roles, rows, examined, faults)
-    lines += _not_used(source, roles)
+    lines += not_used(source, {*roles.taken.values()})
     n_rows = int(rows.n.sum())
     return Reading(source=source.words, n_rows=n_rows, shape=source.shape, lines=tuple(lines))
 
@@ -67,9 +71,12 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     return said
 
 
-def _arms(roles: Roles, rows: Rows) -> Iterator[Line]:
-    lefts = _labels(rows.left)
-    rights = _labels(rows.right)
+def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
+    duels = np.ones(len(rows.n), dtype=bool)
+    for entries in examined.no_duel.values():
+        duels &= ~entries
+    lefts = _labels(rows.left, duels)
+    rights = _labels(rows.right, duels)
     named = roles.words
     what = "arm" if roles.teams is None else "side"
     joined = _joined(lefts | rights) if roles.teams is None else ""
@@ -124,8 +131,9 @@ def _meaning_in_words(meaning: Meaning, roles: Roles, counted: Mapping[str, int]
     understood = {text: meaning.says(text) for text in counted}
     known = [text for text, words in understood.items() if words]
     if meaning.by_name:
-        ties = [text for text in known if understood[text] != "the winner's name"]
-        return ", ".join(["the name of the winner", *_listed(ties, understood, counted)])
+        ties = [text for text in known if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
+        who = "the name of the loser" if meaning.loser else "the name of the winner"
+        return ", ".join([who, *_listed(ties, understood, counted)])
     return ", ".join(_listed(known, understood, counted))
 
 
@@ -217,10 +225,12 @@ def _left_out(
         yield Line("left out", "", f"bad rows, the first at {where}: {what}", n)
 
 
-def _not_used(source: Any, roles: Roles) -> Iterator[Line]:
-    """Yield the columns that are not used, with what they might be."""
-    taken = {*roles.taken.values(), *source.taken}
-    free = [name for name in source.columns() if name not in taken]
+def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
+    """Yield the columns that are not used, with what they might be.
+
+    taken: those that have a role.
+    """
+    free = [name for name in source.columns() if name not in {*taken, *source.taken}]
     if not free:
         return
     for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
@@ -254,8 +264,9 @@ def _moment(value: Any) -> str:
     return significant(float(value), 6)
 
 
-def _labels(column: Coded) -> set[str]:
-    seen = np.bincount(column.code + 1, minlength=len(column.values) + 1)[1:] > 0
+def _labels(column: Coded, rows: np.ndarray | slice = slice(None)) -> set[str]:
+    """Return the labels of a column in some rows."""
+    seen = np.bincount(column.code[rows] + 1, minlength=len(column.values) + 1)[1:] > 0
     return {text.strip() for text, here in zip(column.values, seen, strict=True) if here}
 
 

@@ -16,21 +16,25 @@ What a file says is compared and cast in these queries, never a part of them.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from bayesduel.data.read.sql import name_of
 
 __all__ = [
+    "OTHER",
     "Asked",
     "Kind",
     "Part",
     "Shape",
+    "Source",
     "listed",
     "number_of",
     "text_in_json",
     "text_of_column",
 ]
 
+OTHER = "="  # before the names of the columns that a shape keeps as they are
 Kind = Literal["duels", "scores", "rankings"]
 
 
@@ -51,6 +55,24 @@ class Shape:
     soft: bool = False  # whether a winner may be a share of the vote
     key: str = ""  # its name in the tables of shapes and tools
     used: tuple[str, ...] = ()  # options of the caller that name columns of its query
+    roles: Mapping[str, str] = field(default_factory=dict)  # of rankings: the columns of each role
+
+
+class Source:
+    """What is said of a table, unless its shape says otherwise."""
+
+    ordered = True  # left and right may say how a pair was presented
+    coding: str | None = None  # of its outcomes, where the source knows
+    shape = "one duel per row"
+    kind: Kind = "duels"
+    roles: Mapping[str, str] = MappingProxyType({})  # of rankings: the columns of each role
+    used: tuple[str, ...] = ()  # options that are done with
+    recognised: str | None = None  # the name of its shape, where it has one
+    taken: frozenset[str] = frozenset()  # columns that its shape reads
+
+    def left_out(self) -> list[tuple[str, int]]:
+        """Return why rows were left out before they were read, and how many."""
+        return []
 
 
 class Part(NamedTuple):

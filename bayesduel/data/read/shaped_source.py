@@ -16,7 +16,7 @@ from bayesduel.data.read.decimals import columns_with_commas, with_points
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.narwhals_source import FrameSource
-from bayesduel.data.read.shape import Asked, Part, text_in_json
+from bayesduel.data.read.shape import OTHER, Asked, Part, text_in_json
 from bayesduel.data.read.sql import name_of
 from bayesduel.text import count, join
 
@@ -24,7 +24,6 @@ __all__ = ["ShapedSource"]
 
 HIDDEN = ("file", "row_of_file", "part", "verdict", "wrong", "judged", "number", "written")
 NESTED_ROWS = 20  # by which columns of objects and lists are told
-OTHER = "="  # before the names of the columns that a shape keeps as they are
 DUEL = ("model_a", "model_b", "winner")
 NEEDED = {"duels": DUEL, "scores": DUEL, "rankings": ("ranking", "arm", "rank")}  # by a log
 # columns that some shapes lack
@@ -118,6 +117,7 @@ class ShapedSource(FrameSource):
         self.shape = join(named) or self.shape
         self.ordered = all(part.shape.ordered for part in parts)
         self.kind = parts[0].shape.kind
+        self.roles = parts[0].shape.roles
         self.used = tuple(role for part in parts for role in part.shape.used)
         self.used += ("lower_is_better",) if any(p.shape.kind == "scores" for p in parts) else ()
         self.taken = frozenset(name for p in parts for name in (*p.shape.has, *p.shape.may))

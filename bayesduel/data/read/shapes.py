@@ -9,11 +9,13 @@ matrix     an arm, with a column for each arm that it beat
 scores     an item, with a column of numbers for each arm; or the score of an arm on an item
 pairs      a judge, with a column for each pair of arms, such as ``London:Paris``
 choices    an alternative of a set, chosen (1) or not (0)
+best       a choice, with a column for each of three arms or more, and one of the best (and worst)
 ranks      a ranking, with a column for each arm that holds its place; 0 or nothing: not ranked;
            or a column of its name and one of its place for each of several arms
 places     an arm of a ranking, with its place; several columns may name the ranking (item, judge)
 lists      a ranking, with a column of lists of arms, the best first
 one-hot    a duel, with a column of 0 and 1 for each outcome (``winner_model_a``, ``winner_tie``)
+nested     a duel of objects in JSON, or of a list of two arms
 matches    a side of a match: each match has two rows
 versus     a duel whose two arms stand in one column, such as ``Ajax - Celtic``
 =========  ====================================================================================
@@ -24,6 +26,7 @@ one line of `SHAPES`. The function looks at the columns and the first rows of a 
 shape, a shape is recognised only where it is unmistakable.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +38,7 @@ from typing import Any
 from bayesduel.data.read.columns import (
     OUTCOMES,
     ROLES,
+    SCORES,
     THIRD,
     Columns,
     arms_in,
@@ -42,11 +46,14 @@ from bayesduel.data.read.columns import (
     side_of,
     take,
     wins_columns,
+    words_of,
 )
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
+from bayesduel.data.read.outcomes import TIES
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import (
+    OTHER,
     Asked,
     Kind,
     Shape,
@@ -66,6 +73,7 @@ __all__ = [
     "Table",
     "checked_shape",
     "duels",
+    "goes_on",
     "shape_asked",
     "shape_found",
 ]
@@ -77,16 +85,19 @@ FEWEST_RANKS = 5  # rows; the chance that scores from 0 to 3 are ranks in all of
 ITEMS = tuple(
     stem + end
     for stem in ("item", "prompt", "question", "task", "example", "instance", "sample", "query",
-                 "game", "match", "race", "round", "test", "problem", "trial")
+                 "game", "match", "race", "round", "test", "problem", "trial", "utterance", "utt",
+                 "sentence", "clip", "image", "segment", "stimulus")
     for end in ("", "id", "name", "number", "no")
 )  # fmt: skip
 ROWS = ("id", "row", "no", "index", "unnamed:0", "")  # numbers of rows
 MODELS = ("model", "modelid", "modelname", "system", "systemid", "systemname", "player",
           "playerid", "playername", "team", "teamname", "arm", "candidate", "competitor",
           "algorithm", "method", "product", "participant", "stimulus",
-          "ratingstimulus", "condition")  # fmt: skip
+          "ratingstimulus", "condition", "project", "entry", "submission", "wine", "contestant",
+          "speaker")  # fmt: skip
 POINTS = ("score", "rating", "grade", "accuracy", "correct", "points", "value", "mark",
-          "ratingscore")  # fmt: skip
+          "ratingscore", "mos", "total", "punkte", "note", "wer", "cer", "latency",
+          "seconds")  # fmt: skip
 JUDGES = (*(stem + end for stem in ROLES["judge"] for end in ("", "id", "name")), "email",
           "participantemail", "sessionuuid", "responseid")  # fmt: skip
 SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
@@ -98,9 +109,16 @@ PLACES = ("rank", "place", "position", "finish", "ranking", "placement", "rang",
 RANKING = ("rankingid", "race", "ballot", "list", "event")  # as a log of rankings calls it
 LISTS = ("ranking", "order", "ordering", "ranked", "rankedlist", "ranks", "rankedmodels")
 ORDINAL = "(st|nd|rd|th|ST|ND|RD|TH|[.]|º|ª)$"  # what makes 1 the first
-BY_NUMBER = re.compile("(rank|place|position)[0-9]+")  # of an arm, or the arm at that place
+BY_NUMBER = re.compile("(rank|place|position)?[0-9]+")  # of an arm, or the arm at that place
 CHOSEN = ("chosen", "ischosen", "choice", "selected", "isselected", "picked", "preferred",
           "iswinner", "isbest")  # fmt: skip
+BEST = ("best", "winner", "choice", "chosen", "preferred", "selected", "pick", "picked",
+        "favourite", "favorite", "vote", "outcome", "result", "preference", "bestmodel",
+        "sieger", "gewinner", "gagnant", "ganador", "vincitore", "победитель")  # fmt: skip
+WORST = ("worst", "least", "leastpreferred", "schlechteste", "pire", "peor", "peggiore")
+FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
+         "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
+         "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
 MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
            "duelid", "battle", "battleid", "event", "eventid", "id", "matchno",
            "gameno")  # fmt: skip
@@ -113,7 +131,8 @@ TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competi
 OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
              "otherteam", "otherplayer", "adversary")  # fmt: skip
 RESULTS = ("result", "outcome", "wl", "winloss", "res", "win", "won", "winner", "score", "points",
-           "goals", "pts")  # fmt: skip
+           "goals", "pts", "gf", "goalsfor", "pf", "pointsfor", "tore", "goles", "buts",
+           "gols")  # fmt: skip
 SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
               r"_",
               r"\.")  # fmt: skip
@@ -122,7 +141,8 @@ CERTAIN = 4  # of the separators: the first ones are those of pairs alone
 WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
 TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
 TRUTH = {"true": 1.0, "false": 0.0}
-FLAGS = {"0", "1", "0.0", "1.0", "true", "false"}
+MARKS = ("x", "✓", "✔")  # for 1; nothing stands for 0
+FLAGS = {"0", "1", "0.0", "1.0", "true", "false", *MARKS}
 WINS = ("w", "win", "wins", "won", "winner", "victory", "1", "1.0", "true", "yes")
 LOSSES = (
     "l",
@@ -248,20 +268,68 @@ def one_hot(table: Table) -> Shape | str:
     if pair is None or (not table.named and counted):
         return lack
     ties = [name for name in flags if name not in pair and TIED.search(plain(name))]
-    number = {name: number_of(text_of_column(name)) for name in (*pair, *ties)}
+    number = {name: f"coalesce({_flag(name)}, 0)" for name in (*pair, *ties)}
     found = {"left": number[pair[0]], "right": number[pair[1]]}
     found |= {"tie": " + ".join(number[name] for name in ties)} if ties else {}
     cases = " ".join(f"WHEN ({value}) = 1 THEN '{side}'" for side, value in found.items())
     total = " + ".join(f"({value})" for value in found.values())
     written = ", ".join(text_of_column(name) for name in number)
     query = (
-        f"SELECT row_of_file, concat_ws(', ', {written}) AS verdict, "
+        f"SELECT row_of_file, nullif(concat_ws(', ', {written}), '') AS verdict, "
         f"CASE WHEN {total} = 1 THEN CASE {cases} END END AS winner FROM records"
     )
     said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
     said += f", tie where {join(ties)} is 1" if ties else ""
     rule = (", ".join(number), "1 in one of them and 0 in the others")
     return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True)
+
+
+def _flag(column: str) -> str:
+    """Return a column of 0 and 1, or of marks, as numbers, in SQL."""
+    text = text_of_column(column)
+    marks = ", ".join(map(text_in_sql, MARKS))
+    return f"CASE WHEN lower({text}) IN ({marks}) THEN 1 ELSE {number_of(text)} END"
+
+
+def nested(table: Table) -> Shape | str:
+    """Return the shape of a table of duels with columns of objects, or of lists of two arms.
+
+    A single list of objects is a table itself. A field is called by its own name or, where others
+    have this name, by its column's and its own.
+    """
+    lack = "columns of objects of JSON, such as {'left': ..., 'right': ...}, or of lists of two"
+    values = {name: _parsed(texts) for name, texts in table.rows.items()}
+    (rows, *more) = [n for n, found in values.items() if _are_objects(found[:1])] or [""]
+    value = name_of if not rows else lambda name: "one"
+    if rows and not more:
+        values = {rows: [one for found in values[rows] for one in found]}
+    fields = [
+        (name, field, path)
+        for name, found in values.items()
+        for field, path in _fields(name, found).items()
+    ]
+    if not fields:
+        return lack
+    times = Counter(field for _, field, _ in fields)
+    called = {}
+    for name, field, path in fields:
+        alone = times[field] == 1 and (rows or field not in table.columns)
+        called[field if alone else f"{name}.{field}"] = (name, path)
+    if not table.named and not any(path == "$[0]" for _, path in called.values()):
+        if arms_in([*called]) is None:
+            return lack
+    texts = ", ".join(
+        f"{text_in_json(f'({value(name)} -> {text_in_sql(path)})')} AS {name_of(OTHER + field)}"
+        for field, (name, path) in called.items()
+    )
+    source = "records"
+    if rows:
+        lists = f"from_json({name_of(rows)}, '[\"JSON\"]')"
+        source = f"(SELECT row_of_file, unnest({lists}) AS one FROM records)"
+    query = f"SELECT row_of_file, {texts} FROM {source}"
+    own = list(dict.fromkeys(name for name, _ in called.values()))
+    said = f"{', '.join(called)} of {join(own)}"
+    return Shape("objects in columns", (*own,), query, said, open=not rows)
 
 
 def matches(table: Table) -> Shape | str:
@@ -358,7 +426,7 @@ def choices(table: Table) -> Shape | str:
     sizes = {*Counter(keys).values()}
     if not table.named and (min(sizes) < 2 or _n_chosen(table, chosen) != len({*keys})):
         return lack
-    texts = f"{text_of_column(arm)} AS arm, {number_of(text_of_column(chosen))} AS value"
+    texts = f"{text_of_column(arm)} AS arm, {_flag(chosen)} AS value"
     key = text_of_column(of)
     if judge is not None:
         key = f"to_json([{text_of_column(judge)}, {key}])::VARCHAR"
@@ -371,7 +439,8 @@ def choices(table: Table) -> Shape | str:
     kind: Kind = "duels" if pairs else "rankings"
     used = table.used("left", "outcome", "group")
     return Shape("a row for each alternative", (of, arm, chosen), query, said, rule,
-                 may=(*own[:-1],), kind=kind, used=used, open=True)  # fmt: skip
+                 may=(*own[:-1],), kind=kind, used=used, open=True,
+                 roles={"ranking": ", ".join(own), "arm": arm, "rank": chosen})  # fmt: skip
 
 
 def pairs(table: Table) -> Shape | str:
@@ -414,11 +483,15 @@ def ranks(table: Table) -> Shape | str:
     if pair is not None and not _more_than_two(table.columns, pair):
         return lack
     arms = _columns_of_places(table)
-    if len(arms) < 2 or not (table.named or _are_ranks(table, arms)):
+    names = _names_beside(table, arms) if len(arms) > 1 else []
+    sure = bool(names) and all(any(word in plain(name) for word in PLACES) for name in arms)
+    if len(arms) < 2 or not (table.named or sure or _are_ranks(table, arms)):
         return lack
-    names = _names_beside(table, arms)
     if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
         return lack
+    numbered = [name for name in arms if any(word in plain(name) for word in (*SCORES, *POINTS))]
+    if not table.named and len(numbered) == len(arms):
+        raise _ranks_or_scores(table, arms)
     if not table.named and not names and all(BY_NUMBER.fullmatch(plain(name)) for name in arms):
         raise ValueError(
             f"{table.source.name}: {arms[0]!r} may hold the place of arm {arms[0][-1]} "
@@ -426,11 +499,7 @@ def ranks(table: Table) -> Shape | str:
             "say which"
         )
     if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
-        raise ValueError(
-            f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
-            "these may be ranks (1 is best: shape='ranks', --shape ranks) or scores "
-            "(shape='scores', --shape scores); say which"
-        )
+        raise _ranks_or_scores(table, arms)
     places = [f"regexp_replace({text_of_column(name)}, '{ORDINAL}', '')" for name in arms]
     query = RANKED.format(
         names=listed(map(text_of_column, names) if names else map(text_in_sql, arms)),
@@ -441,7 +510,57 @@ def ranks(table: Table) -> Shape | str:
     said += f"places={', '.join(arms)}; " if names else ""
     said += "1 is best; an arm without a place (0 or nothing) is not of the ranking"
     rule = ("rank", "a place from 1, or 0 or nothing where the arm is not ranked")
-    return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True)
+    roles = {"arm": ", ".join(names), "rank": ", ".join(arms)}
+    return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True,
+                 roles=roles)  # fmt: skip
+
+
+def _ranks_or_scores(table: Table, arms: Sequence[str]) -> ValueError:
+    """Return the error of columns that may hold ranks or scores."""
+    return ValueError(
+        f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
+        "these may be ranks (1 is best: shape='ranks', --shape ranks) or scores "
+        "(shape='scores', --shape scores); say which"
+    )
+
+
+def best(table: Table) -> Shape | str:
+    """Return the shape of a table of choices, with a column for each alternative that was shown.
+
+    The best, and the worst, are named by their arm, or by the number or the letter of their column.
+    """
+    lack = "three columns or more of the arms that were shown, and one of the best (best)"
+    column = table.column("best", BEST)
+    worst = table.column("worst", WORST, [column])
+    shown = {} if column is None else _numbered(table, [column, worst])
+    if column is None or len(shown) < 3:
+        return lack
+    arms = [*shown.values()]
+    keys = _keys(shown)
+    labels = {text for name in arms for text in table.known(name)}
+    ends = {}
+    for name in filter(None, (column, worst)):
+        texts = table.known(name)
+        at = {text for text in texts if text.casefold() in keys}
+        ties = {text for text in texts if plain(text) in TIES}
+        if not texts or (not table.named and not (texts <= labels | ties or texts <= at | ties)):
+            return lack
+        ends[name] = text_of_column(name) if texts <= labels | ties else _at(name, keys)
+    middle = "" if worst is None else f"WHEN {ends[worst]} IS NOT NULL THEN '2'"
+    last = "" if worst is None else f"WHEN arm = {ends[worst]} THEN '3'"
+    tied = listed(map(text_in_sql, TIES))
+    word = f"lower({text_of_column(column)})"
+    query = BEST_OF.format(
+        shown=listed(map(text_of_column, arms)), best=ends[column], last=last, middle=middle,
+        word=text_of_column(column), tie=f"list_contains({tied}, {word})",
+        columns=", ".join(name_of(name) for name in (*arms, *ends)),
+    )  # fmt: skip
+    words = f"best={column}, shown={', '.join(arms)}"
+    words += "" if worst is None else f", worst={worst}"
+    rule = (column, "one of the arms that were shown, or its column")
+    return Shape("a column for each arm shown, and one of the best", (*arms, *ends), query, words,
+                 rule, kind="rankings", open=True,
+                 roles={"arm": ", ".join(arms), "rank": ", ".join(ends)})  # fmt: skip
 
 
 def places(table: Table) -> Shape | str:
@@ -479,7 +598,8 @@ def places(table: Table) -> Shape | str:
     )
     said = f"ranking={' and '.join(own)}, arm={arm}, rank={rank}; 1 is best"
     return Shape("a row for the place of each arm", (arm, rank), query, said,
-                 may=(*own,), kind="rankings", open=True)  # fmt: skip
+                 may=(*own,), kind="rankings", open=True,
+                 roles={"ranking": ", ".join(own), "arm": arm, "rank": rank})  # fmt: skip
 
 
 def lists(table: Table) -> Shape | str:
@@ -492,7 +612,7 @@ def lists(table: Table) -> Shape | str:
     said = f"arms=the list in {order}, the best first"
     rule = (order, "a list of two arms or more, each once")
     return Shape("lists of arms, the best first", (order,), query, said, rule, kind="rankings",
-                 open=True)  # fmt: skip
+                 open=True, roles={"rank": order})  # fmt: skip
 
 
 def scores(table: Table) -> Shape | str:
@@ -507,11 +627,14 @@ def scores(table: Table) -> Shape | str:
     found: dict[str, str | None] = {}
     for role, usual in names.items():
         found[role] = table.column(role, usual, [*found.values()])
+    if found["item"] is None and found["model"] is not None and found["score"] is not None:
+        found["item"] = table.column("judge", JUDGES, [*found.values()])  # who scored them all
     if not table.named and found["item"] is None:
         return lack
     item, model, score = found.values()
     if item is None or model is None or score is None:
         return _wide_scores(table, item) or lack
+    _check_direction(table, [score])
     judge = table.column("judge", JUDGES, [item, model, score])
     return _long_scores(table, item, model, score, judge) or lack
 
@@ -521,9 +644,11 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
     "counts": counts,
     "matrix": matrix,
     "one-hot": one_hot,
+    "nested": nested,
     "matches": matches,
     "versus": versus,
     "choices": choices,
+    "best": best,
     "pairs": pairs,
     "ranks": ranks,
     "places": places,
@@ -532,9 +657,10 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
 }
 # In this order.
 RECOGNISED = (
-    "one-hot", "matches", "versus", "choices", "pairs", "ranks", "places", "lists", "scores"
+    "one-hot", "nested", "matches", "versus", "choices", "best", "pairs", "ranks", "places",
+    "lists", "scores",
 )  # fmt: skip
-BESIDE_ARMS = ("one-hot", "matches", "ranks")  # those that have columns named like two arms
+BESIDE_ARMS = ("one-hot", "matches", "best", "ranks")  # those that have columns named like two arms
 
 
 def checked_shape(name: Any) -> Any:
@@ -602,6 +728,16 @@ SELECT row_of_file, key AS ranking, arm, CASE WHEN value = 1 THEN '1' END AS ran
     CASE WHEN sum(value) OVER (PARTITION BY key) <> 1 OR value NOT IN (0, 1)
          THEN sum(value) OVER (PARTITION BY key) || ' in the set ' || key END AS wrong
 FROM (SELECT row_of_file, {key} AS key, {texts} FROM records)"""
+# The best of the arms shown has rank 1; of a tie no arm has a rank.
+BEST_OF = """
+SELECT row_of_file, 'row ' || row_of_file AS ranking, arm,
+    CASE WHEN arm = {best} THEN '1' {last} {middle} END AS rank,
+    {word} IS NOT NULL AS judged,
+    CASE WHEN NOT {tie} AND NOT coalesce(list_contains(shown, {best}), false) THEN {word} END
+        AS wrong
+FROM (SELECT row_of_file, {columns}, shown, unnest(shown) AS arm
+      FROM (SELECT *, {shown} AS shown FROM records))
+WHERE arm IS NOT NULL"""
 RANKED = """
 SELECT row_of_file, 'row ' || row_of_file AS ranking, arm, CAST(number AS VARCHAR) AS rank,
     count(*) OVER (PARTITION BY row_of_file) > 1 AS judged,
@@ -609,7 +745,7 @@ SELECT row_of_file, 'row ' || row_of_file AS ranking, arm, CAST(number AS VARCHA
 FROM (SELECT *, TRY_CAST(written AS DOUBLE) AS number FROM
     (SELECT row_of_file, unnest({names}) AS arm, unnest({texts}) AS written FROM records)
     WHERE written IS NOT NULL AND NOT list_contains({absent}, lower(written)))
-WHERE number IS DISTINCT FROM 0"""
+WHERE number IS DISTINCT FROM 0 AND number IS DISTINCT FROM -1"""
 LISTED = """
 SELECT row_of_file, 'row ' || row_of_file AS ranking, unnest(arms) AS arm,
     CAST(unnest(range(1, len(arms) + 1)) AS VARCHAR) AS rank, len(arms) > 1 AS judged,
@@ -619,6 +755,35 @@ FROM (SELECT row_of_file, coalesce(CASE json_type({value})
         ELSE [trim(label, ' "' || chr(39))
               FOR label IN regexp_split_to_array(trim({text}, '[]() '), '[,;|]')]
         END, ['']) AS arms FROM records)"""
+
+
+def _parsed(texts: Sequence[str]) -> list[Any]:
+    """Return the objects and lists of JSON of a column; none where a text is neither."""
+    known = [text for text in texts if text]
+    if not known or any(text[0] not in "[{" for text in known):
+        return []
+    try:
+        return [json.loads(text) for text in known]
+    except ValueError:
+        return []
+
+
+def _are_objects(values: Sequence[Any]) -> bool:
+    """Return whether values are lists of objects."""
+    lists = len(values) > 0 and all(isinstance(one, list) and one for one in values)
+    return lists and all(isinstance(part, dict) for one in values for part in one)
+
+
+def _fields(name: str, values: Sequence[Any]) -> dict[str, str]:
+    """Return the fields of objects that hold values, or both of pairs, with their paths."""
+    if values and all(isinstance(one, dict) for one in values):
+        flat = (key for one in values for key, part in one.items()
+                if not isinstance(part, dict | list))  # fmt: skip
+        return {key: f"$.{json.dumps(key)}" for key in dict.fromkeys(flat)}
+    if values and all(isinstance(one, list) and len(one) == 2 for one in values):
+        if all(isinstance(part, str) for one in values for part in one):
+            return {f"{name}_1": "$[0]", f"{name}_2": "$[1]"}
+    return {}
 
 
 def _side(row: str, *, other: bool = False) -> str:
@@ -723,7 +888,7 @@ def _columns_of_places(table: Table) -> list[str]:
         numbers = [_number(text) for text in texts if _is_number(text)]
         if (
             2 * len(numbers) >= len(texts) > 0
-            and min(numbers) >= 0
+            and min(numbers) >= -1  # -1, as 0, says that an arm has no place
             and plain(name) not in role_names
         ):
             most[name] = max(numbers)
@@ -748,6 +913,11 @@ def _may_be_arms(table: Table) -> bool:
     return side is None or side[1] not in THIRD or not alone
 
 
+def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
+    """Return whether a column is named like a further arm beside two, such as model_c."""
+    return any(_goes_on(pair, name) for name in names if name not in pair)
+
+
 def _goes_on(pair: Sequence[str], name: str) -> bool:
     """Return whether the name of a column is that of a further arm beside two, such as model_c."""
     start = _shared_start(pair)
@@ -760,7 +930,7 @@ def _more_than_two(columns: Sequence[str], pair: Sequence[str]) -> bool:
     """Return whether columns may hold the places of more arms than two, by their names."""
     known = {plain(name) for name in columns}
     named = sum(any(word in name for word in PLACES) for name in known)
-    third = any(_goes_on(pair, name) for name in columns if name not in pair)
+    third = goes_on(columns, pair)
     return named > 2 or (third and not known & {*OUTCOMES})
 
 
@@ -807,7 +977,7 @@ def _are_ranks(table: Table, arms: Sequence[str]) -> bool:
     columns = [
         [_number(re.sub(ORDINAL, "", text) or "0") for text in table.rows[name]] for name in arms
     ]
-    places = [sorted(place for place in row if place) for row in zip(*columns, strict=True)]
+    places = [sorted(place for place in row if place > 0) for row in zip(*columns, strict=True)]
     strict = [row == [*range(1, len(row) + 1)] for row in places]
     if not all(s or _has_ties(row) for row, s in zip(places, strict, strict=True)):
         return False
@@ -834,6 +1004,57 @@ def _check_no_ranks(table: Table) -> None:
             f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: say "
             "lower_is_better=True where 1 is best, or False where it is worst"
         )
+
+
+def _check_direction(table: Table, columns: Sequence[str]) -> None:
+    """Raise ValueError if the name of every column of numbers says that fewer is better."""
+    if table.named or table.given.get("lower_is_better") or not all(
+        words_of(name) & FEWER for name in columns
+    ):  # fmt: skip
+        return
+    raise ValueError(
+        f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "
+        "lower_is_better=True (--lower-is-better), or shape='scores' (--shape scores) where the "
+        "higher is"
+    )
+
+
+def _numbered(table: Table, but: Sequence[str | None]) -> dict[str, str]:
+    """Return the columns of texts that are named by 1, 2, 3 or a, b, c alone, by that; {} if none.
+
+    They share labels, as lists of what was shown do.
+    """
+    for marks in ("0123456789", "123456789", "abcdefghij"):
+        for name in table.columns:
+            for at in re.finditer(marks[0], name, re.IGNORECASE):
+                found = {}
+                for mark in marks:
+                    cased = mark.upper() if at[0].isupper() else mark
+                    other = name[: at.start()] + cased + name[at.end() :]
+                    if other not in table.columns or other in but:
+                        break
+                    found[mark] = other
+                labels = [table.known(other) for other in found.values()]
+                whole = set().union(*labels)
+                texts = any(not _is_number(text) for text in whole)
+                if len(found) > 2 and texts and 2 * len(whole) <= sum(map(len, labels)):
+                    return found
+    return {}
+
+
+def _keys(shown: Mapping[str, str]) -> dict[str, int]:
+    """Return the place of each column among those shown, by its mark and by its name.
+
+    shown: the columns by their marks.
+    """
+    places = enumerate(shown.items(), 1)
+    return {text.casefold(): k for k, both in places for text in both}
+
+
+def _at(column: str, keys: Mapping[str, int]) -> str:
+    """Return the arm in the column that another column names, in SQL."""
+    cases = " ".join(f"WHEN {text_in_sql(key)} THEN shown[{k}]" for key, k in keys.items())
+    return f"CASE lower({text_of_column(column)}) {cases} END"
 
 
 def _long_scores(
@@ -866,6 +1087,7 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     left_over = [name for name in beside if name not in models and table.known(name)]
     if len(models) < 2 or (left_over and not table.named):
         return None
+    _check_direction(table, models)
     judge = table.column("judge", JUDGES, [item, *models])
     who = "" if judge is None else f"{text_of_column(judge)} AS judge, "
     place = "row_of_file::VARCHAR" if item is None else text_in_json(name_of(item))

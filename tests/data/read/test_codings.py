@@ -94,7 +94,7 @@ def wins(duels):
 
 
 def test_every_coding_is_tried_here():
-    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "grades", "score", *THREE}
+    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "loser", "grades", "score", *THREE}
 
 
 @pytest.mark.parametrize(("coding", "side"), THREE.items())

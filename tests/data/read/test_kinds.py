@@ -8,6 +8,7 @@ a file was made from, by pandas and NumPy; nothing of the reader is used for it.
 import io
 import random
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -411,7 +412,9 @@ def test_codes_that_are_not_understood_are_asked_about(codes, tmp_path):
     path = written(frame, tmp_path)
     with pytest.raises(ValueError, match="--means") as refused:
         bd.read_duels(path)
-    assert all(re.search(rf"{code}=[?a-z]", str(refused.value)) for code in (first, second, tie))
+    line = str(refused.value).partition("--means ")[2].partition(" (means=")[0]
+    (said,) = shlex.split(line)  # as a shell reads it
+    assert all(re.search(rf"{code}=[?a-z]", said) for code in (first, second, tie))
     given = bd.read_duels(path, means={first: "left", second: "right", tie: "tie"})
     same(given, right_points(duels))
 
