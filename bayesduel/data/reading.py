@@ -15,7 +15,9 @@ from bayesduel.text import count
 __all__ = ["HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
-WIDTHS = (11, 24, 58)  # of the first three columns on a screen: with the numbers, 104
+WIDTH = 80  # of a screen
+WIDTHS = (11, 24)  # of the first two columns, at most
+LEAST = 30  # of the third
 LEFT_OUT = "left out"
 NOT_USED = "not used"
 
@@ -135,27 +137,28 @@ class Reading:
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left"'
+        right = ' style="text-align: right"'
         heads = [f"<th{left}>{name}</th>" for name in HEADS[:3]]
-        head = "".join([*heads, f"<th>{HEADS[3]}</th>"])
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td{left}>{escape(cell)}</td>" for cell in line[:3])
-            + f"<td>{'' if line.rows is None else f'{line.rows:,}'}</td></tr>"
-            for line in self.lines
-        )
+        head = "".join([*heads, f"<th{right}>{HEADS[3]}</th>"])
+        rows = []
+        for *cells, n in self.lines:
+            texts = "".join(f"<td{left}>{escape(str(cell))}</td>" for cell in cells)
+            rows.append(f"<tr>{texts}<td{right}>{'' if n is None else f'{n:,}'}</td></tr>")
+        body = "".join(rows)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f'<p>{escape(self._head)}</p><div style="overflow-x: auto">{table}</div>'
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
     """Yield rows as lines of aligned columns; long texts go on in the next line."""
-    wrapped = [
-        [wrap(cell, width) or [""] for cell, width in zip(row[:3], WIDTHS, strict=True)]
-        for row in rows
-    ]
-    widths = [max((len(part) for row in wrapped for part in row[k]), default=0) for k in range(3)]
     numbers = max((len(row[3]) for row in rows), default=0)
-    for row, cells in zip(rows, wrapped, strict=True):
+    widths: list[int] = []
+    columns = []
+    for k in range(3):
+        room = WIDTHS[k] if k < 2 else max(WIDTH - sum(widths) - numbers - 3, LEAST)
+        columns.append([wrap(row[k], room) or [""] for row in rows])
+        widths.append(max((len(part) for cell in columns[k] for part in cell), default=0))
+    for row, *cells in zip(rows, *columns, strict=True):
         for k in range(max(map(len, cells))):
             parts = [cell[k] if k < len(cell) else "" for cell in cells]
             texts = [part.ljust(width) for part, width in zip(parts, widths, strict=True)]

@@ -205,9 +205,9 @@ def read_duels(  # type: ignore[misc]
         How outcomes are written, where they leave it open: "w/l" or "l/r" (is "L" a loss of the
         left arm, or the left side?), "1/0/0.5" or "1/-1/0", "a/b" or "h/a", "winner" or
         "loser" (the label of this one), "columns" (the names of the columns of arms), "grades"
-        (whole numbers of either sign, such as -2 to 2: how much better left is; words such as "A is much better" are
-        found to be grades by themselves), "probability" (that left is better, from 0 to 1: a soft
-        vote, which counts for both sides by its share) and so on:
+        (whole numbers of either sign, such as -2 to 2: how much better left is; words such as "A is
+        much better" are found to be grades by themselves), "probability" (that left is better, from
+        0 to 1: a soft vote, which counts for both sides by its share) and so on:
         ``bayesduel.data.read.outcomes.CODINGS``. Words for a tie are understood in all of them.
     means
         What each value of the outcome means: "left", "right", "tie", a grade ("grade -2": right is
@@ -230,8 +230,8 @@ def read_duels(  # type: ignore[misc]
         "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
         by :func:`bayesduel.read_rankings`), "one-hot", "nested" (objects of JSON), "matches" (two
         rows per match), "versus" (two arms in one column, ``Ajax - Celtic``).
-        Columns that are given are then those of the shape. None: recognised where it is unmistakable and no columns are given. False: a row is a
-        duel.
+        Columns that are given are then those of the shape. None: recognised where it is
+        unmistakable and no columns are given. False: a row is a duel.
     where
         A condition in SQL (DuckDB's) on the columns of the source: ``"status = 'ok' AND n > 2"``.
         Rows for which it is not true are left out, and counted.

@@ -375,6 +375,8 @@ def test_a_kind_is_read_right_or_its_advice_works(name, tmp_path):
     done = CliRunner().invoke(main, words)
     assert (done.exit_code != 0) == bool(advice), done.output
     assert all(part in done.output for part in advice), done.output
+    shown = done.stdout.partition("\nrole")[2].splitlines()
+    assert all(len(line) <= 80 for line in shown), done.stdout  # as a terminal is wide
     if right is None:
         return
     again = CliRunner().invoke(main, [*words, *options]) if options else done
