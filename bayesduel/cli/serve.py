@@ -71,7 +71,14 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
     help="A site whose pages may show the pages in a frame, such as https://school.example.org.",
 )
 @click.option("--open-standings", is_flag=True, help="Judges may see the standings.")
-@click.option("--webhook", help="Address to which the standings are posted on stop.")
+@click.option(
+    "--webhook", help="Address to which answers, judges who finish and the stop are posted."
+)
+@click.option(
+    "--webhook-private",
+    is_flag=True,
+    help="The name in --webhook may stand for an address of a private network.",
+)
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=8000, help="Port to listen on.")
 @click.option(
@@ -99,10 +106,12 @@ def command(study: Place, host: str, port: int, **given: Any) -> None:
         load_extra(module, "serve")
     from bayesduel.serve.server import SETTINGS
 
-    app, link = application(study, host, port, **given)
+    app, link, secret = application(study, host, port, **given)
     if not _is_loopback(host):
         click.echo(_warning(host, bool(given["tls_certificate"])), err=True)
     click.echo(f"Administrator (valid for a day, keep it to yourself): {link}")
+    if secret is not None:
+        click.echo(f"Key of the signatures of the webhook (keep it to yourself): {secret}")
     uvicorn.run(
         app,
         host=host,
@@ -125,8 +134,8 @@ def application(
     tls_certificate: Path | None,
     tls_key: Path | None,
     **options: Any,
-) -> tuple[Any, str]:
-    """Return the application and the link of its administrator."""
+) -> tuple[Any, str, str | None]:
+    """Return the application, the link of its administrator, and the key of the webhook."""
     from bayesduel.serve.app import Site
     from bayesduel.serve.content import Contents, read_contents
     from bayesduel.serve.options import Options
@@ -162,7 +171,8 @@ def application(
         rehearsal.join()
     hosts = [settings.host, host, "localhost"]
     site = Site(pages, hosts if url or _is_loopback(host) else ["*"])
-    return site.app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]
+    secret = None if pages.webhook is None else pages.webhook.secret
+    return site.app, pages.invited("administrator", "admin", ADMIN_DAYS)[1], secret
 
 
 def _seats(given: tuple[str, ...]) -> dict[str, Any]:

@@ -166,8 +166,10 @@ class Site:
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         watching = asyncio.create_task(self.watch.run())
+        posting = asyncio.create_task(self.watch.post())
         yield
         self.watch.end()
+        await posting
         await watching  # a thread that reads the study would outlive a task that is cancelled
 
     def _served(self, operation: Operation) -> Endpoint:

@@ -218,6 +218,8 @@ def _done(pages: Pages, judge: str, message: str, *, stopped: bool = False) -> d
         outcome = "full" if is_late else "screened out"
         given = options.full if is_late else options.screened_out
     back = way_back(options.recruiter, outcome, given, fields)
+    if pages.webhook is not None:
+        pages.webhook.keep("finished", f"finished-{outcome}-{judge}", judge=judge, outcome=outcome)
     if back is None and outcome != "completed":
         is_paid = options.completion_code is not None or options.return_url is not None
         text = given or (options.say(NO_CODE) if is_paid else "")

@@ -51,8 +51,10 @@ class Options:
     # Sites whose pages may show the pages in a frame, such as "https://school.example.org".
     frame_ancestors: Sequence[str] = ()
     open_standings: bool = False  # whether judges may see the standings
-    # address to which the standings are posted when the study stops, or None
+    # address to which answers, judges who finish and the stop are posted, or None; and whether its
+    # name may stand for an address of a private network
     webhook: str | None = None
+    webhook_private: bool = False
     # address of the pages as judges reach them, such as "https://judge.example.org"
     public_url: str = "http://127.0.0.1:8000"
     say: Language = field(init=False, repr=False)  # what the judge's page says
@@ -89,6 +91,7 @@ class Options:
                     f"{shown_value(site)}"
                 )
         check_flag(self.open_standings, "open_standings")
+        check_flag(self.webhook_private, "webhook_private")
         for name, given in (("screened_out", self.screened_out), ("full", self.full)):
             if given is not None and given.startswith(("http://", "https://")):
                 web_address(given, name)

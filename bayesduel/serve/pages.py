@@ -10,6 +10,7 @@ from bayesduel.serve.content import Content, Contents, read_page
 from bayesduel.serve.options import Options
 from bayesduel.serve.standings import standings
 from bayesduel.serve.uploads import Uploads
+from bayesduel.serve.webhook import Webhook
 from bayesduel.study.study import Study
 
 __all__ = ["Pages"]
@@ -49,6 +50,9 @@ class Pages:
         }
         self.store = study.store
         self.access = Access(self.store)
+        self.webhook: Webhook | None = None
+        if options.webhook is not None:
+            self.webhook = Webhook(self.store, options.webhook, private=options.webhook_private)
         self.key = str(self.store.setting("key"))
         self.paused = bool(self.store.setting("paused"))
         self._standings_lock = threading.Lock()

@@ -1,13 +1,10 @@
 """The watch over a study: who looks at the standings gets them as they change; the webhook."""
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
 from starlette.concurrency import run_in_threadpool
 
@@ -17,8 +14,8 @@ from bayesduel.serve.pages import Pages
 __all__ = ["Watch"]
 
 EVERY = 2.0  # seconds between two looks at what other processes may have told
+SOON = 0.5  # seconds between two looks at what is to be posted
 SILENCE = 15.0  # seconds after which a stream says that it is still there
-PATIENCE = 10.0  # seconds that the webhook may take
 STREAMS = 100  # open at once
 TOLD = ("duels", "paused", "stopped", "pending")  # what a change of the standings is
 
@@ -45,6 +42,16 @@ class Watch:
         self._ended = True
         self._now.set()
 
+    async def post(self) -> None:
+        """Post to the webhook until the watch is ended: nobody who judges waits for it."""
+        webhook = self._pages.webhook
+        while webhook is not None and not self._ended:
+            try:
+                await run_in_threadpool(webhook.post)
+            except Exception:  # of a database that is away for a while
+                log.exception("the webhook could not be posted to")
+            await asyncio.sleep(SOON)
+
     async def run(self) -> None:
         """Watch until it is ended."""
         while not self._ended:
@@ -62,11 +69,11 @@ class Watch:
             self._now.clear()
 
     async def _look(self) -> None:
-        if not self._streams and self._pages.options.webhook is None:
+        if not self._streams and self._pages.webhook is None:
             await run_in_threadpool(partial(self._pages.study.status, check=False))  # is stored
             return
         found = await run_in_threadpool(self._pages.standings)
-        await self._tell_stop(found)
+        await run_in_threadpool(self._tell_stop, found)
         if any(found[name] != self._found.get(name) for name in TOLD):
             async with self._changed:
                 self._found = found
@@ -95,27 +102,14 @@ class Watch:
         finally:
             self._streams -= 1
 
-    async def _tell_stop(self, found: dict[str, Any]) -> None:
-        """Post the standings to the webhook once when the study stops."""
-        store, address = self._pages.store, self._pages.options.webhook
-        if address is None:
-            return
+    def _tell_stop(self, found: dict[str, Any]) -> None:
+        """Keep the standings for the webhook, once when the study stops."""
+        store, webhook = self._pages.store, self._pages.webhook
         stopped = found["stopped"]
-        if stopped == bool(await run_in_threadpool(store.setting, "posted")):
+        if webhook is None or stopped == bool(store.setting("posted")):
             return
-        if not stopped or await run_in_threadpool(_posted, address, found):
-            await run_in_threadpool(partial(store.set, posted=stopped))
-
-
-def _posted(address: str, found: dict[str, Any]) -> bool:
-    """Return whether the webhook took the standings; it is tried again at the next look."""
-    kept = {name: value for name, value in found.items() if name != "history"}
-    body = json.dumps({"event": "stopped", "standings": kept}).encode()
-    headers = {"content-type": "application/json", "user-agent": "bayesduel"}
-    request = Request(address, body, headers, method="POST")
-    try:
-        with urlopen(request, timeout=PATIENCE) as answer:
-            return bool(200 <= answer.status < 300)
-    except (URLError, OSError) as error:
-        log.warning("the webhook did not answer: %s", error)
-        return False
+        kept = {name: value for name, value in found.items() if name != "history"}
+        with store.writing():
+            if stopped:
+                webhook.keep("stopped", f"stopped-{store.counts()[1]}", standings=kept)
+            store.set(posted=stopped)
