@@ -280,9 +280,10 @@ def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) 
     default=None,
     help="Run the transitivity check or leave it out; by default once the study is decided.",
 )
-def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
+@shared.noun_option
+def status(study: Any, futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
     """Say what the study has found so far, and how much is expected to go."""
-    found = study.status(check=check, futures=futures if study.n_duels else 0)
+    found = study.status(check=check, futures=futures if study.n_duels else 0, noun=noun)
     text = f"{found}\nRanking by posterior mean: {', '.join(found.ranking[:10])}"
     return found.to_dict(), text
 
@@ -359,11 +360,12 @@ def export(
 @of_study("report", lambda given: shared.check_folder(given["output"]))
 @shared.report_option
 @click.option("--criterion", help="On the duels by this criterion.")
-def report(study: Any, output: Path, criterion: str | None) -> tuple[Any, str]:
+@shared.noun_option
+def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.reporting.report import report as write
 
-    write(study.duels(criterion), output, model=study.model)
+    write(study.duels(criterion), output, model=study.model, noun=noun)
     return {"path": output}, f"{output} is written."
 
 

@@ -92,7 +92,7 @@ class Pages:
         with self._standings_lock:
             began, version = time.monotonic(), self.store.counts()
             if self._seen != version and began >= self._due:
-                self._seen, self._standings = version, standings(self.study)
+                self._seen, self._standings = version, standings(self.study, self.options.noun)
                 now = time.monotonic()
                 self._due = now + max(SOONEST, SHARE * (now - began))
             return self._standings | {"paused": self.paused}

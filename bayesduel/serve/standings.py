@@ -21,17 +21,17 @@ SHOWN = ("verdict", "stopped", "decided", "answer", "probability", "reason", "hi
 POINTS = 200  # of the curve of the probability over time
 
 
-def standings(study: Study) -> dict[str, Any]:
+def standings(study: Study, noun: str = "arm") -> dict[str, Any]:
     """Return the standings as JSON holds them.
 
     The ranking is by the study's posterior, every vote independent, as its stop rule sees it; win
     rates are the probability to win against an average rival, with 95 % intervals.
     """
     n = study.n_duels
-    status = study.status()
+    status = study.status(noun=noun)
     made_at = 0 if status.plan is None else status.plan["duels"]
     if not status.stopped and study.stop is not None and n >= max(FIRST_PLAN, 1.5 * made_at):
-        status = study.status(futures=FUTURES)
+        status = study.status(futures=FUTURES, noun=noun)
     found: dict[str, Any] = {name: getattr(status, name) for name in SHOWN} | {
         "duels": status.n_duels,
         "pending": status.n_pending,

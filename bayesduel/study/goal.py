@@ -75,8 +75,11 @@ class Goal(ABC):
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words, given the arms from the best to the worst."""
 
-    def roughly(self, arms: list[str], points: float) -> str:
-        """Return the answer up to differences of some points of win probability, in words."""
+    def roughly(self, arms: list[str], points: float, noun: str = "arm") -> str:
+        """Return the answer up to differences of some points of win probability, in words.
+
+        noun: what an arm is called.
+        """
         return f"{self.sentence(arms)}, up to differences of {points:g} points of win probability"
 
     def policy(self, **settings: Any) -> Any:
@@ -100,8 +103,8 @@ class FindBest(Goal):
     def sentence(self, arms: list[str]) -> str:
         return f"{arms[0]} is the best"
 
-    def roughly(self, arms: list[str], points: float) -> str:
-        return f"no arm beats {arms[0]} by more than {points:g} points of win probability"
+    def roughly(self, arms: list[str], points: float, noun: str = "arm") -> str:
+        return f"no {noun} beats {arms[0]} by more than {points:g} points of win probability"
 
 
 @dataclass(frozen=True)

@@ -424,7 +424,7 @@ class Study(Desk):
         """Whether the stop rule is reached."""
         return self.stop is not None and self._current.decided().stopped
 
-    def status(self, *, check: bool | None = None, futures: int = 0) -> Status:
+    def status(self, *, check: bool | None = None, futures: int = 0, noun: str = "arm") -> Status:
         """Return where the study stands.
 
         Parameters
@@ -437,6 +437,8 @@ class Study(Desk):
             Simulated futures by which the duels to go are estimated, while the study is open. With
             0 an earlier estimate is shown, where there is one. A study of several sources, or of a
             model that needs more than who won, has none.
+        noun
+            What an arm is called in the verdict, such as "model" or "dish".
 
         Raises
         ------
@@ -444,6 +446,7 @@ class Study(Desk):
             If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
         """
         whole(futures, "futures", 0)
+        check_text(noun, "noun")
         if check is not None:
             check_flag(check, "check")
         with self._lock:
@@ -463,10 +466,10 @@ class Study(Desk):
                 estimate = self._estimate(self.plan(futures, budget=2000))
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
-        said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels)
+        said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels, noun=noun)
         if checked is not None and checked["transitive"] is False:
             own = decision.decided and decision.confirmed
-            said = f"{said} {objection(self.model.name, confirmed=own)}"
+            said = f"{said} {objection(self.model.name, confirmed=own, noun=noun)}"
         return Status(
             goal=f"{type(self.goal).__name__}({settings})",
             policy=type(self.policy).__name__,

@@ -14,7 +14,7 @@ NOTIONS = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
 
 
 def verdict(
-    goal: Goal, decision: Decision, labels: Sequence[str], *, rope: float, n_duels: int
+    goal: Goal, decision: Decision, labels: Sequence[str], *, rope: float, n_duels: int, noun: str
 ) -> str:
     """Return the verdict.
 
@@ -22,6 +22,7 @@ def verdict(
     labels: of all arms.
     rope: of the stop rule.
     n_duels: number of outcomes told.
+    noun: what an arm is called.
     """
     if not n_duels:
         return "No outcome was told yet."
@@ -29,9 +30,9 @@ def verdict(
     by = ", confirmed by direct duels" if decision.confirmed and decision.decided else ""
     sure, tied = f"({percent(decision.probability)} % sure{by})", _tied(decision, labels)
     points = f"{100 * rope:g} points of win probability"
-    said = goal.roughly(order, 100 * rope) if rope else goal.sentence(order)
+    said = goal.roughly(order, 100 * rope, noun) if rope else goal.sentence(order)
     if decision.nobody:
-        said = f"no arm qualifies (a top cycle): each is beaten by another by more than {points}"
+        said = f"no {noun} qualifies (a top cycle): each is beaten by another by more than {points}"
     if not decision.stopped:
         return f"Open: so far {said} {sure}."
     if not decision.decided:
@@ -46,9 +47,9 @@ def _tied(decision: Decision, labels: Sequence[str]) -> str:
     return f" About level: {'; '.join(groups)} ({percent(decision.tied_probability)} % sure)."
 
 
-def objection(model: str, *, confirmed: bool) -> str:
+def objection(model: str, *, confirmed: bool, noun: str) -> str:
     """Return what a verdict adds where the transitivity check objects."""
-    about = "the duels of each arm with each other" if confirmed else f"the scores of {model}"
+    about = f"the duels of each {noun} with each other" if confirmed else f"the scores of {model}"
     return (
         "The transitivity check objects: other winner criteria may give another answer, this one "
         f"stands for {about}."
