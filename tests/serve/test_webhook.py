@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -188,3 +190,16 @@ def test_a_signature_is_that_of_the_standard():
     secret = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     found = signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", b'{"test": 2432232314}')
     assert found["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_the_check_of_the_docs_takes_what_is_signed_and_nothing_else():
+    text = (Path(__file__).parents[2] / "docs" / "how_to" / "judges.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, flags=re.S)[-1]
+    names = {}
+    exec(code, names)
+    secret = b"k" * 32
+    key = f"whsec_{base64.b64encode(secret).decode()}"
+    headers = signature(secret, "id-1", "1614265330", b"{}")
+    assert names["is_ours"](headers, b"{}", key)
+    assert not names["is_ours"](headers, b"{ }", key)
+    assert not names["is_ours"]({**headers, "webhook-timestamp": "1614265331"}, b"{}", key)
