@@ -5,7 +5,6 @@ A file arrives in parts, which are put together beside it; its name is checked b
 written. Without a CSV file the names of the files say which arm and item they are of.
 """
 
-import csv
 import os
 import re
 import shutil
@@ -15,7 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from bayesduel.serve.content import KINDS, Contents, read_contents
 from bayesduel.serve.operations import Refused
-from bayesduel.text import count
+from bayesduel.system.atomic_write import write_text
+from bayesduel.text import count, csv_text
 
 __all__ = ["PART", "Uploads"]
 
@@ -162,8 +162,7 @@ class Uploads:
             is_text = name.suffix.lower() in TEXTS
             content = path.read_text(encoding="utf-8") if is_text else str(name)
             rows.append(("" if is_prompt else name.stem, item, content))
-        with (self.draft / MADE).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([("arm", "item", "content"), *rows])
+        write_text(self.draft / MADE, csv_text(("arm", "item", "content"), rows, raw=True))
         return self.draft / MADE, unused
 
 
