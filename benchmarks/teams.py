@@ -1,7 +1,7 @@
 """Sides of several arms: whether 95 % intervals of members hold the truth in 95 % of worlds.
 
 Run with ``python -m benchmarks.teams`` (200 worlds of each design), or fewer: ``python -m
-benchmarks.teams 20``. A world draws scores, an advantage of the left side, tastes of judges and
+benchmarks.teams 20 "doubles of 6"`` of one design. A world draws scores, an advantage of the left side, tastes of judges and
 ties; the fit knows the terms, not their sizes. Differences of two members are looked at; of systems
 those of two models and of two prompts, since the sums of all sides are the same where all models
 gain what all prompts lose. Worlds, sizes and seeds were fixed before the first run. Measured on
@@ -91,8 +91,10 @@ def covered(design: Design, score: dict[str, float], duels: bd.Duels) -> Iterato
 def main() -> None:
     """Print the share of intervals that hold the truth, with its standard error over worlds."""
     n_worlds = int(sys.argv[1]) if len(sys.argv) > 1 else WORLDS
+    names = sys.argv[2:] or DESIGNS
     warnings.simplefilter("ignore")
-    for name, design in DESIGNS.items():
+    for name in names:
+        design = DESIGNS[name]
         shares = []
         for seed in range(n_worlds):
             score, duels = world(design, seed)
