@@ -1,12 +1,12 @@
 """Sides of several arms: whether 95 % intervals of members hold the truth in 95 % of worlds.
 
-Run with ``python -m benchmarks.teams`` (200 worlds of each design), or fewer: ``python -m
-benchmarks.teams 20 "doubles of 6"`` of one design. A world draws scores, an advantage of the left
-side, tastes of judges and ties; the fit knows the terms, not their sizes. Differences of two members are looked at; of systems
-those of two models and of two prompts, since the sums of all sides are the same where all models
-gain what all prompts lose. Worlds, sizes and seeds were fixed before the first run. Measured on
-2026-11-28, 200 worlds: doubles of 6 0.954 (standard error 0.006), teams of 2 to 5 0.948 (0.004),
-model x prompt 0.952 (0.005).
+Run with ``python -m benchmarks.teams`` (200 worlds of each design), or fewer of one design:
+``python -m benchmarks.teams 20 "doubles of 6"``. A world draws scores, an advantage of the left
+side, tastes of judges and ties; the fit knows the terms, not their sizes. Differences of two
+members are looked at; of systems those of two models and of two prompts, since the sums of all
+sides are the same where all models gain what all prompts lose. Worlds, sizes and seeds were fixed
+before the first run. Measured on 2026-11-28, 200 worlds: doubles of 6 0.954 (standard error 0.006),
+teams of 2 to 5 0.948 (0.004), model x prompt 0.952 (0.005).
 """
 
 import sys
