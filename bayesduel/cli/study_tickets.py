@@ -24,6 +24,7 @@ COMMANDS: list[click.Command] = []  # of ``bayesduel study``
 WITH_OUTCOME = ("tell", "correct", "add")  # which may be a negative margin, and no option
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Who does it, kept in the audit trail.")
+because_option = click.option("--because", required=True, help="Why, kept in the audit trail.")
 
 
 class Place(NamedTuple):
@@ -199,7 +200,7 @@ def judges(study: Any) -> tuple[Any, str]:
 
 @of_study("exclude")
 @click.argument("judge")
-@click.option("--because", required=True, help="Why, kept in the audit trail.")
+@because_option
 @by_option
 def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
     """Let the answers of a JUDGE count no more: they stay stored, and the judge is not asked."""
@@ -209,7 +210,7 @@ def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, 
 
 @of_study("include")
 @click.argument("judge")
-@click.option("--because", required=True, help="Why, kept in the audit trail.")
+@because_option
 @by_option
 def include(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
     """Let the answers of an excluded JUDGE count again."""

@@ -137,9 +137,9 @@ class DuelAccessor:
         ----------
         covariance
             See :meth:`covariance`. "auto": the group ``posterior`` as it is. With "model" every
-            vote is independent. With a clustering, parameters are stretched
-            around their mean so that their covariance is the cluster-robust one, with the tails of
-            Student's t, learned scales apart.
+            vote is independent. With a clustering, parameters are stretched around their mean so
+            that their covariance is the cluster-robust one, with the tails of Student's t, learned
+            scales apart.
 
         Raises
         ------

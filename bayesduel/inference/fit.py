@@ -169,22 +169,20 @@ def fit(
 
     Returns
     -------
-    A tree with groups ``posterior``, which every answer is read from (``score`` (chain, draw,
-    arm), centred, of categories the average by their votes; the model's parameters; cluster-robust
-    draws where votes are repeated, which ``posterior.attrs`` says under "covariance"),
+    A tree with groups ``posterior``, which every answer is read from (``score`` (chain, draw, arm),
+    centred, of categories the average by their votes; the model's parameters; cluster-robust draws
+    where votes are repeated, which ``posterior.attrs`` says under "covariance"),
     ``posterior_sampled`` (where that differs: the draws of the sampler, every vote independent),
-    ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
-    fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
-    ``observed_data``, ``constant_data``, ``log_likelihood_by_cell`` (of the
-    duels of an unordered pair that met; :func:`bayesduel.loo` has that of duels; of rankings
-    ``log_likelihood``, one each), ``log_prior`` (of learned scales and of priors with a fixed
-    deviation, for :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the
-    scale; by the
-    variational method mode, standard errors and the figures of the certificate) and ``clusters``;
-    a model of
-    attributes adds ``items``. Attributes:
-    model, method, method_reason, seed, versions, khat, importance_ess (effective draws), tail_ess
-    (those in the thinnest tail of a parameter) and more.
+    ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it fits in 64 MB;
+    else :func:`bayesduel.preference_draws` derives it), ``sample_stats``, ``observed_data``,
+    ``constant_data``, ``log_likelihood_by_cell`` (of the duels of an unordered pair that met;
+    :func:`bayesduel.loo` has that of duels; of rankings ``log_likelihood``, one each),
+    ``log_prior`` (of learned scales and of priors with a fixed deviation, for
+    :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the
+    variational method mode, standard errors and the figures of the certificate) and ``clusters``; a
+    model of attributes adds ``items``. Attributes: model, method, method_reason, seed, versions,
+    khat, importance_ess (effective draws), tail_ess (those in the thinnest tail of a parameter) and
+    more.
 
     Raises
     ------
