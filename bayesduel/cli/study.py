@@ -25,6 +25,8 @@ from bayesduel.system.atomic_write import write_text
 
 __all__ = ["command"]
 
+FOLDERS = ("label-studio", "argilla")
+FORMATS = ("csv", "parquet", *FOLDERS)
 JUDGING = ("quota", "gold_share", "on_fail", "overlap", "repeats")
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
@@ -329,32 +331,62 @@ def plan(
     return data, f"{text}\nWithout confirmation (--no-confirm): {without}"
 
 
-@of_study("export", lambda given: given["path"] and shared.check_folder(given["path"], "PATH"))
+@of_study("export", lambda given: _check_place(given["path"], given["format"]))
 @click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    help="label-studio and argilla write a folder.  [default: parquet where PATH ends so, or csv]",
+)
+@click.option(
+    "--everything",
+    is_flag=True,
+    help="All tickets: training, gold, repeats, no answer, excluded judges, and what each cost.",
+)
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @click.option("--criterion", help="The duels by this criterion, in place of the one that decides.")
+@click.option(
+    "--content",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="For label-studio and argilla: CSV file of what judges saw, as of `serve`.",
+)
+@click.option(
+    "--users",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="For the same: CSV file with the columns judge and user (e-mail address; in Argilla the "
+    "id).",
+)
 @shared.raw_option
 def export(
-    study: Any, path: Path | None, audit: bool, criterion: str | None, raw: bool
+    study: Any, path: Path | None, format: str | None, audit: bool, raw: bool, **given: Any
 ) -> tuple[Any, str]:
-    """Write the duels as a CSV file that ``bayesduel report`` reads; without PATH print them."""
-    from bayesduel.study.outcomes import export_rows
-    from bayesduel.text import count, csv_text
+    """Write the duels as a file that ``bayesduel report`` reads; without PATH print them as CSV."""
+    from bayesduel.study.outcomes import export_csv, export_rows
+    from bayesduel.text import count
 
-    if audit and criterion is not None:
-        raise click.UsageError("Give --audit or --criterion, not both.")
-    rows = study.audit() if audit else export_rows(study.rows(), criterion)
-    if not rows:
-        raise ValueError(f"{study.store.url} should have an outcome to export, got none")
-    columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
-    text = csv_text(columns, (row.values() for row in rows), raw=raw)
-    if path is None:
-        return rows, text.removesuffix("\n")
-    write_text(path, text)
-    out = ", ".join(study.excluded)
-    said = f" Answers of excluded judges are left out: {out}." if out and not audit else ""
-    data = {"path": path, "rows": len(rows), "excluded": study.excluded}
-    return data, f"{path} is written, {count(len(rows), 'row')}.{said}"
+    if audit and (given["criterion"] or given["everything"] or format not in (None, "csv")):
+        raise click.UsageError("Give --audit alone: it is of everything, as CSV.")
+    if path is None and format not in (None, "csv"):
+        raise click.UsageError(f"--format {format} needs PATH.")
+    out = [] if audit or given["everything"] else list(study.excluded)
+    said = f" Answers of excluded judges are left out: {', '.join(out)}." if out else ""
+    if path is not None and not audit:
+        contents, users = given.pop("content"), given.pop("users")
+        given["content"] = None if contents is None else _texts(study, contents)
+        given["users"] = None if users is None else _users(users)
+        n = study.export(path, format=format, raw=raw, **given)
+    else:
+        told = study.rows(everything=given["everything"])
+        rows = study.audit() if audit else export_rows(told, given["criterion"])
+        if not rows:
+            raise ValueError(f"{study.store.url} should have an outcome to export, got none")
+        text = export_csv(rows, raw=raw)
+        if path is None:
+            return rows, text.removesuffix("\n")
+        write_text(path, text)
+        n = len(rows)
+    data = {"path": path, "rows": n, "excluded": study.excluded}
+    return data, f"{path} is written, {count(n, 'row')}.{said}"
 
 
 @of_study("report", lambda given: shared.check_folder(given["output"]))
@@ -481,6 +513,31 @@ def _pairs(path: Path) -> dict[str, Any]:
         except ValueError as error:
             raise ValueError(f"{name} in {path} should be numbers: {error}") from error
     return found
+
+
+def _check_place(path: Path | None, format: str | None) -> None:
+    """Raise ValueError if a file, or a folder of a tool, cannot be written."""
+    if format not in FOLDERS or path is None:
+        shared.check_folder(path, "PATH")
+        return
+    shared.check_not_input(path, "PATH")
+    if path.is_file():
+        raise ValueError(f"PATH should be a folder, got the file {path}")
+
+
+def _texts(study: Any, path: Path) -> dict[tuple[str, str], str]:
+    """Return what judges saw, by arm and item; of the arm "" what stood above the pairs."""
+    from bayesduel.serve.content import read_contents
+
+    found = read_contents(path, study.arms, study.items, whole=False)
+    prompts = {("", item): each.text for item, each in found.prompts.items()}
+    return prompts | {place: each.text for place, each in found.answers.items()}
+
+
+def _users(path: Path) -> dict[str, str]:
+    from bayesduel.text import csv_rows
+
+    return {row["judge"]: row["user"] for _, row in csv_rows(path, ("judge", "user"))}
 
 
 def _labels(path: str, column: str) -> list[str]:

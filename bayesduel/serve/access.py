@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from bayesduel.serve.operations import Refused
+from bayesduel.study.invitations import arrivals, invitations, metadata, seats
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.schema import excluded, tickets
 from bayesduel.study.store import Store
@@ -43,39 +44,6 @@ TAKEN = (
 REVOKED = "Your invitation was revoked. Ask the person who sent the link."
 FULL = "This link is for {}, and all of them came. Ask the person who sent it for another."
 
-metadata = sa.MetaData()
-invitations = sa.Table(
-    "invitations",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True),
-    sa.Column("study", sa.Integer, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False, unique=True),
-    sa.Column("role", sa.String(10), nullable=False),
-    sa.Column("judge", sa.String, nullable=False),
-    sa.Column("made", sa.Float, nullable=False),
-    sa.Column("expires", sa.Float, nullable=False),
-    sa.Column("revoked", sa.Float),
-    sa.Column("opened", sa.Float),
-    sa.Column("consented", sa.Float),
-)
-# Whose invitation came by an open link. A table of its own: a study made before it has none.
-seats = sa.Table(
-    "seats",
-    metadata,
-    sa.Column("invitation", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("study", sa.Integer, nullable=False),
-    sa.Column("link", sa.Integer, nullable=False),  # number of the open invitation
-    sa.Column("participant", sa.String(64)),  # as the address says, None where it says nothing
-    sa.UniqueConstraint("link", "participant"),
-)
-# What the link of a recruiter said of who came by it. A table of its own, too.
-arrivals = sa.Table(
-    "arrivals",
-    metadata,
-    sa.Column("invitation", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("study", sa.Integer, nullable=False),
-    sa.Column("fields", sa.String, nullable=False),  # JSON, by name
-)
 INVITATIONS = sa.select(invitations).where(invitations.c.study == sa.bindparam("own"))
 VISITOR = INVITATIONS.where(invitations.c.hash == sa.bindparam("hash"))
 HASHED = sa.select(invitations.c.number).where(invitations.c.hash == sa.bindparam("hash"))

@@ -13,8 +13,7 @@ from bayesduel.serve.judging import content_file
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.uploads import Uploads
-from bayesduel.study.outcomes import export_rows
-from bayesduel.text import csv_text
+from bayesduel.study.outcomes import export_csv, export_rows
 
 __all__ = [
     "OPERATIONS",
@@ -155,12 +154,13 @@ def _in_order(contents: Contents) -> list[tuple[tuple[str, str], Content]]:
     return sorted(rows.items(), key=lambda row: place.get(row[0][1], len(place)))
 
 
-def exported(pages: Pages, audit: bool) -> str:
-    """Return the duels, or the audit trail, as the text of a CSV file."""
-    rows = pages.study.audit() if audit else export_rows(pages.study.rows())
+def exported(pages: Pages, what: str) -> str:
+    """Return a table as the text of a CSV file: the "duels", "tickets" or "audit"."""
+    study = pages.study
+    rows = study.audit() if what == "audit" else export_rows(study.rows(everything=what != "duels"))
     if not rows:
         raise Refused(409, "the study should have an outcome to export, got none")
-    return csv_text(rows[0], (row.values() for row in rows))
+    return export_csv(rows)
 
 
 def reported(pages: Pages) -> bytes:

@@ -156,8 +156,10 @@ class Site:
             Route("/admin/content", self._page(("admin",), self._content_page)),
             Route("/admin/content/{answer}/{number}", self._page(("admin",), self._content_file)),
             Route("/admin/links/{key}", self._page(("admin",), self._links_page)),
-            Route("/admin/duels.csv", self._page(("admin",), partial(self._export, False))),
-            Route("/admin/audit.csv", self._page(("admin",), partial(self._export, True))),
+            *(
+                Route(f"/admin/{name}.csv", self._page(("admin",), partial(self._export, name)))
+                for name in ("duels", "tickets", "audit")
+            ),
             Route("/admin/report.html", self._page(("admin",), self._report)),
             Route("/api/openapi.json", self._document),
             Route("/static/{name}", self._static),
@@ -458,10 +460,9 @@ class Site:
             return PlainTextResponse(error.detail, error.status_code, error.headers)
         return await self._refused(request, Refused(error.status_code, "there is no such page"))
 
-    async def _export(self, audit: bool, request: Request, visitor: Invitation) -> Response:
-        written = await run_in_threadpool(admin.exported, self.pages, audit)
-        name = "audit.csv" if audit else "duels.csv"
-        return Response(written, media_type="text/csv", headers=_attached(name))
+    async def _export(self, what: str, request: Request, visitor: Invitation) -> Response:
+        written = await run_in_threadpool(admin.exported, self.pages, what)
+        return Response(written, media_type="text/csv", headers=_attached(f"{what}.csv"))
 
     async def _report(self, request: Request, visitor: Invitation) -> Response:
         self._slow_down(self.heavy, str(visitor.number))

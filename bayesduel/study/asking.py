@@ -40,7 +40,8 @@ MOST_REASONS = 20
 MOST_CRITERIA = 8  # rows of answers that fit a page beside the pair
 EXPORTED = frozenset(  # columns of an export, which no criterion may be called like
     "id ticket left right outcome margin judge source item asked told reasons comment criterion "
-    "gold repeat event correction reason by state cost".split()
+    "gold repeat event correction reason by state cost answer link seen seconds kind known "
+    "taken_back excluded side winner".split()
 )
 
 

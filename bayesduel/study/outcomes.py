@@ -1,6 +1,6 @@
 """Outcomes of a study: as told, as stored, as rows of a log, and in its audit trail."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -21,15 +21,25 @@ from bayesduel.study.asking import (
 from bayesduel.study.schema import REPEAT, TRAINING, Event, Row
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.tickets import ticket_id
+from bayesduel.text import csv_text
 
 __all__ = [
     "as_told",
     "audit_trail",
+    "counts",
+    "export_csv",
     "export_rows",
     "log_rows",
     "moment",
     "told_duels",
 ]
+
+COLUMNS = ("ticket", "left", "right", "outcome", "margin", "answer", "reasons", "comment", "judge",
+           "link", "source", "item", "kind", "known", "state", "asked", "seen", "told", "seconds",
+           "taken_back", "cost", "excluded")  # fmt: skip
+OF_ALL = {"answer", "link", "kind", "known", "state", "taken_back", "cost", "excluded"}
+# Columns of all tickets that are there, even if empty: by them ``read_duels`` knows the table.
+EVERYTHING = ("left", "right", "answer", "kind", "state", "taken_back")
 
 
 def as_told(answer: Answer | Row | Event) -> str | float:
@@ -139,12 +149,19 @@ def _beside(asking: Asking, said: Said) -> dict[str, str | None]:
     return found
 
 
+def counts(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of ``Study.rows`` is a duel that counts."""
+    is_duel = row["state"] == "told" and row.get("kind", "duel") == "duel"
+    return is_duel and row["outcome"] != CANNOT_TELL and row.get("excluded") is None
+
+
 def export_rows(
     told: Iterable[dict[str, Any]], criterion: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return duels as rows of a table that ``read_duels`` reads, without empty columns.
+    """Return tickets as rows of a table that ``read_duels`` reads, without empty columns.
 
-    told: what ``Study.rows`` returned. Those that cannot tell are no duels.
+    told: what ``Study.rows`` returned: where that is everything, each row has its ``answer``, and
+        an outcome if it is a duel that counts. Else there are rows of these alone.
     criterion: whose answers are the outcomes, in place of the one that decides.
     Raises ValueError if no ticket has an answer to the criterion.
     """
@@ -155,30 +172,37 @@ def export_rows(
         raise ValueError(
             f"criterion should be one that does not decide, {known}, got {criterion!r}"
         )
-    duels = [
-        {
-            "ticket": row["id"],
-            **row,
-            **row["criteria"],
-            "reasons": "; ".join(row["reasons"]) or None,
-        }
-        for row in told
-    ]
-    if criterion is not None:
-        duels = [row | {"outcome": row[criterion]} for row in duels if criterion in row]
-    duels = [row for row in duels if row["outcome"] != CANNOT_TELL]
-    criteria = () if criterion else dict.fromkeys(c for row in duels for c in row["criteria"])
-    names = ("ticket", "left", "right", "outcome", *criteria, "reasons", "comment", "judge",
-             "source", "item", "asked", "seen", "told", "seconds")  # fmt: skip
-    kept = [n for n in names if any(row.get(n) is not None for row in duels)]
-    rows = [{n: row.get(n) for n in kept} for row in duels]
-    margins = all(isinstance(row["outcome"], float) for row in rows)
-    for row in rows:
-        if margins:
-            row["margin"] = row.pop("outcome")
-        elif isinstance(row["outcome"], float):  # of a log imported by an earlier version
-            row["outcome"] = NAMES[0.5 + 0.5 * float(np.sign(row["outcome"]))]
-    return rows
+    everything = any("kind" in row for row in told)
+    found = []
+    for row in told:
+        answer = row["outcome"] if criterion is None else row["criteria"].get(criterion)
+        is_duel = counts(row | {"outcome": answer}) and answer is not None
+        if is_duel or everything:
+            outcome = answer if is_duel else None
+            if isinstance(outcome, float):
+                outcome = NAMES[0.5 + 0.5 * float(np.sign(outcome))]
+            said = {"ticket": row["id"], "outcome": outcome, "answer": answer,
+                    "margin": answer if is_duel and isinstance(answer, float) else None,
+                    "reasons": "; ".join(row["reasons"]) or None}  # fmt: skip
+            found.append(row | row["criteria"] | said)
+    duels = [row for row in found if row["outcome"] is not None]
+    margins = bool(duels) and all(row["margin"] is not None for row in duels)
+    out = {"outcome" if margins else "margin", *(() if everything else OF_ALL)}
+    names = [name for name in COLUMNS if name not in out]
+    at = names.index("reasons")
+    names[at:at] = () if criterion else dict.fromkeys(c for row in found for c in row["criteria"])
+    always = EVERYTHING if everything else ()
+    kept = [n for n in names if n in always or any(row.get(n) is not None for row in found)]
+    return [{n: row.get(n) for n in kept} for row in found]
+
+
+def export_csv(rows: Sequence[Mapping[str, Any]], *, raw: bool = False) -> str:
+    """Return rows of a table as CSV.
+
+    raw: whether labels stay as they are. By the name of the first column ``read_duels`` knows it.
+    """
+    columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
+    return csv_text(columns, (row.values() for row in rows), raw=raw)
 
 
 def moment(seconds: float) -> str:

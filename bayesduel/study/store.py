@@ -47,6 +47,7 @@ from bayesduel.study.schema import (
 __all__ = [
     "ANSWERED",
     "COST",
+    "COUNTED",
     "DUELS",
     "EXPIRED",
     "OF_JUDGE",

@@ -13,10 +13,12 @@ from bayesduel.data.read.coding import check_coding
 from bayesduel.data.reading import Reading
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
-from bayesduel.study.asking import Asking
+from bayesduel.study.asking import NAMES, Asking
 from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
+from bayesduel.study.export import export
 from bayesduel.study.goal import Goal
+from bayesduel.study.invitations import links_of
 from bayesduel.study.items import checked_items
 from bayesduel.study.judge_name import judge_name
 from bayesduel.study.judging import Judging, judge_table, seconds_of
@@ -27,7 +29,7 @@ from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
-from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
+from bayesduel.study.store import ANSWERED, COST, COUNTED, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value, whole
 
@@ -546,6 +548,7 @@ class Study(Desk):
         return found
 
     run = run
+    export = export
 
     @locked
     def judges(self) -> list[dict[str, Any]]:
@@ -592,12 +595,14 @@ class Study(Desk):
         -------
         What a ticket has; when it was ``asked``, ``seen`` on a screen (where a page said it) and
         ``told``, in UTC, and the ``seconds`` from the screen, or the question, to the answer. With
-        everything also ``kind`` ("duel", "gold", "training", "repeat"), ``cost``, and
+        everything also ``kind`` ("duel", "gold", "training", "repeat"), the answer that is
+        ``known`` to be right, ``cost``, the open ``link`` by which the judge came, and
         ``excluded``: why the answer does not count.
         """
         check_flag(everything, "everything")
         out, found = self._current.excluded, []
-        for row in self.store.rows(TICKETS if everything else ANSWERED):
+        links = links_of(self.store) if everything else {}
+        for row in self.store.rows(COUNTED if everything else ANSWERED):
             seconds = seconds_of(row)
             times = {
                 "asked": moment(row.asked),
@@ -609,7 +614,14 @@ class Study(Desk):
             if everything:
                 kind = {TRAINING: "training", REPEAT: "repeat"}.get(row.batch, "duel")
                 kind = "gold" if kind == "duel" and row.gold is not None else kind
-                each |= {"kind": kind, "cost": row.cost, "excluded": out.get(row.judge or "")}
+                judge = row.judge or ""
+                each |= {
+                    "kind": kind,
+                    "known": None if row.gold is None else NAMES[row.gold],
+                    "cost": row.cost,
+                    "link": links.get(judge),
+                    "excluded": out.get(judge),
+                }
             found.append(each)
         return found
 

@@ -364,6 +364,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "selection.intransitivity": lambda w: {"margins": w.statistics},
     "Study.add": lambda w: {"left": "a", "right": "b", "outcome": "left"},
     "Study.barred": lambda w: {"judge": "ann"},
+    "Study.export": lambda w: {"path": w.path},
     "Study.exclude_judge": lambda w: {"judge": "ann", "because": "at random"},
     "Study.cancel": lambda w: {"ticket": w.open},
     "Study.expired": lambda w: {},

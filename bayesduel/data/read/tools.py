@@ -13,14 +13,16 @@ alpaca_eval (``annotations.json``; a preference of 0 or 1.5 is a draw); FastChat
 and LMArena; Inspect (JSON logs; C, P, I and N are 1, 0.5, 0 and 0); Label Studio (JSON export,
 Pairwise); Argilla 2 (``records.to_json``); Open WebUI
 (``/api/v1/evaluations/feedbacks/all/export``; its own leaderboard takes a rating of 1 as a win over
-each sibling, -1 as a loss to each).
+each sibling, -1 as a loss to each). Studies of this package (``Study.export``): a table of every
+ticket; and their folders for Label Studio and Argilla, whose data name the ticket, so that the
+judge, the source and the words of the outcome are those of the study.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bayesduel.data.read.shape import Shape, number_of, text_in_json
-from bayesduel.data.read.sql import text_in_sql
+from bayesduel.data.read.shape import Shape, number_of, text_in_json, text_of_column
+from bayesduel.data.read.sql import name_of, text_in_sql
 
 __all__ = ["TOOLS", "tool_of"]
 
@@ -47,6 +49,11 @@ def _words(verdict: str) -> str:
         f"WHEN regexp_matches({word}, '(^|[^a-z0-9])(b|2|right|second)$') THEN 'model_b' "
         f"WHEN regexp_matches({word}, '^(tie|draw|equal|same|both|neither)') THEN 'tie' END"
     )
+
+
+def _own(value: str, own: str, other: str) -> str:
+    """Return what a file of a study of this package has, whose data name the ticket, or others."""
+    return f"CASE WHEN {value} ->> 'study_ticket' IS NOT NULL THEN {own} ELSE {other} END"
 
 
 def _size(name: str, side: str) -> str:
@@ -104,31 +111,72 @@ FROM records"""
 LABEL_STUDIO = f"""
 SELECT row_of_file, 'annotation ' || n AS part, {_arm("data", 0)} AS model_a,
     {_arm("data", 1)} AS model_b,
-    coalesce({_first("data", *PROMPTS)}, {text_in_json("id")}) AS prompt,
+    {
+    _own(
+        "data",
+        _first("data", "item"),
+        f'''
+    coalesce({_first("data", *PROMPTS)}, {text_in_json("id")})''',
+    )
+} AS prompt,
+    {
+    _own(
+        "data",
+        _first("data", "judge"),
+        f'''
     coalesce({_first("(made -> 'completed_by')", "email", "id")},
-             {text_in_json("(made -> 'completed_by')")}) AS judge, 'people' AS source,
+             {text_in_json("(made -> 'completed_by')")})''',
+    )
+} AS judge,
+    {_own("data", _first("data", "source"), "'people'")} AS source,
     CASE WHEN json_type(annotations) <> 'ARRAY' THEN annotations ->> '$'
          WHEN made ->> 'was_cancelled' = 'true' THEN NULL
-         ELSE coalesce(json_extract_string(made, '$.result[*].value.selected')[1],
+         ELSE coalesce({
+    _own(
+        "data",
+        "NULL",
+        '''
+                       json_extract_string(made, '$.result[*].value.selected')[1]''',
+    )
+},
                        json_extract_string(made, '$.result[*].value.choices[0]')[1])
-    END AS verdict, {_words("verdict")} AS winner
+    END AS verdict, {_own("data", "verdict", _words("verdict"))} AS winner
 FROM (SELECT *, unnest(every) AS made, unnest(range(1, len(every) + 1)) AS n FROM
     (SELECT *, coalesce(nullif(json_extract(annotations, '$[*]'), []), [NULL]) AS every
      FROM records))"""
 
 ARGILLA = f"""
 SELECT row_of_file, 'response ' || n AS part, {_arm("metadata", 0)} AS model_a,
-    {_arm("metadata", 1)} AS model_b, coalesce({_first("fields", *PROMPTS)}, {text_in_json("id")})
-    AS prompt, made ->> 'user_id' AS judge, 'people' AS source,
-    CASE WHEN json_array_length(made -> 'value') = 2 THEN made ->> '$.value[0]'
+    {_arm("metadata", 1)} AS model_b,
+    {
+    _own(
+        "metadata",
+        _first("metadata", "item"),
+        f'''
+    coalesce({_first("fields", *PROMPTS)}, {text_in_json("id")})''',
+    )
+} AS prompt,
+    {_own("metadata", _first("metadata", "judge"), "made ->> 'user_id'")} AS judge,
+    {_own("metadata", _first("metadata", "source"), "'people'")} AS source,
+    CASE WHEN made ->> 'status' IN ('discarded', 'draft') THEN NULL
+         WHEN json_array_length(made -> 'value') = 2 THEN made ->> '$.value[0]'
          WHEN json_type(responses) <> 'OBJECT' THEN responses ->> '$'
-         ELSE made ->> 'value' END AS verdict, {_words("verdict")} AS winner
+         ELSE made ->> 'value' END AS verdict,
+    {_own("metadata", "verdict", _words("verdict"))} AS winner
 FROM (SELECT *, unnest(every) AS made, unnest(range(1, len(every) + 1)) AS n FROM
     (SELECT *, coalesce(nullif(json_extract(answers[asked], '$[*]'), []), [NULL]) AS every FROM
         (SELECT *, json_extract(responses, '$.*') AS answers, coalesce(nullif(list_position(
             list_transform(json_keys(responses), lambda k: regexp_matches(lower(k),
                 'prefer|rank|better|best|winner|choice|compar|verdict')), true), 0), 1) AS asked
          FROM records)))"""
+
+STUDY = f"""
+SELECT row_of_file, {text_in_json(name_of("left"))} AS model_a,
+    {text_in_json(name_of("right"))} AS model_b,
+    coalesce({text_of_column("outcome")}, {text_of_column("margin")}) AS verdict,
+    CASE sign(TRY_CAST({text_of_column("margin")} AS DOUBLE)) WHEN 1 THEN 'left'
+        WHEN -1 THEN 'right' WHEN 0 THEN 'tie' ELSE verdict END AS winner
+FROM records"""
 
 ARENA = f"""
 SELECT row_of_file, {text_in_json("model_a")} AS model_a, {text_in_json("model_b")} AS model_b,
@@ -212,6 +260,12 @@ TOOLS = {
         "model_a=metadata.model_a, model_b=metadata.model_b, winner=the first of responses (a "
         "label, or a ranking of two), judge=user_id, prompt=the prompt in fields, source=people",
         ("responses", BETTER), ("id",),
+    ),
+    "study": Shape(
+        "every ticket of a study",
+        ("left", "right", "answer", "kind", "state", "taken_back"), STUDY,
+        "rows without an outcome are no duels: training, gold, repeats, no answer, excluded judges",
+        ("outcome", "left, right or tie"), may=("outcome", "margin"), open=True,
     ),
     "open-webui": Shape(
         "an Open WebUI export of feedback", ("data", "meta", "type", "user_id", "version"),
