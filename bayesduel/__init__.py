@@ -60,15 +60,14 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "plots.regret": "plot_regret",
         "plots.success": "plot_success",
         "policies": """
-            ActionElimination BeatTheMean BeatTheWinner BeatTheWinnerReset CCB CoLSTIM
-            ConfirmedSupKLUCB ContrastAllocation CWRMED DETECT DEXP3 Doubler DTS DTSPlus
-            ECWRMED ExpectedPCS ExploreThenVerify FGTSCDB GLMETC InformationGain
-            InterleavedFilter KLUCB Knockout KnowledgeGradient LogisticDuelThompson
-            LogisticThompson LogisticUCB MaxInP MDB MergeRUCB MultiSBM NTS PBR PCOMP
-            PivotIndex POCOWISTA RankEl RCS RMED1 RMED2 RMED2FH RUCB SAVAGE SCB SEEBS
-            SelfSparring SequentialElimination Sparring SupKLUCB ThompsonBeta
-            TopTwoThompson TrackAndStop TwoPhase UCB1 Uniform VACDB VersatileDB
-            WinnerStays
+            ActionElimination ANACONDA BeatTheMean BeatTheWinner BeatTheWinnerReset BETCGLM
+            CCB CoLSTIM ConfirmedSupKLUCB ContrastAllocation CWRMED DETECT DEXP3 DKWT
+            Doubler DTS DTSPlus ECWRMED ExpectedPCS ExploreThenVerify FGTSCDB GLMETC
+            InformationGain InterleavedFilter KLUCB Knockout KnowledgeGradient
+            LogisticDuelThompson LogisticThompson LogisticUCB MaxInP MDB MergeRUCB MultiSBM
+            NTS PBR PCOMP PivotIndex POCOWISTA RankEl RCS RMED1 RMED2 RMED2FH RUCB SAVAGE
+            SCB SEEBS SelfSparring SequentialElimination Sparring SupKLUCB ThompsonBeta
+            TopTwoThompson TrackAndStop TwoPhase UCB1 Uniform VACDB VersatileDB WinnerStays
         """,
         "policies.top_k": """
             ActiveRanking HybridPOCBAm LaplaceAllocation MLPOCBAm PKG POCBAm QuickSelect

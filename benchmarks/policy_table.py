@@ -34,6 +34,7 @@ def of_regret(notion: str) -> list[Any]:
             *(bd.BeatTheWinnerReset(), bd.BeatTheWinner(), bd.WinnerStays()),
             *(bd.DETECT(), bd.DETECT(change=0.6), bd.MDB(), bd.MDB(change=0.6)),
             *(bd.WinnerStays(regret="strong"), bd.VersatileDB(), bd.DTS()),
+            *(bd.ANACONDA(), bd.ANACONDA(replay=1.0)),
         ],
         "borda": [bd.DEXP3(), bd.SAVAGE(criterion="borda"), bd.UCB1()],
     }[notion]
@@ -107,6 +108,7 @@ def answers() -> list[list[str]]:
         *(bd.ExploreThenVerify(**given), bd.SAVAGE(criterion="condorcet", **given)),
         *(bd.SAVAGE(**given), bd.POCOWISTA(**given), bd.POCOWISTA(transitive=True, **given)),
         *(bd.TrackAndStop(**given), bd.NTS(**given), bd.NTS(gap=0.025, **given)),
+        bd.DKWT(**given),
     ):
         cells = []
         for problem, bound in zip(problems, least, strict=True):

@@ -94,6 +94,7 @@ SMALL = {
     "savage.py": "--horizon 2000 --runs 2",
     "sup_klucb.py": "--horizon 1000 --runs 2 --runs-20 2 --runs-36 2",
     "sup_klucb_games.py": "--horizon 1000 --games 2 --runs 2",
+    "since_2021.py": "--horizon 1600 --runs 2 --matrices 2",
 }
 FAST = ("ml_pocbam.py",)
 

@@ -17,8 +17,9 @@ import bayesduel
 ROOT = Path(__file__).parents[1]
 PROPER = set(
     """
-    aepcs am and bayesduel beat bernstein beta blade blas bradley carlo ccb cdb chest co colstim cw
-    cwrmed davidson db detect dexp doubler dts duckdb ecwrmed el etc fgts fgtscdb fh glm glmetc
+    aepcs am anaconda and bayesduel beat bernstein beta betc betcglm blade blas bradley carlo ccb
+    cdb chest co colstim cw
+    cwrmed davidson db detect dexp dkwt doubler dts duckdb ecwrmed el etc fgts fgtscdb fh glm glmetc
     hoeffding horseshoe html inp interleaved jit kl klucb knockout lstim max mcmc mdb merge
     mlpocb monte multi narwhals neumann newton nts nuts p pbr pcomp pkg pocb pocbam pocowista
     psis pymc quick rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup

@@ -12,16 +12,18 @@ Copeland regret        ``CCB``, ``ConfirmedSupKLUCB``, ``CWRMED``, ``DTS``, ``DT
 Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``PCOMP`` (batches),
                        ``RCS``, ``RMED1``, ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 weak regret            ``BeatTheWinner``, ``WinnerStays``
-identify a winner      ``ActionElimination``, ``ExploreThenVerify``, ``Knockout``, ``NTS``,
-                       ``PBR``, ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
+identify a winner      ``ActionElimination``, ``DKWT``, ``ExploreThenVerify``, ``Knockout``,
+                       ``NTS``, ``PBR``, ``POCOWISTA`` (ties), ``RankEl``, ``SAVAGE``, ``SEEBS``,
                        ``SequentialElimination``, ``TrackAndStop``
 posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
                        ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
-changing preferences   ``BeatTheWinnerReset``, ``DETECT``, ``DEXP3``, ``MDB``, ``VersatileDB``
+changing preferences   ``ANACONDA``, ``BeatTheWinnerReset``, ``DETECT``, ``DEXP3``, ``MDB``,
+                       ``VersatileDB``
 reductions to bandits  ``Doubler``, ``MultiSBM``, ``Sparring``
 baselines              ``UCB1``, ``Uniform``
-items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
-                       ``LogisticUCB``, ``ThompsonBeta``, ``TwoPhase`` (``contextual``)
+items with attributes  ``BETCGLM``, ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``,
+                       ``LogisticThompson``, ``LogisticUCB``, ``ThompsonBeta``, ``TwoPhase``
+                       (``contextual``)
 contexts, anew in      ``CoLSTIM``, ``FGTSCDB``, ``MaxInP``, ``VACDB``, and
 every round            ``LogisticDuelThompson``
 the k best arms        see ``top_k``
@@ -32,7 +34,8 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
 - The rule and its helpers are module-level functions under ``@compiled`` that call one another and
   the belief layer by name; no closures, no functions as arguments.
 - A policy that identifies a winner has ``answer: Answer`` in its memory, and duels the answer with
-  itself. One that needs the horizon inherits from ``HorizonPolicy``, or ``IdentificationPolicy``.
+  itself. One that needs the horizon inherits from ``HorizonPolicy``, or ``IdentificationPolicy``;
+  of items from ``HorizonRule``, too.
 - Where O(K^2) a step is too slow and Hoeffding's bound is the default, use
   ``beliefs/decided_pairs.py`` (see ``rucb.py``).
 - A rule that can say for how many duels it will name the same pair says so by `repeats`, and a
@@ -41,14 +44,17 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
   ``change_detection.py``).
 - A policy for items with attributes inherits from ``ItemPolicy``. With `shows` = 1 its rule returns
   one index; on a sphere the index n stands for the vector `aim` of its memory. With 2 the items
-  it sees may be new in every round, so that it should keep nothing by their index.
+  it sees may be new in every round, so that it should keep nothing by their index, or refuse such
+  problems (see ``contextual/betc_glm.py``).
 """
 
 from bayesduel.policies.action_elimination import ActionElimination
+from bayesduel.policies.anaconda import ANACONDA
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.beat_the_winner import BeatTheWinner, BeatTheWinnerReset
 from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
 from bayesduel.policies.ccb import CCB
+from bayesduel.policies.contextual.betc_glm import BETCGLM
 from bayesduel.policies.contextual.colstim import CoLSTIM
 from bayesduel.policies.contextual.fgts_cdb import FGTSCDB
 from bayesduel.policies.contextual.glm_etc import GLMETC
@@ -64,6 +70,7 @@ from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.detect import DETECT
 from bayesduel.policies.dexp3 import DEXP3
+from bayesduel.policies.dkwt import DKWT
 from bayesduel.policies.dts import DTS, DTSPlus
 from bayesduel.policies.expected_improvement import ExpectedPCS, KnowledgeGradient
 from bayesduel.policies.explore_then_verify import ExploreThenVerify
@@ -95,10 +102,13 @@ from bayesduel.policies.versatile_db import VersatileDB
 from bayesduel.policies.winner_stays import WinnerStays
 
 __all__ = [
+    "ANACONDA",
+    "BETCGLM",
     "CCB",
     "CWRMED",
     "DETECT",
     "DEXP3",
+    "DKWT",
     "DTS",
     "ECWRMED",
     "FGTSCDB",

@@ -30,6 +30,7 @@ from bayesduel.system.settings import Settings
 
 __all__ = [
     "HorizonPolicy",
+    "HorizonRule",
     "IdentificationPolicy",
     "ItemDuelPolicy",
     "ItemPolicy",
@@ -207,21 +208,18 @@ def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.
     return found
 
 
-class HorizonPolicy(PairPolicy):
-    """Defaults of a policy that needs the horizon.
+class HorizonRule(Policy):
+    """Defaults of a policy, of pairs or of items, that needs the horizon.
 
     Parameters
     ----------
     horizon
         Total number of duels. Default: the simulation's.
-    delta
-        Probability of a wrong answer. Default: 1 / horizon.
     """
 
     horizon: float | None
-    delta: float | None
     finite: ClassVar[bool] = False  # whether the horizon has to be
-    ranges: ClassVar = {"horizon": "at least 1", "delta": "in (0, 1)"}
+    ranges: ClassVar = {"horizon": "at least 1"}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -241,6 +239,19 @@ class HorizonPolicy(PairPolicy):
         if self.horizon is None:
             raise ValueError("horizon should be given where no simulation gives it, got None")
         return self.horizon
+
+
+class HorizonPolicy(HorizonRule, PairPolicy):
+    """Defaults of a policy of pairs that needs the horizon.
+
+    Parameters
+    ----------
+    delta
+        Probability of a wrong answer. Default: 1 / horizon.
+    """
+
+    delta: float | None
+    ranges: ClassVar = {"delta": "in (0, 1)"}
 
     def known_delta(self) -> float:
         """Return delta, below 1; raise ValueError if it follows from no finite horizon."""

@@ -16,8 +16,12 @@ at least 1, and (B) so must x_{i1 i2} with the m - 2 smallest. Both become linea
 "the sum of the m smallest of s is at least y" iff some lambda, e >= 0 have
 ``e_j >= lambda - s_j`` and ``m lambda - sum e >= y``. For identification: Garivier & Kaufmann,
 "Optimal Best Arm Identification with Fixed Confidence", COLT 2016, Theorem 1, carried over from
-arms to pairs; where several arms are right, Degenne & Koolen, "Pure Exploration with Multiple
-Correct Answers", NeurIPS 2019.
+arms to pairs, by Kaufmann, Cappé & Garivier, "On the Complexity of Best-Arm Identification in
+Multi-Armed Bandit Models", JMLR 2016, Lemma 1, which holds at every delta; with a known gap for the
+matrices of Haddenhorst, Bengs & Hüllermeier, NeurIPS 2021, whose own bound for two arms
+(Proposition 4.1, in their program) is this one rounded up to whole leads of a sequential test.
+Where several arms are right, Degenne & Koolen, "Pure Exploration with Multiple Correct Answers",
+NeurIPS 2019.
 """
 
 from typing import Any, Literal
@@ -32,6 +36,8 @@ from bayesduel.preference import check_preference, condorcet_winner
 from bayesduel.system.arguments import check_one_of, check_range
 
 __all__ = ["least_duels", "least_slope", "slopes_by_winner"]
+
+ROUNDING = 1e-12  # of 1 - p beside p
 
 
 def least_slope(P: Any) -> float:
@@ -57,7 +63,10 @@ def least_slope(P: Any) -> float:
 
 
 def least_duels(
-    P: Any, delta: float, criterion: Literal["condorcet", "copeland"] = "condorcet"
+    P: Any,
+    delta: float,
+    criterion: Literal["condorcet", "copeland"] = "condorcet",
+    gap: float = 0.0,
 ) -> float:
     """Return the expected number of duels below which no policy identifies the winner.
 
@@ -71,29 +80,41 @@ def least_duels(
         "condorcet": of policies that are right wherever there is a Condorcet winner. "copeland":
         of those that find a Copeland winner of any matrix; an exact tie is as in
         ``least_slope``.
+    gap
+        Of policies that may rely on every probability being at least this far from 1/2, in
+        [0, 0.5); with "condorcet" alone. By 0 they rely on nothing.
 
     Returns
     -------
     ``kl(delta, 1 - delta)`` times the least number of duels by which every alternative, a matrix
     with another winner, costs one unit of information. For a Condorcet winner this number is the
-    sum over the other arms j of ``1 / max_k kl(P[k, j], 1/2)``, of the arms k that beat j: an
-    alternative reverses all that j loses, and no pair is in two of these sums. For Copeland
-    winners it is a linear programme; where there are several, the bound holds for delta to 0.
+    sum over the other arms j of ``1 / max_k kl(P[k, j], 1/2 - gap)``, of the arms k that beat j: an
+    alternative reverses all that j loses, and no pair is in two of these sums. It holds at every
+    delta. For Copeland winners it is a linear programme; where there are several, the bound holds
+    for delta to 0.
 
     Raises
     ------
     ValueError
-        If no arm is the Condorcet winner, or delta is outside (0, 0.5).
+        If no arm is the Condorcet winner, delta is outside (0, 0.5), or a probability of `P` is
+        nearer to 1/2 than `gap`.
 
     Examples
     --------
-    >>> round(bd.least_duels(bd.problems.named("mslr-5").P, 0.05))
-    1209
+    >>> P = bd.problems.named("mslr-5").P
+    >>> round(bd.least_duels(P, 0.05)), round(bd.least_duels(P, 0.05, gap=0.009))
+    (1209, 802)
     """
     check_one_of(criterion, "criterion", ("condorcet", "copeland"))
     check_range(delta, "delta", "in (0, 0.5)")
+    check_range(gap, "gap", "in [0, 0.5)")
     P = check_preference(P)
-    information = np.maximum(rel_entr(P, 0.5) + rel_entr(1 - P, 0.5), 0.0)
+    nearest = abs(P[~np.eye(len(P), dtype=bool)] - 0.5).min()
+    if gap > 0 and (criterion == "copeland" or gap > nearest + ROUNDING):
+        most = "0 for Copeland winners" if criterion == "copeland" else f"at most {nearest:.4g}"
+        raise ValueError(f"gap should be {most}, the least distance from 1/2, got {gap}")
+    other = 0.5 - gap
+    information = np.maximum(rel_entr(P, other) + rel_entr(1 - P, 1 - other), 0.0)
     with np.errstate(divide="ignore"):
         if criterion == "condorcet":
             winner = condorcet_winner(P)

@@ -30,11 +30,11 @@ BY_SETTING = {
         *("TopTwoThompson", "BeatTheWinner", "WinnerStays", "Doubler", "MultiSBM", "Sparring"),
         *("DEXP3", "VersatileDB", "ExploreThenVerify", "Knockout", "SEEBS"),
         *("SequentialElimination", "BeatTheWinnerReset", "DETECT", "MDB", "PCOMP", "POCOWISTA"),
-        *("TrackAndStop", "NTS"),
+        *("TrackAndStop", "NTS", "ANACONDA", "DKWT"),
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),
-        *("ThompsonBeta", "TwoPhase", "CoLSTIM", "FGTSCDB", "MaxInP", "VACDB"),
+        *("ThompsonBeta", "TwoPhase", "CoLSTIM", "FGTSCDB", "MaxInP", "VACDB", "BETCGLM"),
     ),
     "margins": (
         *("ActiveRanking", "HybridPOCBAm", "LaplaceAllocation", "MLPOCBAm", "PBR", "PKG"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 
 HEADLINES = ("copeland_dueling_bandits", "copeland_many_arms", "savage", "sup_klucb")
-HEADLINES += ("sup_klucb_games", "two_phase", "ml_pocbam", "ml_pocbam_poker")
+HEADLINES += ("sup_klucb_games", "two_phase", "ml_pocbam", "ml_pocbam_poker", "since_2021")
 ROOT = Path(__file__).parents[2]
 
 

@@ -87,6 +87,7 @@ def play(policy, P, horizon, seed=0):
 
 def play_items(policy, problem, horizon, seed=0):
     """The belief after `horizon` steps, and what they were worth and paid."""
+    policy = policy.for_horizon(max(horizon, 2))
     offer, sums = problem.offer, np.zeros(3)
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
@@ -228,7 +229,7 @@ def test_two_arms_suffice_or_are_refused_by_name(policy):
 @every_item_policy
 @pytest.mark.sampled(3)
 def test_item_policies_read_the_belief_and_write_only_their_memory(policy):
-    problem = items_for(policy)
+    problem, policy = items_for(policy), policy.for_horizon(300)
     belief, memory = policy.belief.init(problem.offer), policy.init(problem.offer)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
     for t in range(1, 121):

@@ -1,4 +1,4 @@
-"""Knockout, sequential elimination, SEEBS, explore-then-verify and NTS beside plain versions.
+"""Knockout, sequential elimination, SEEBS, explore-then-verify, NTS and DKWT beside plain versions.
 
 A plain version is a generator: it yields the pairs that its paper allows next, gets the one that
 the policy named and whether its first arm won, and returns the answer.
@@ -14,7 +14,15 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs import record
-from bayesduel.policies import NTS, SEEBS, ExploreThenVerify, Knockout, SequentialElimination
+from bayesduel.policies import (
+    DKWT,
+    NTS,
+    SEEBS,
+    ExploreThenVerify,
+    Knockout,
+    SequentialElimination,
+)
+from bayesduel.policies.dkwt import batch
 from bayesduel.problems import Matrix, named
 from tests.policies.test_identification import easy
 
@@ -181,7 +189,34 @@ def plain_nts(n_arms):
     return candidate
 
 
-FIVE = [
+def plain_dkwt(n_arms):
+    """K matches; the last is one of the pair before, since all arms have played."""
+    fresh, pair, winner = set(range(n_arms)), None, None
+    for _ in range(n_arms):
+        if pair is None:
+            allowed = set(permutations(fresh, 2))
+        elif fresh:
+            allowed = {(winner, j) for j in fresh}
+        else:
+            allowed = {pair}
+        pair, won = yield allowed
+        fresh -= set(pair)
+        for s in range(1, 60):
+            share, margin = 6 * (DELTA / n_arms) / (pi * s) ** 2, 2 ** (-s - 1)
+            wins = [0, 0]
+            for _ in range(ceil(8 * log(4 / share) / margin**2)):
+                if won is None:
+                    _, won = yield {pair}
+                wins[0 if won else 1] += 1
+                won = None
+            first, second = (w / sum(wins) for w in wins)
+            if not (first <= second + margin and second <= first + margin):
+                break
+        winner = pair[first < second]
+    return winner
+
+
+EVERY = [
     (NTS(delta=DELTA, gap=EPSILON), plain_nts),
     (Knockout(delta=DELTA, horizon=10**6, epsilon=EPSILON), plain_knockout),
     (
@@ -190,8 +225,9 @@ FIVE = [
     ),
     (SEEBS(delta=DELTA, horizon=10**6), plain_seebs),
     (ExploreThenVerify(delta=DELTA, horizon=10**6), plain_explore_then_verify),
+    (DKWT(delta=DELTA, horizon=10**6), plain_dkwt),
 ]
-kinds = pytest.mark.parametrize(("policy", "plain"), FIVE, ids=lambda one: type(one).__name__)
+kinds = pytest.mark.parametrize(("policy", "plain"), EVERY, ids=lambda one: type(one).__name__)
 
 
 def follow(policy, plain, P, seed, limit=100_000):
@@ -230,7 +266,7 @@ def test_lockstep_until_the_answer(policy, plain, gap):
 def test_lockstep_where_matches_are_close(policy, plain):
     """Ties, which only the limits of a match end; a gap for those that would never end."""
     P = np.full((3, 3), 0.5)
-    if plain is plain_seebs or plain is plain_explore_then_verify:
+    if plain in (plain_seebs, plain_explore_then_verify, plain_dkwt):
         P = easy(2, 3, 0.2).P
     follow(policy, plain, P, 3, limit=400_000)
 
@@ -238,7 +274,7 @@ def test_lockstep_where_matches_are_close(policy, plain):
 def test_nts_finds_that_there_is_no_condorcet_winner():
     cycle = Matrix([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]], "cycle")
     for seed in range(3):
-        assert follow(*FIVE[0], cycle.P, seed)[0] == -1
+        assert follow(*EVERY[0], cycle.P, seed)[0] == -1
     trace = bd.simulate(
         NTS(delta=0.05, gap=0.3), cycle, 400, replications=40, seed=1, record_at=[400]
     )["trace"]
@@ -263,6 +299,24 @@ def test_nts_takes_as_many_matches_as_the_query_order_promises_at_most(n_arms):
     assert (trace["recommended"] != 0).sum() <= stats.binom.isf(1e-6, 60, 0.05)
 
 
+@pytest.mark.parametrize(
+    "gap", [*(pytest.param(g, marks=pytest.mark.slow) for g in (0.1, 0.3)), 0.45]
+)
+def test_dkwt_ends_by_the_stage_that_its_guarantee_names(gap):
+    """K matches of at most the batches to the stage whose margin is below 4/3 of the gap."""
+    n_arms, delta, runs = 4, 0.1, 10
+    last = next(s for s in range(1, 20) if 1.5 * 2 ** (-s - 1) <= 2 * gap)
+    most = n_arms * sum(batch(delta / n_arms, s)[0] for s in range(1, last + 1))
+    trace = bd.simulate(
+        DKWT(delta=delta), named("flat", n_arms=n_arms, e=gap), most + 1, replications=runs,
+        seed=5, record_at=[most + 1],
+    )["trace"]  # fmt: skip
+    answered = trace["answered"].values.ravel()
+    wrong = (answered < 0) | (trace["recommended"].values.ravel() != 0)
+    assert wrong.sum() <= stats.binom.isf(1e-6, runs, delta)
+    assert answered.max() <= most
+
+
 def test_a_candidate_that_is_refuted_is_given_up():
     """Arm 1 turns out to beat arm 0, by which it was to be refuted."""
     policy = ExploreThenVerify(delta=DELTA, horizon=10**6)
@@ -280,6 +334,7 @@ def test_a_candidate_that_is_refuted_is_given_up():
 @pytest.mark.parametrize(
     "policy",
     [
+        DKWT(),
         ExploreThenVerify(),
         Knockout(epsilon=0.1),
         NTS(gap=0.15),

@@ -53,7 +53,7 @@ def test_closed_form_is_the_value_of_the_game(seed):
     assert bd.least_duels(P, 0.05) == pytest.approx(KL * value_by_descent(P), rel=1e-3)
 
 
-def value_by_enumeration(P, winner, is_alternative):
+def value_by_enumeration(P, winner, is_alternative, gap=0.0):
     """The least sum of duels by which every alternative majority relation costs 1."""
     first, second = np.triu_indices(len(P), 1)
     p, rows = P[first, second], []
@@ -61,7 +61,8 @@ def value_by_enumeration(P, winner, is_alternative):
         majority = np.zeros(P.shape, bool)
         majority[first, second], majority[second, first] = signs, ~np.array(signs)
         if is_alternative(majority.sum(axis=1), winner):
-            rows.append(np.where((p > 0.5) != signs, kl(p, 0.5), 0.0))
+            reversed_to = 0.5 + gap * (2 * np.array(signs) - 1)
+            rows.append(np.where((p > 0.5) != signs, kl(p, reversed_to), 0.0))
     return linprog(np.ones(len(p)), A_ub=-np.array(rows), b_ub=-np.ones(len(rows))).fun
 
 
@@ -70,12 +71,47 @@ def test_both_criteria_by_all_majority_relations(seed):
     P = drawn(4, seed)
     value = value_by_enumeration(P, 0, lambda wins, winner: np.delete(wins, winner).max() == 3)
     assert bd.least_duels(P, 0.05) == pytest.approx(KL * value)
+    P, gap = 0.5 + np.sign(P - 0.5) * np.maximum(abs(P - 0.5), 0.1), 0.1
+    np.fill_diagonal(P, 0.5)
+    rival = lambda wins, winner: np.delete(wins, winner).max() == 3  # noqa: E731
+    value = value_by_enumeration(P, 0, rival, gap)
+    assert bd.least_duels(P, 0.05, gap=gap) == pytest.approx(KL * value)
     P = drawn(4, seed, condorcet=False)
     value = min(
         value_by_enumeration(P, winner, lambda wins, winner: wins[winner] < wins.max())
         for winner in slopes_by_winner(P)
     )
     assert bd.least_duels(P, 0.05, "copeland") == pytest.approx(KL * value)
+
+
+@pytest.mark.parametrize("chance", [0.55, 0.7, 0.9])
+@pytest.mark.parametrize("lead", [1, 2, 5])
+def test_a_sequential_test_that_knows_the_gap_takes_exactly_the_least(chance, lead):
+    """Wald's test of chance against 1 - chance: a walk that is absorbed at a lead of either arm."""
+    P = np.array([[0.5, chance], [1 - chance, 0.5]])
+    walk = np.diag(np.full(2 * lead - 2, chance), 1) + np.diag(
+        np.full(2 * lead - 2, 1 - chance), -1
+    )
+    visits = np.linalg.inv(np.eye(2 * lead - 1) - walk)[lead - 1]
+    wrong = visits[0] * (1 - chance)
+    assert bd.least_duels(P, wrong, gap=chance - 0.5) == pytest.approx(visits.sum())
+    assert (
+        bd.least_duels(P, wrong) > visits.sum()
+    )  # this test fails where chances are nearer to 1/2
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_relies_on_a_gap_needs_fewer_duels(seed):
+    P = drawn(5, seed)
+    nearest = abs(P[~np.eye(5, dtype=bool)] - 0.5).min()
+    needed = [bd.least_duels(P, 0.05, gap=share * nearest) for share in (0, 0.3, 0.9, 1)]
+    assert (np.diff(needed) < 0).all()
+    with pytest.raises(ValueError, match=r"gap should be at most .*, the least distance from 1/2"):
+        bd.least_duels(P, 0.05, gap=1.01 * nearest)
+    with pytest.raises(ValueError, match=r"gap should be 0 for Copeland winners, .*, got 0.01"):
+        bd.least_duels(P, 0.05, "copeland", gap=0.01)
+    with pytest.raises(ValueError, match=r"gap should be in \[0, 0.5\), got -1"):
+        bd.least_duels(P, 0.05, gap=-1)
 
 
 def test_two_arms_by_hand_and_refusals():
