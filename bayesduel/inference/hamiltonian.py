@@ -1,7 +1,7 @@
 """NUTS on the density of a linear predictor, in coordinates that are near standard normal.
 
 The density and its gradient are those of :class:`LinearPredictor`, so that any response with any
-terms is sampled and nothing is compiled. Given the scales, a coefficient with information w and
+terms is sampled and no model is compiled. Given the scales, a coefficient with information w and
 prior precision t(scales) is ``(w x + t mean) / (w + t) + u / sqrt(w + t)``: where the data say much
 it is centred, where they say little it is not, and in between it is in between. Coefficients that
 many votes share (scores, effects with few levels) are decorrelated by a dense factor besides.
@@ -28,10 +28,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import strmv
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesduel.inference.arrow import layout_of
+from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.draws import PosteriorDraws
@@ -68,13 +71,12 @@ class Start(NamedTuple):
     information: np.ndarray  # of each coefficient alone, (size,)
 
 
-class _Shape(NamedTuple):
-    """Where coefficients with independent priors lie at one value of the scales."""
+class _Placed(NamedTuple):
+    """Where coefficients lie at one value of the scales and of u, each (size,)."""
 
-    precision: np.ndarray  # of the data and the prior, (size,)
-    tight: np.ndarray  # of the prior, (size,)
-    middle: np.ndarray  # where u = 0 lies, (size,)
-    deviation: np.ndarray  # what u = 1 is, (size,)
+    x: np.ndarray  # the coefficients
+    tight: np.ndarray  # precision of an independent prior, 0 of others
+    deviation: np.ndarray  # what u = 1 is
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +157,19 @@ class StandardCoordinates:
         tight = _diagonal(self._prior, 0.0) * np.exp(-exponents @ self.start.phi)
         return np.where(self._proper, tight, 0.0), kinds, kind.ravel()
 
-    def _shape(self, phi: np.ndarray) -> _Shape:
+    @cached_property
+    def _log_precisions(self) -> np.ndarray:
+        """How half the log precisions of the priors move with the scales in all, (q,)."""
+        _, kinds, kind = self._powers
+        return 0.5 * np.bincount(kind, self._proper, len(kinds)) @ kinds
+
+    def _place(self, phi: np.ndarray, u: np.ndarray) -> _Placed:
         """Return where coefficients with independent priors lie."""
         constant, kinds, kind = self._powers
-        tight = constant * np.exp(kinds @ phi)[kind]
-        information = self.start.information
-        precision = information + tight
-        middle = (information * self.start.x + tight * self._mean) / precision
-        return _Shape(precision, tight, middle, precision**-0.5)
+        start = self.start
+        factor = np.exp(kinds @ phi)
+        found = placed(u, constant, factor, kind, start.information, start.x, self._mean)
+        return _Placed(*found)
 
     # -- decorrelation ---------------------------------------------------------------------
 
@@ -177,7 +184,8 @@ class StandardCoordinates:
     def _turn(self) -> np.ndarray:
         """What turns standard coordinates into scaled ones of these, (p, p), upper triangular.
 
-        Single precision: a smooth map of coordinates need not be an exact one.
+        Single precision: a smooth map of coordinates need not be an exact one. In the order of
+        Fortran, for BLAS: a product takes 0.04 ms where p is 828, of a full matrix 0.1.
         """
         density, start, place = self.density, self.start, self._turned
         found = density.derivatives(start.x, start.phi)
@@ -191,11 +199,14 @@ class StandardCoordinates:
             whole = layout.corner(found._replace(bend=-weight)) + layout.priors(self._prior)[0]
         scale = self._scale(place)
         factor = ascent(scale.T @ whole @ scale)[0]
-        return np.linalg.inv(factor).T.astype(np.float32)
+        inverse = solve_triangular(factor, np.eye(len(place)), lower=True)
+        return np.asfortranarray(inverse.T, dtype=np.float32)
 
     def _scale(self, place: np.ndarray) -> np.ndarray:
         """Return how coefficients at `place` move with their scaled coordinates, (p, p)."""
-        found = np.diag(self._shape(self.start.phi).deviation[place])
+        nowhere = np.zeros(self.density.size)
+        deviation = self._place(self.start.phi, nowhere).deviation
+        found = np.diag(deviation[place])
         at = np.full(self.density.size, -1)
         at[place] = np.arange(len(place))
         for k in self._correlated:
@@ -213,8 +224,7 @@ class StandardCoordinates:
         """Return the coefficients (size,) and the logarithms of scales (q,) at `y`."""
         phi = y[: self.n_scales]
         u = self._scaled(y)
-        shape = self._shape(phi)
-        x = shape.middle + shape.deviation * u
+        x = self._place(phi, u).x
         if self._correlated:
             self._lay(x, u, self.density.prior(phi))
         return x, phi
@@ -223,7 +233,8 @@ class StandardCoordinates:
         """Return the scaled coordinates u of the coefficients, (size,)."""
         u = y[self.n_scales :].copy()
         turned = self._turned
-        u[turned] = self._turn @ u[turned].astype(np.float32)
+        if len(turned):
+            u[turned] = strmv(self._turn, u[turned])
         return u
 
     def _lay(self, x: np.ndarray, u: np.ndarray, prior: Prior) -> float:
@@ -239,11 +250,13 @@ class StandardCoordinates:
 
     def value_and_gradient(self, y: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log density at `y` and its gradient, (q + size,)."""
-        density, q = self.density, self.n_scales
-        phi, u = y[:q], self._scaled(y)
-        shape = self._shape(phi)
-        x = shape.middle + shape.deviation * u
-        prior, value = None, 0.0
+        density = self.density
+        phi = y[: self.n_scales]
+        u = self._scaled(y)
+        place = self._place(phi, u)
+        x = place.x
+        prior = None
+        value = float(self._log_precisions @ phi)
         if self._correlated:
             prior = density.prior(phi)
             value += self._lay(x, u, prior)
@@ -251,32 +264,24 @@ class StandardCoordinates:
         cells = found.value
         if cells is None:
             cells = density.likelihood(x[None], phi[None], density.eta(x)[None])
-        away = x - self._mean
-        pull = shape.tight * away
-        proper, alone = self._proper, self._alone
-        value += float(cells.sum()) - 0.5 * float(away @ pull)
-        value += 0.5 * float(np.log(shape.tight[proper]).sum())
-        value += float(np.log(shape.deviation[alone]).sum())
-        gradient = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)]) - pull
-        by_u = shape.deviation * gradient
+        value += float(cells.sum())
+        slope = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
+        _, kinds, kind = self._powers
+        of_priors, gradient, by_u, by_kind = pulled_back(
+            slope, u, *place, kind, len(kinds), self._mean, self._alone
+        )
+        value += of_priors
         if prior is not None:
             value += self._correlated_prior(x, prior, gradient)
             self._pull_back(prior, gradient, by_u)
-        by_u[self._turned] = self._turn.T @ by_u[self._turned].astype(np.float32)
-        log_hyper, by_hyper = self._of_scales(x, phi)
-        by_phi = by_hyper + self._by_scales(x, u, gradient, shape)
+        turned = self._turned
+        if len(turned):
+            by_u[turned] = strmv(self._turn, by_u[turned], trans=1)
+        log_hyper, by_phi = self._of_scales(x, phi)
+        by_phi += self._log_precisions + by_kind @ kinds
         if prior is not None:
             by_phi += self._by_correlated(x, u, phi, gradient)
         return value + log_hyper, np.concatenate([by_phi, by_u])
-
-    def _by_scales(
-        self, x: np.ndarray, u: np.ndarray, gradient: np.ndarray, shape: _Shape
-    ) -> np.ndarray:
-        """Return the slope in the scales, (q,), through coefficients with independent priors."""
-        _, kinds, kind = self._powers
-        moved = gradient * (self._mean - shape.middle - 0.5 * shape.deviation * u) - 0.5
-        each = shape.tight * (moved / shape.precision - 0.5 * (x - self._mean) ** 2) + 0.5
-        return np.bincount(kind, each, len(kinds)) @ kinds
 
     def _of_scales(self, x: np.ndarray, phi: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log prior of the scales, and its slope with that of cells in them, (q,)."""

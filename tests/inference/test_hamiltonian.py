@@ -172,7 +172,7 @@ def test_a_log_of_ties_prompts_and_judges_is_sampled_without_a_compiler(monkeypa
     monkeypatch.setattr(sample, "WEIGHED", 10)
     log = log_of("tie", 300)
     model = Davidson(TERMS["prompts and judges"]())
-    one, same = (bd.fit(log, model, draws=120, seed=5) for _ in range(2))
+    one, same = (bd.fit(log, model, draws=400, seed=5) for _ in range(2))
     assert one.attrs["method"] == "nuts"
     assert "too many to certify" in one.attrs["method_reason"]
     assert one["posterior"].equals(same["posterior"])
