@@ -32,6 +32,9 @@ MADE = "content-of-names.csv"  # the table that is made where none is uploaded
 REFUSED = re.compile(
     r'[\\/:*?"<>|\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]'
 )
+# Names that are devices on Windows, whatever stands behind the dot: "Naming Files, Paths, and
+# Namespaces" of Microsoft's documentation.
+DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 PROMPT = "prompt"  # the name of a file that stands above the pairs, where no arm is called so
 
 
@@ -125,7 +128,7 @@ class Uploads:
         parts = name.split("/")
         good = 0 < len(parts) <= DEEPEST and all(
             part and part == part.strip(" .") and len(part.encode("utf-8", "replace")) <= 200
-            and not REFUSED.search(part)
+            and not REFUSED.search(part) and not DEVICE.fullmatch(part)
             for part in parts
         )  # fmt: skip
         if not good:

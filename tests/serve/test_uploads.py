@@ -102,6 +102,7 @@ ATTACKS = {
     "dots": "x.png...", "deep": "a/b/c/d/x.png", "long": "x" * 300 + ".png", "stream": "x.png:y",
     "html": "x.html", "script": "x.js", "zip": "x.zip", "none": "x", "double": "x.png.html",
     "url": "http://evil.example/x.png", "surrogate": "x\ud800.png", "device": "con?.png",
+    "device 2": "CON.png", "device 3": "a/nul", "device 4": "com1.tar.png", "device 5": "Aux .txt",
 }  # fmt: skip
 
 
