@@ -151,7 +151,7 @@ class Pages:
 
 def entered(base, token, participant):
     """Return the cookies of a participant who came by the open link of the panel."""
-    sent = {"token": token, "arrival": f"?PROLIFIC_PID={participant}&STUDY_ID=s&SESSION_ID=t"}
+    sent = {"token": token, "arrival": f"PROLIFIC_PID={participant}&STUDY_ID=s&SESSION_ID=t"}
     answer = httpx.post(f"{base}/enter", data=sent, headers={"origin": base}, timeout=60)
     assert answer.status_code == 303, answer.text
     given = [line.partition(";")[0] for line in answer.headers.get_list("set-cookie")]
@@ -279,7 +279,7 @@ def attacked(pages, root, panel, evil, folder):
         if status not in due:
             wrong[name] = status
     for participant in ("a%0d%0aSet-Cookie:%20evil=1", "<script>", "../../x", "a" * 900):
-        sent = {"token": panel, "arrival": f"?PROLIFIC_PID={participant}"}
+        sent = {"token": panel, "arrival": f"PROLIFIC_PID={participant}"}
         got = httpx.post(f"{pages.base}/enter", data=sent, headers={"origin": pages.base})
         if got.status_code >= 500 or any("evil" in v for v in got.headers.get_list("set-cookie")):
             wrong[f"participant {participant[:20]}"] = got.status_code
@@ -403,8 +403,7 @@ async def killed(pages, panel, folder, kills, n_judges):
         [sys.executable, "-c", MACHINE, folder / "s.study", folder / "machine.txt"]
     )
     rng = np.random.default_rng(1)
-    until = time.monotonic() + 10_000
-    stop = {"at": until}
+    stop = {"at": float("inf")}
 
     class Until:
         """A time that is set once the kills are done."""
@@ -417,7 +416,11 @@ async def killed(pages, panel, folder, kills, n_judges):
         for k, cookie in enumerate(cookies)
     ]
     for _ in range(kills):
-        await asyncio.sleep(rng.uniform(0.05, 1.0))
+        answers = len(seen["acknowledged"]) + int(rng.integers(2, 12))
+        patience = time.monotonic() + 20
+        while len(seen["acknowledged"]) < answers and time.monotonic() < patience:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(rng.uniform(0.0, 0.2))
         pages.kill()
         if machine.poll() is None and rng.random() < 0.2:
             machine.kill()

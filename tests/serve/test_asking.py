@@ -16,6 +16,8 @@ ASKED = {
     "nine grades": bd.Asking(grades=4),
     "criteria": bd.Asking(grades=2, criteria=["x", "y", "z"], decides="y"),
     "words": bd.Asking(reasons=["clear", "short"], comment=True),
+    "slider": bd.Asking(grades=2, both_bad=True, slider=True),
+    "sliders": bd.Asking(grades=4, criteria=["x", "y"], slider=True, comment=True),
     "everything": bd.Asking(
         grades=2, both_bad=True, criteria=["x", "y"], reasons=["clear", "short"], comment=True
     ),
@@ -153,3 +155,45 @@ def test_a_form_that_lacks_an_answer_is_not_sent(serving, opened):
     assert all((r["outcome"], r["reasons"], r["comment"]) == (
         "left much better", ("clear",), "fine") for r in rows)  # fmt: skip
     assert all(row["criteria"] == {"y": "tie"} for row in rows)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["slider", "sliders"])
+def test_a_slider_answers_where_it_is_moved_and_not_before(serving, opened, name, width):
+    asking = ASKED[name]
+    found = serving(arms=("a", "b"), items=[f"item {k}" for k in range(12)], asking=asking)
+    view = {"viewport": {"width": width, "height": 740}}
+    page = opened(found.pages.invited("ann", "judge", 1)[1], **view)
+    page.click("#begin")
+    page.wait_for_selector("#pair:not([hidden])")
+    sliders = page.locator(".slider input")
+    places = [word for word in asking.words if not word.startswith(("cannot", "tie ("))]
+    middle = len(places) // 2
+    for place in range(len(places)):
+        page.wait_for_timeout(300)
+        before = page.evaluate("state.ticket.id")
+        assert page.is_disabled("#send")
+        assert page.locator("output").all_inner_texts() == ["Move the slider"] * sliders.count()
+        page.keyboard.press("Enter")
+        assert found.study.ticket(before).state == "open"
+        for k in range(sliders.count()):
+            sliders.nth(k).click()  # in the middle: a tie
+            for _ in range(abs(place - middle)):
+                page.keyboard.press("ArrowLeft" if place < middle else "ArrowRight")
+        assert "Move the slider" not in page.inner_text("#pair")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.click("#send")
+        page.wait_for_function("(id) => state.ticket.id !== id", arg=before)
+        ticket = found.study.ticket(before)
+        assert ticket.outcome == places[place]
+        assert dict(ticket.criteria) == dict.fromkeys(asking.others, places[place])
+    assert opened.faults == []
+
+
+@pytest.mark.parametrize("grades", [1, 2, 3, 4])
+def test_a_slider_goes_with_grades(grades):
+    if grades == 1:
+        with pytest.raises(ValueError, match="slider should go with grades of 2 to 4, got grades"):
+            bd.Asking(grades=grades, slider=True)
+    else:
+        assert bd.Asking(grades=grades, slider=True).slider
