@@ -1,4 +1,4 @@
-"""All that pages and studies store beside tickets, in a file and in PostgreSQL: the same of each."""
+"""All that studies and pages store beside tickets, in a file and in PostgreSQL: each the same."""
 
 import pytest
 
