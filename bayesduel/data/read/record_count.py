@@ -56,16 +56,15 @@ def _json_records_of(lines: bytes) -> int:
 
 def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
     """Return the number of records that end in some lines, and whether a quote is left open."""
-    blank = b"\n\n" in lines or b"\n\r" in lines or lines[:1] in (b"\n", b"\r")
-    if not inside and not blank and b'"' not in lines:
-        return lines.count(b"\n"), False
     data = np.frombuffer(lines, dtype=np.uint8)
     ends = np.flatnonzero(data == NEWLINE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
+    if not inside and b'"' not in lines:
+        return int(np.count_nonzero(length)), False
     quotes = np.flatnonzero(data == QUOTE)
     quoted = (np.searchsorted(quotes, ends) + inside) % 2 == 1  # whether the line end is a text's
     begun_quoted = np.concatenate([[inside], quoted[:-1]])
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
     records = ~quoted & ~((length == 0) & ~begun_quoted)
     return int(records.sum()), bool(quoted[-1])
 

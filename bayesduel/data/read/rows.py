@@ -226,9 +226,12 @@ class _Encoder:
         for value in batches[0].dictionary.to_pylist():
             text = text_of(value)
             place.append(-1 if text is None else texts.setdefault(text, len(texts)))
+        parts = [b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches]
+        code = np.concatenate(parts)
+        if place == list(range(len(place))) and code.max(initial=-1) < len(place):
+            return Coded(list(texts), code.astype(np.int32, copy=False))
         places = np.array([*place, -1], dtype=np.int32)
-        parts = (b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches)
-        return Coded(list(texts), np.concatenate([places[part] for part in parts]))
+        return Coded(list(texts), places[code])
 
 
 def numbers(column: pa.Array, name: str) -> np.ndarray:
@@ -253,22 +256,18 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
 
 
-# Dates as ISO 8601 has them, which are read without a format.
-ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2})?$"
-
-
 def time_kind(columns: Sequence[pa.Array]) -> TimeKind:
     """Return "number" if most known times are numbers, the format of all, or else "date"."""
     flat = [_flat(column) for column in columns]
     texts = [column for column in flat if _is_text(column.type)]
     if not texts:
         return "number" if all(_is_number(column.type) for column in flat) else "date"
+    if all(_usual_dates(column) is not None for column in texts):
+        return "date"  # no number is written like one
     present = sum(int(_present(column).sum()) for column in texts)
     readable = sum(int((np.isfinite(numbers(c, "time")) & _present(c)).sum()) for c in texts)
     if 2 * readable > present:
         return "number"
-    if all(pc.all(pc.match_substring_regex(pc.unique(c), ISO)).as_py() for c in texts):
-        return "date"  # which needs no format: of 300,000 times 0.03 s in place of 1.9
     distinct = {text.strip() for column in texts for text in pc.unique(column).to_pylist() if text}
     return format_of_dates(sorted(distinct - {""})) or "date"
 
@@ -288,6 +287,9 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         present = _present(column)
         return values, present & ~np.isfinite(values)
     if _is_text(column.type):
+        days = _usual_dates(column) if kind == "date" else None
+        if days is not None:
+            return days, np.zeros(len(column), dtype=bool)
         text = pc.utf8_trim(column, characters=WHITE_SPACE)
         known = pc.fill_null(pc.not_equal(text, ""), False)
         present = known.to_numpy(zero_copy_only=False)
@@ -306,17 +308,28 @@ def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
         days = dates_in([*coded.dictionary.to_pylist(), None], kind)
         missing = len(coded.dictionary)
         return days[coded.indices.fill_null(missing).to_numpy(zero_copy_only=False)]
-    for zone in (None, "UTC"):  # Arrow reads the usual forms, all with a zone or none, far faster
-        try:
-            read = pc.cast(text, pa.timestamp("us", zone))
-        except pa.ArrowInvalid:
-            continue
-        return np.asarray(read.to_numpy(zero_copy_only=False), dtype="datetime64[us]")
+    days = _usual_dates(text)
+    if days is not None:
+        return days
     import pandas as pd
 
     texts = np.asarray(text.to_pylist(), dtype=object)
     parsed = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
     return parsed.tz_localize(None).to_numpy().astype("datetime64[us]")
+
+
+def _usual_dates(text: pa.Array) -> np.ndarray | None:
+    """Return dates in the usual forms of ISO 8601, all with a zone or none, else None.
+
+    Arrow reads them: a million in 0.03 s, where pandas takes 0.9 s.
+    """
+    for zone in (None, "UTC"):
+        try:
+            read = pc.cast(text, pa.timestamp("us", zone))
+        except pa.ArrowInvalid:
+            continue
+        return np.asarray(read.to_numpy(zero_copy_only=False), dtype="datetime64[us]")
+    return None
 
 
 def _difference(batch: pa.RecordBatch, columns: dict[str, str], role: str) -> np.ndarray:
