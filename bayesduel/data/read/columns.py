@@ -495,9 +495,11 @@ class _Finder:
                 if not stem and side in BARE:
                     continue
                 for names in ([stem + s for s in side], [s + stem for s in side]):
-                    found = [self.free(name) for name in names if name in self._by_plain]
-                    if len(found) == 2 and None not in found:
-                        yield side, *found
+                    if not self._by_plain.keys() >= {*names}:
+                        continue
+                    first, second = (self.free(name) for name in names)
+                    if first is not None and second is not None:
+                        yield side, first, second
 
     def sided(self) -> Iterator[tuple[tuple[str, str], str, str]]:
         """Yield the pairs of columns whose names differ by the two words of a side alone.

@@ -287,9 +287,9 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         present = _present(column)
         return values, present & ~np.isfinite(values)
     if _is_text(column.type):
-        days = _usual_dates(column) if kind == "date" else None
-        if days is not None:
-            return days, np.zeros(len(column), dtype=bool)
+        usual = _usual_dates(column) if kind == "date" else None
+        if usual is not None:
+            return usual, np.zeros(len(column), dtype=bool)
         text = pc.utf8_trim(column, characters=WHITE_SPACE)
         known = pc.fill_null(pc.not_equal(text, ""), False)
         present = known.to_numpy(zero_copy_only=False)

@@ -33,6 +33,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import Any
 
 from bayesduel.data.read.columns import (
@@ -1007,10 +1008,11 @@ def _check_no_ranks(table: Table) -> None:
 
 
 def _check_direction(table: Table, columns: Sequence[str]) -> None:
-    """Raise ValueError if the name of every column of numbers says that fewer is better."""
-    if table.named or table.given.get("lower_is_better") or not all(
-        words_of(name) & FEWER for name in columns
-    ):  # fmt: skip
+    """Raise ValueError if all columns of numbers, or the file, are named as where fewer is better."""
+    if table.named or table.given.get("lower_is_better"):
+        return
+    fewer = [bool(words_of(name) & FEWER) for name in columns]
+    if not (all(fewer) or words_of(Path(table.source.name).stem) & FEWER):
         return
     raise ValueError(
         f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "

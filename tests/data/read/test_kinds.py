@@ -168,6 +168,24 @@ def test_a_table_of_scores_that_may_be_ranks_needs_its_direction(beside, kind, t
     ).all()
 
 
+@pytest.mark.parametrize("name", ["61e_time_by_task", "latency", "WER-per-speaker", "errors2024",
+                                  "Zeit", "run.seconds"])  # fmt: skip
+def test_the_name_of_a_file_may_say_that_fewer_is_better(name, tmp_path):
+    """Both commands that the message prints are run; each reads the numbers its own way."""
+    frame = pd.DataFrame({"task": range(9), "Ada": 0.5, "Bo": 2.25, "Cyd": 3.5})
+    path = tmp_path / f"{name}.csv"
+    frame.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"--lower-is-better.*--shape scores"):
+        bd.read_duels(path)
+    lower = bd.read_duels(path, lower_is_better=True).tally()[0]
+    higher = bd.read_duels(path, shape="scores").tally()[0]
+    assert lower[0, 2] == higher[2, 0] == 9
+    other = tmp_path / "time" / "marks.csv"
+    other.parent.mkdir()
+    frame.to_csv(other, index=False)
+    assert bd.read_duels(other).tally()[0][2, 0] == 9
+
+
 @pytest.mark.parametrize("beside", BESIDE)
 def test_of_seconds_the_lower_is_better_where_it_is_said(beside, tmp_path, capsys):
     table = places("seconds")
