@@ -308,9 +308,9 @@ def _dates(text: pa.Array, kind: TimeKind) -> np.ndarray:
         days = dates_in([*coded.dictionary.to_pylist(), None], kind)
         missing = len(coded.dictionary)
         return days[coded.indices.fill_null(missing).to_numpy(zero_copy_only=False)]
-    days = _usual_dates(text)
-    if days is not None:
-        return days
+    usual = _usual_dates(text)
+    if usual is not None:
+        return usual
     import pandas as pd
 
     texts = np.asarray(text.to_pylist(), dtype=object)

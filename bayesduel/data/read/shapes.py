@@ -1008,7 +1008,7 @@ def _check_no_ranks(table: Table) -> None:
 
 
 def _check_direction(table: Table, columns: Sequence[str]) -> None:
-    """Raise ValueError if all columns of numbers, or the file, are named as where fewer is better."""
+    """Raise ValueError if the names of all columns, or that of the file, say: fewer is better."""
     if table.named or table.given.get("lower_is_better"):
         return
     fewer = [bool(words_of(name) & FEWER) for name in columns]
