@@ -10,9 +10,10 @@ sentences "winner", "tied" and "cycle", it takes the first of these that holds:
 3. *cycle*: every arm loses to an arm that can be named (so that no arm beats all others).
    That some arm or other beats each would not do: with many arms it is near certain before
    any duel is seen.
-4. *undecided*: otherwise; the smallest set that holds the best arm with probability at least
-   `confidence` is named, and the arms that are safe to choose singly. It is also the verdict
-   where the errors are not known well enough for another (two clusters of votes).
+4. *undecided*: otherwise. The sentence names the arms that are safe to choose, first: with such an
+   arm a study with this rope and confidence stops. Then it names the smallest set that holds the
+   best arm with probability at least `confidence`. It is also the verdict where the errors are not
+   known well enough for another (two clusters of votes).
 
 Its error: a definite sentence is false with posterior probability at most ``1 - confidence``,
 so over logs drawn from the model and its prior, at most that share of them are false.
@@ -105,8 +106,10 @@ def decide(
         else:
             kind = "undecided"
             arms, probability = _candidates(found, confidence)
-            words = undecided_words(labels, arms, probability, found)
-            words += safe_words(names_of(labels, safe), rope, confidence, ties=ties)
+            words = undecided_words(labels, arms, probability, found, chosen=len(safe) > 0)
+            if len(safe):
+                least = float(found.unbeaten[:, safe].mean(0).min())
+                words = f"{safe_words(names_of(labels, safe), rope, least, ties=ties)} {words}"
     if abs(near - confidence) < 2 * monte_carlo_error:
         words += (
             f" This is close to the threshold of {confidence:g}: with other or more draws "
@@ -257,12 +260,22 @@ def mixture_words(names: list[str], weight: np.ndarray) -> str:
 
 
 def undecided_words(
-    labels: Sequence[str], arms: np.ndarray, p: float, found: ElectionResult
+    labels: Sequence[str],
+    arms: np.ndarray,
+    p: float,
+    found: ElectionResult,
+    *,
+    chosen: bool = False,
 ) -> str:
-    """Return the sentences for a log that does not decide which arm is best."""
+    """Return the sentences for a log that does not decide which arm is best.
+
+    chosen: whether they stand after a safe choice.
+    """
     names = names_of(labels, arms)
     exists = float(found.sole.any(1).mean())
     start = "Not enough data yet" if exists >= 0.5 else "Undecided"
+    if chosen:
+        start = "Which arm is best is not decided yet"
     if len(names) == 1:
         sure = probability(float(found.sole[:, arms[0]].mean()))
         words = (
@@ -286,15 +299,20 @@ def undecided_words(
     return words
 
 
-def safe_words(names: list[str], rope: float, confidence: float, *, ties: bool) -> str:
-    """Return the sentence for the safe choices, "" if there are none."""
-    if not names:
-        return ""
-    one = "is a safe choice" if len(names) == 1 else "are safe choices"
-    singly = "" if len(names) == 1 else ", each on its own"
+def safe_words(names: list[str], rope: float, least: float, *, ties: bool) -> str:
+    """Return the sentence for the safe choices.
+
+    least: the smallest probability, over these arms, that no arm beats them by more than the rope.
+    """
+    beaten = f"with {_of_what(ties)} above {0.5 + rope:g}"
+    if len(names) == 1:
+        return (
+            f"{names[0]} is a safe choice: no arm beats it {beaten} "
+            f"(probability {probability(least)})."
+        )
     return (
-        f" {join(names)} {one}{singly}: with probability {confidence:g} or more, no arm beats it "
-        f"with {_of_what(ties)} above {0.5 + rope:g}."
+        f"{join(names)} are safe choices, each on its own: no arm beats it {beaten} "
+        f"(probability {probability(least)} or more)."
     )
 
 

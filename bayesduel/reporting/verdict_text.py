@@ -114,7 +114,11 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
         return f"No single ranking holds. {words}".rstrip()
     if attrs["verdict"].startswith("No verdict"):
         return "No verdict: the votes come from too few judges or groups to tell how others vote."
-    return f"Not enough data yet: {_open(winners, arms, noun, sure)}{_safe(attrs, noun)}"
+    said = _open(winners, arms, noun, sure)
+    safe = _safe(attrs, noun)
+    if not safe:
+        return f"Not enough data yet: {said}"
+    return f"{safe} Which {noun} is best is not decided yet: {said}"
 
 
 def _sentence(words: str) -> str:
@@ -184,4 +188,4 @@ def _safe(attrs: dict[str, object], noun: str) -> str:
     if not safe:
         return ""
     are = "is a safe choice" if len(safe) == 1 else "are safe choices"
-    return f" {join(safe)} {are}: no {noun} is clearly better."
+    return f"{join(safe)} {are}: no {noun} is clearly better."
