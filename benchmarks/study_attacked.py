@@ -61,6 +61,27 @@ while True:
 """
 
 
+# A server of the pages is a copy of a process that has read the package: it starts at once.
+STARTER = """
+import os, signal, sys
+import nh3, markdown_it, uvicorn
+import bayesduel as bd
+import bayesduel.serve.app, bayesduel.serve.server
+from bayesduel.cli import main
+from bayesduel.cli.serve import _rehearse
+
+with bd.Study(sys.argv[2]) as study:
+    _rehearse(study)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os.dup2(2, 1)
+        main(["study", "serve", *sys.argv[2:]])
+    print(child, flush=True)
+"""
+
+
 class Server(ThreadingHTTPServer):
     """Takes whatever is sent to it: the receiver of the webhook, or the attacker."""
 
@@ -120,33 +141,43 @@ class Pages:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.base, self._process = f"http://127.0.0.1:{self.port}", None
-        self._log = (folder / "server.log").open("a")
-        self._words = [
-            sys.executable, "-m", "bayesduel", "study", "serve", str(folder / "s.study"),
+        self.base, self._child = f"http://127.0.0.1:{self.port}", 0
+        words = [
+            sys.executable, "-c", STARTER, "serve", str(folder / "s.study"),
             "--uploads", str(folder / "uploads"), "--webhook", hook, "--frame-ancestors", SITE,
             "--recruiter", "prolific", "--completion", "C0DE", "--port", str(self.port),
         ]  # fmt: skip
+        self._starter = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            stderr=(folder / "server.log").open("a"),
+        )  # fmt: skip
 
     def start(self):
         """Start it, and return once it answers."""
-        self._process = subprocess.Popen(
-            self._words, stdout=subprocess.DEVNULL, stderr=self._log, env=os.environ
-        )
+        self._starter.stdin.write("\n")
+        self._starter.stdin.flush()
+        self._child = int(self._starter.stdout.readline())
         until = time.monotonic() + 120
         while time.monotonic() < until:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
             except OSError:
-                time.sleep(0.05)
+                time.sleep(0.02)
             else:
                 return
         raise TimeoutError("the server did not start in two minutes")
 
-    def kill(self, how=signal.SIGKILL):
-        """End it at once."""
-        self._process.send_signal(how)
-        self._process.wait()
+    def kill(self):
+        """End it at once, as ``kill -9`` does."""
+        os.kill(self._child, signal.SIGKILL)
+        while Path(f"/proc/{self._child}").exists():
+            time.sleep(0.005)
+
+    def end(self):
+        """End it for good."""
+        self.kill()
+        self._starter.stdin.close()
+        self._starter.wait()
 
 
 def entered(base, token, participant):
@@ -402,6 +433,8 @@ async def killed(pages, panel, folder, kills, n_judges):
     machine = subprocess.Popen(
         [sys.executable, "-c", MACHINE, folder / "s.study", folder / "machine.txt"]
     )
+    while not (folder / "machine.txt").exists():
+        await asyncio.sleep(0.05)
     rng = np.random.default_rng(1)
     stop = {"at": float("inf")}
 
@@ -422,7 +455,7 @@ async def killed(pages, panel, folder, kills, n_judges):
             await asyncio.sleep(0.01)
         await asyncio.sleep(rng.uniform(0.0, 0.2))
         pages.kill()
-        if machine.poll() is None and rng.random() < 0.2:
+        if machine.poll() is None and rng.random() < 0.1:
             machine.kill()
             machine.wait()
             machine = subprocess.Popen(machine.args)
@@ -500,12 +533,11 @@ def main():
             root = httpx.Client(base_url=pages.base, headers=headers, timeout=60)
             found = {"attacks": len(NAMES) + len(requests("a-1.0", "b-1.0"))}
             found["not refused"] = attacked(pages, root, panel, attacker.address, folder)
-            print(found, flush=True)
             found["scripts and calls"] = looked_at(pages, root_token, panel, attacker)
             seen = asyncio.run(killed(pages, panel, folder, given.kills, given.judges))
             found |= {"kills": given.kills} | checked(folder, seen, hook)
         finally:
-            pages.kill(signal.SIGTERM)
+            pages.end()
             log = (folder / "server.log").read_text()
         found["tracebacks"] = log.count("Traceback")
     for each, value in found.items():
