@@ -191,8 +191,8 @@ def played(folder, shots, n_judges=12):
             shoot(root, shots, "standings", seen)
             root.goto("http://127.0.0.1:8123/admin")
             shoot(root, shots, "admin", seen)
-            with root.expect_download() as report:
-                root.click("text=Report (HTML)")
+            with root.expect_download(timeout=300_000) as report:  # a busy machine takes minutes
+                root.click("text=Report (HTML)", no_wait_after=True)
             report.value.save_as(folder / "report.html")
             browser.close()
     finally:
