@@ -28,6 +28,13 @@ __all__ = ["command"]
 FOLDERS = ("label-studio", "argilla")
 FORMATS = ("csv", "parquet", *FOLDERS)
 JUDGING = ("quota", "gold_share", "on_fail", "overlap", "repeats")
+# How an answer is confirmed, as --json names it: its option, and the doubt of the stop rule.
+CONFIRMED, IN_DOUBT, NOT_CONFIRMED = "confirmed", "confirmed_in_doubt", "not_confirmed"
+CONFIRMING: dict[str, tuple[str, float]] = {
+    CONFIRMED: ("--confirm", 1.0),
+    IN_DOUBT: ("--confirm-in-doubt", 0.5),
+    NOT_CONFIRMED: ("--no-confirm", 0.0),
+}
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
@@ -65,11 +72,18 @@ def command() -> None:
 @click.option("--policy", default="auto", help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
-    "--confirm/--no-confirm",
-    default=None,
+    "--confirm",
+    flag_value=CONFIRMED,
     help="Confirm the answer by its own duels before the study stops; by default for the best arm "
     "where all pairs may be asked for.",
 )
+@click.option(
+    "--confirm-in-doubt",
+    "confirm",
+    flag_value=IN_DOUBT,
+    help="Confirm each pair of the answer only as far as it may not follow the scores.",
+)
+@click.option("--no-confirm", "confirm", flag_value=NOT_CONFIRMED, help="Trust the scores.")
 @click.option(
     "--rope",
     default=ROPE,
@@ -150,7 +164,7 @@ def new(
     prior: dict[str, Any],
     policy: str,
     probability: float,
-    confirm: bool | None,
+    confirm: str | None,
     rope: float,
     budget: int | None,
     pairs: Path | None,
@@ -171,9 +185,10 @@ def new(
         [a.strip() for a in arms.split(",")] if arms is not None else _labels(str(arms_file), "arm")
     )
     automatic = given["goal"] == "find-best" and policy == "auto" and pairs is None
+    confirm = confirm or (CONFIRMED if automatic else NOT_CONFIRMED)
+    doubt = CONFIRMING[confirm][1]
     stop: Any = WithinRope(probability, rope=rope)
-    if automatic if confirm is None else confirm:
-        stop = Confirmed(stop)
+    stop = stop if confirm == NOT_CONFIRMED else Confirmed(stop, doubt=doubt)
     rules = [] if given["goal"] == "minimize-regret" else [stop]
     rules += [] if budget is None else [Budget(budget)]
     judging = {name: given.pop(name) for name in JUDGING}
@@ -193,7 +208,7 @@ def new(
     )
     expected = _expected(made, probability, policy, automatic=automatic)
     text = f"{study} is made, with {len(made.arms)} arms."
-    said = _expected_words(study, made, expected)
+    said = _expected_words(study, made, expected, confirm)
     lines = [text, *([said] if said else []), f"Next: bayesduel study ask {study}"]
     data = {"study": str(study), "name": made.name, "arms": list(made.arms)}
     say(as_json, data | {"rope": rope, "expected_duels": expected}, "\n".join(lines))
@@ -432,28 +447,34 @@ def _expected(
     usual = automatic and probability == 0.95 and study.model == named("bradley-terry")
     if study.stop is None or not usual or study.sources:
         return None
-    rope = study.stop.rope
-    confirmed = usual_duels(len(study.arms), rope, confirmed=True)
-    not_confirmed = usual_duels(len(study.arms), rope, confirmed=False)
-    if confirmed is None or not_confirmed is None:
-        return None
-    return {"confirmed": confirmed, "not_confirmed": not_confirmed}
+    found = {
+        name: usual_duels(
+            len(study.arms), study.stop.rope, confirmed=name != NOT_CONFIRMED, doubt=doubt
+        )
+        for name, (_, doubt) in CONFIRMING.items()
+    }
+    known = {name: duels for name, duels in found.items() if duels is not None}
+    return known or None
 
 
-def _expected_words(place: Place, study: Any, expected: Mapping[str, int] | None) -> str:
-    """Return what the study is expected to cost, "" where it has no end or is not planned."""
+def _expected_words(
+    place: Place, study: Any, expected: Mapping[str, int] | None, confirm: str
+) -> str:
+    """Return what the study is expected to cost, "" where it has no end or is not planned.
+
+    confirm: how its answer is confirmed, as in `CONFIRMING`.
+    """
     if study.stop is None or study.sources:
         return ""
     if expected is None:
         return f"What it is expected to cost: bayesduel study plan {place}"
-    confirms = study.stop.steers
-    option = "--no-confirm" if confirms else "--confirm"
-    own = expected["confirmed" if confirms else "not_confirmed"]
-    other = expected["not_confirmed" if confirms else "confirmed"]
-    said = (
-        f"Expected to cost about {own:,} duels, about {other:,} with {option} "
-        f"(rope {study.stop.rope:g})."
+    own = expected[confirm]
+    others = "".join(
+        f", about {duels:,} with {CONFIRMING[name][0]}"
+        for name, duels in expected.items()
+        if name != confirm
     )
+    said = f"Expected to cost about {own:,} duels{others} (rope {study.stop.rope:g})."
     if own > study.stop.most:
         said += f" The budget of {study.stop.most:,.0f} duels will probably be spent first."
     return said

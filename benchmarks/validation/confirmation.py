@@ -80,36 +80,42 @@ WORLDS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 
 def run(cell: Cell, seed: int) -> Record:
     """Play a study by each rule in one world until it stops."""
-    from bayesduel.beliefs import Followed
     from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.goal import goal_of
-    from bayesduel.study.session import Session
     from bayesduel.study.stopping import StopRule, WithinRope
 
     n_arms = cell["arms"]
     P = WORLDS[cell["world"]](n_arms, np.random.default_rng([seed, 1]))
     np.fill_diagonal(P, 0.5)
-    sound = (P <= 0.5 + ROPE).all(axis=0)
     on_scores, goal = WithinRope(LEVEL, rope=ROPE), goal_of(cell.get("goal", "find-best"))
     rules: dict[str, StopRule] = {"WithinRope": on_scores, "Confirmed": Confirmed(on_scores)}
-    found: Record = {"exists": bool(sound.any())}
+    found: Record = {"exists": bool((P <= 0.5 + ROPE).all(axis=0).any())}
     for name in RULES:
-        rng = np.random.default_rng(seed)
-        session = Session(n_arms, goal, goal.policy(), rules[name], Followed())
-        for duels in range(BUDGETS[n_arms] + 1):
-            decision = session.decision(rng)
-            if decision.stopped or duels == BUDGETS[n_arms]:
-                break
-            ((i, j),) = session.choose(1, [], rng)
-            session.record(i, j, float(rng.random() < P[i, j]))
-        said = "open"
-        if decision.stopped:
-            said = "nobody" if decision.nobody else "arm"
-        above, below = goal.contrasts(decision.order)
-        stands = (P[below, above] <= 0.5 + ROPE).all()
-        right = not sound.any() if decision.nobody else stands
-        found[name] = {"duels": duels, "said": said, "right": bool(right)}
+        found[name] = played(P, goal, rules[name], seed, BUDGETS[n_arms])
     return found
+
+
+def played(P: np.ndarray, goal: Any, rule: Any, seed: int, budget: int) -> Record:
+    """Play a study by one rule in one world; return its duels and what was said."""
+    from bayesduel.beliefs import Followed
+    from bayesduel.study.session import Session
+
+    rng = np.random.default_rng(seed)
+    session = Session(len(P), goal, goal.policy(), rule, Followed())
+    for duels in range(budget + 1):
+        decision = session.decision(rng)
+        if decision.stopped or duels == budget:
+            break
+        ((i, j),) = session.choose(1, [], rng)
+        session.record(i, j, float(rng.random() < P[i, j]))
+    said = "open"
+    if decision.stopped:
+        said = "nobody" if decision.nobody else "arm"
+    above, below = goal.contrasts(decision.order)
+    stands = (P[below, above] <= 0.5 + ROPE).all()
+    nobody_is = not (P <= 0.5 + ROPE).all(axis=0).any()
+    right = nobody_is if decision.nobody else stands
+    return {"duels": duels, "said": said, "right": bool(right)}
 
 
 def rows(cell: Cell, records: list[Record]) -> list[dict[str, Any]]:

@@ -97,8 +97,9 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "Expected to cost about 200 duels, about 80 with --no-confirm (rope 0.05)."),
-        (("--no-confirm",), "Expected to cost about 80 duels, about 200 with --confirm (rope"),
+        ((), "cost about 200 duels, about 100 with --confirm-in-doubt, about 80 with --no-confirm"),
+        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm, about 100 with --con"),
+        (("--confirm-in-doubt",), "to cost about 100 duels, about 200 with --confirm, about 80 "),
         (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
         (("--goal", "top-3"), "What it is expected to cost: bayesduel study plan "),
         (("--rope", "0"), "What it is expected to cost: bayesduel study plan "),
@@ -120,7 +121,8 @@ def test_python_and_the_command_line_have_one_rope(tmp_path, capsys):
     made = json.loads(capsys.readouterr().out)
     assert bd.Study(tmp_path / "s").stop == bd.Study(arms=list("abc")).stop
     assert made["rope"] == bd.WithinRope().rope == 0.05
-    assert made["expected_duels"]["confirmed"] > made["expected_duels"]["not_confirmed"]
+    expected = made["expected_duels"]
+    assert expected["confirmed"] > expected["confirmed_in_doubt"] > expected["not_confirmed"]
 
 
 def test_a_plan_says_what_confirmation_costs(tmp_path, capsys):

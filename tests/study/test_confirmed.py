@@ -1,18 +1,28 @@
 """Confirmation: the answer is right by its own duels, or the study says that no arm qualifies."""
 
-from itertools import permutations
+import json
+from itertools import cycle, permutations
 
 import numpy as np
 import pytest
-from scipy.special import betainc
+from click.testing import CliRunner
+from scipy.special import beta, betainc
 
 import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.study.confirmed import _own
+from bayesduel.study.evidence import Evidence
+from bayesduel.study.goal import FindBest
+from bayesduel.study.planning import usual_duels
 from bayesduel.study.stop_settings import rule_from
 from bayesduel.text import percent
 
 pytestmark = pytest.mark.plain
 
-RULE = bd.Confirmed(bd.WithinRope(0.95, rope=0.1))
+ON_SCORES = bd.WithinRope(0.95, rope=0.1)
+RULE = bd.Confirmed(ON_SCORES)
+IN_DOUBT = bd.Confirmed(ON_SCORES, doubt=0.5)
+OPTIONS = {"--no-confirm": ON_SCORES, "--confirm": RULE, "--confirm-in-doubt": IN_DOUBT}
 
 
 def told(P, rule=RULE, seed=1, path=None, goal="find-best"):
@@ -74,10 +84,13 @@ def test_confirmation_is_the_default_for_the_best_arm():
             bd.Study(arms=arms, stop=RULE | bd.Budget(9), **refused)
     with pytest.raises(TypeError, match=r"rule should be one such as WithinRope\(0.95\)"):
         bd.Confirmed(0.95)
+    for doubt in (0.0, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=r"doubt should be in \(0, 1\]"):
+            bd.Confirmed(bd.WithinRope(), doubt=doubt)
 
 
 def test_the_rule_is_stored():
-    for rule in (RULE, RULE | bd.Budget(5), RULE & bd.Budget(5)):
+    for rule in (RULE, IN_DOUBT, RULE | bd.Budget(5), IN_DOUBT & bd.Budget(5)):
         assert rule_from({"name": rule.name, **rule.settings()}) == rule
         assert rule.steers
     assert (RULE | bd.Budget(5)).most == 5
@@ -181,3 +194,152 @@ def test_where_duels_contradict_the_scores_the_probability_is_that_of_all_pairs(
     assert status.answer == ("a",)
     pairs = 1 - betainc(2 + wins[0, 1:], 2 + wins[1:, 0], 0.4)
     assert status.probability == pytest.approx(pairs.prod())
+
+
+# -- doubt: a pair shows by itself as much as it may not follow the scores ---------------------
+
+BEST = world([(0, k, 0.9) for k in (1, 2, 3)])  # a beats all, the others are equal
+
+
+def finished(study, coins, ties=0.0, judges=(None,)):
+    """Tell outcomes of the world in which a beats all, until the study stops."""
+    names = cycle(judges)
+    while not study.stopped:
+        ticket = study.ask(judge=next(names))
+        won = coins.random() < BEST["abcd".index(ticket.left), "abcd".index(ticket.right)]
+        tied = coins.random() < ties
+        study.tell(ticket, "tie" if tied else "left" if won else "right")
+    return study
+
+
+def plain(rule, option, path, coins):
+    return finished(bd.Study(arms=list("abcd"), stop=rule), coins)
+
+
+def with_ties(rule, option, path, coins):
+    return finished(bd.Study(arms=list("abcd"), stop=rule), coins, ties=0.2)
+
+
+def with_judges(rule, option, path, coins):
+    return finished(
+        bd.Study(arms=list("abcd"), stop=rule), coins, judges=[f"judge {k}" for k in range(90)]
+    )
+
+
+def with_items(rule, option, path, coins):
+    items = [f"question {k}" for k in range(40)]
+    study = bd.Study(arms=list("abcd"), stop=rule, items=items)
+    return finished(study, coins, judges=("ann", "bob"))
+
+
+def resumed(rule, option, path, coins):
+    bd.Study(path, arms=list("abcd"), stop=rule).close()
+    while True:
+        with bd.Study(path) as study:
+            assert study.stop == rule
+            if study.stopped:
+                return bd.Study(path)
+            ticket = study.ask()
+            won = coins.random() < BEST["abcd".index(ticket.left), "abcd".index(ticket.right)]
+            study.tell(ticket, "left" if won else "right")
+
+
+def on_the_command_line(rule, option, path, coins):
+    def said(*words):
+        result = CliRunner().invoke(main, ["study", *map(str, words), "--json"])
+        return result.exit_code, json.loads(result.stdout)
+
+    said("new", path, "--arms", "a,b,c,d", "--rope", 0.1, option)
+    while True:
+        code, ticket = said("ask", path)
+        if code == 3:
+            return bd.Study(path)
+        won = coins.random() < BEST["abcd".index(ticket["left"]), "abcd".index(ticket["right"])]
+        said("tell", path, ticket["id"], "left" if won else "right")
+
+
+def by_a_machine(rule, option, path, coins):
+    study = bd.Study(arms=list("abcd"), stop=rule)
+    for k in range(30):  # each of them answers each pair once
+        if not study.stopped:
+            study.run(_better, name=f"machine {k}", workers=2)
+    return study
+
+
+def _better(ticket):
+    return "left" if ticket.left < ticket.right else "right"
+
+
+KINDS = (
+    plain, with_ties, with_judges, with_items, resumed, on_the_command_line, by_a_machine,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_path):
+    rule = OPTIONS[option]
+    study = kind(rule, option, tmp_path / "s", np.random.default_rng(3))
+    status = study.status(check=False)
+    assert study.stop == rule
+    assert status.decided
+    assert status.answer == ("a",)
+    assert status.confirmed == ("confirmed by direct duels" in status.verdict)
+    assert status.confirmed == (option != "--no-confirm")
+    direct = study.tally()[0] + study.tally()[:, 0]
+    if option != "--no-confirm":
+        assert direct[1:].min() >= 3  # no pair of the answer is left to the scores alone
+    if option == "--confirm-in-doubt":
+        assert "where it may not follow the scores with probability 0.99" in status.reason
+        assert status.reason.endswith("(rule: 0.95)")  # that of the rule on scores
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_under_a_planted_cycle_no_arm_of_it_is_the_answer(seed):
+    status = told(CYCLE, IN_DOUBT, seed).status(check=False)
+    assert status.answer == ()
+    assert status.decided
+
+
+@pytest.mark.slow
+def test_in_doubt_the_arm_that_beats_all_is_found_where_another_wins_most():
+    rule = bd.Confirmed(bd.WithinRope(0.95, rope=0.05), doubt=0.5)
+    answers = [told(RIVAL, rule, seed).status(check=False).answer for seed in range(20)]
+    assert answers.count(("a",)) >= 16  # 95 % and its lower limit at 1e-2
+
+
+@pytest.mark.slow
+def test_where_scores_hold_doubt_takes_fewer_duels_than_confirmation():
+    scores = np.linspace(1.5, -1.5, 6)
+    P = 1 / (1 + np.exp(scores - scores[:, None]))
+    duels = {
+        name: np.mean([told(P, rule, seed).n_duels for seed in range(20)])
+        for name, rule in OPTIONS.items()
+    }
+    assert duels["--no-confirm"] < duels["--confirm-in-doubt"] < duels["--confirm"]
+
+
+def test_the_usual_cost_in_doubt_is_between_the_others():
+    for n_arms in (8, 20):
+        costs = [
+            usual_duels(n_arms, 0.05, confirmed=False),
+            usual_duels(n_arms, 0.05, confirmed=True, doubt=0.5),
+            usual_duels(n_arms, 0.05, confirmed=True),
+        ]
+        assert costs == sorted(costs)
+    assert usual_duels(8, 0.05, confirmed=True, doubt=0.3) is None
+
+
+def test_a_pair_is_its_own_as_far_as_its_duels_say():
+    """Scores say 0.8: 8 of 10 follow them, 2 of 10 do not, and no duel says nothing."""
+    wins = np.zeros((4, 4))
+    wins[0, 1:] = 8, 2, 0
+    wins[1:, 0] = 2, 8, 0
+    draws = np.full((5, 3), 0.8)
+    evidence = Evidence(FindBest(), np.zeros((5, 4)), lambda a, b: draws[:, : len(a)], wins, 20)
+    own = _own(evidence, np.zeros(3, int), np.arange(1, 4), 0.5)
+    assert own[0] < 0.35
+    assert own[1] > 0.99
+    assert own[2] == pytest.approx(0.5)
+    itself = beta(10, 4) / beta(2, 2)
+    assert own[0] == pytest.approx(itself / (itself + 0.8**8 * 0.2**2))
