@@ -71,7 +71,7 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
     "--batch",
     type=int,
     default=1,
-    help="Duels of arms that are chosen before their outcomes are known.",
+    help="Duels or pulls that are chosen before their outcomes are known.",
 )
 @click.option("--workers", type=int, help="Processes.  [default: one per processor]")
 @click.option(
