@@ -119,9 +119,20 @@ class RandomEffects(ByLevel, Term):
         new = np.ones(1) if level is None else (np.asarray(level) == NEW) * 1.0
         if not self.samples or not new.any():
             return None
-        members = (share**2 for side in ("first", "second") for _, share in seats(cells, side))
-        independent = sum(members) if "first" in cells else 2.0
+        independent = _of_independent(cells) if "first" in cells else 2.0
         return np.asarray(parameters[self.spread])[..., None] ** 2 * new * independent
+
+
+def _of_independent(cells: Named) -> Any:
+    """Return the variance that deviations of variance 1 of the members give to each cell."""
+    first, second = seats(cells, "first"), seats(cells, "second")
+    alone = sum(share**2 for _, share in (*first, *second))
+    shared = sum(
+        share * other * (np.asarray(arm) == opposite)
+        for arm, share in first
+        for opposite, other in second
+    )
+    return alone - 2.0 * shared
 
 
 @dataclass(frozen=True)

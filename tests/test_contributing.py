@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.special import ndtr
 
 import bayesduel as bd
 from bayesduel import models
+from bayesduel.beliefs import record
 from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
 from bayesduel.data.read import tools
@@ -65,6 +67,29 @@ def run(tmp_path, monkeypatch, registries):
 def test_a_policy(run):
     trace = run("Add a policy")["trace"]
     assert float(bd.regret(trace, "copeland").isel(time=-1).min()) > 0
+
+
+@pytest.mark.plain
+def test_a_rule_that_reads_the_last_outcome(run):
+    """The chances by which it draws are those of EXP3 by its own outcomes."""
+    found = run("Read the last outcome")
+    assert np.isfinite(bd.regret(found["trace"], "borda")).all()
+    policy = found["EXP3"](horizon=200)
+    belief, memory = policy.belief.init(3), policy.init(3)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    gains = np.zeros((2, 3))
+    for t in range(1, 201):
+        i, j = (int(k) for k in policy.select(belief, memory, t, rng))
+        grown = np.exp(memory.gamma / 3 * gains)
+        chances = (1 - memory.gamma) * grown / grown.sum(axis=1, keepdims=True) + memory.gamma / 3
+        np.testing.assert_allclose(memory.chances, chances)
+        won = float(coins.random() < (0.9 if i < j else 0.1))
+        record(belief, (i, j), won)
+        if i == j:
+            won = float(deepcopy(rng).random() < 0.5)
+        gains[0, i] += won / chances[0, i]
+        gains[1, j] += (1 - won) / chances[1, j]
+    assert memory.chances[:, 0].min() > 0.4  # arm 0 beats the others
 
 
 @pytest.mark.plain

@@ -191,7 +191,7 @@ class Duels:
             If lengths differ, a label is missing, an outcome is not from 0 to 1, a weight is
             not a whole number, a sampling weight not positive, a margin not finite, an arm is
             not in `arms`, or fewer than two arms occur. Of sides of several arms: if one is
-            empty, names a member twice, or a member is on both sides.
+            empty or names a member twice.
 
         Examples
         --------
@@ -464,7 +464,7 @@ class Duels:
 
         Of a log without teams its cells. In doubles each duel counts for four pairs.
         """
-        return self.cells if self.teams is None else self.teams.opponents(self.cells, self.n_arms)
+        return self.cells if self.teams is None else self.teams.opponents(self.cells)
 
     @property
     def n_duels(self) -> int:
@@ -671,16 +671,14 @@ class Duels:
     def results_by_arm(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the duels that each arm won, lost and tied, alone or in a team, (K,) each."""
         cells = self.cells
-        each = partial(by_arm, cells.left, cells.right, self.n_sides)
-        found = (
+        each = partial(by_arm, cells.left, cells.right, self.n_arms)
+        if self.teams is not None:
+            each = partial(self.teams.by_arm, cells, self.n_arms)
+        return (
             each(cells.left_wins, cells.right_wins),
             each(cells.right_wins, cells.left_wins),
             each(cells.ties, cells.ties),
         )
-        if self.teams is None:
-            return found
-        won, lost, tied = (self.teams.by_arm(of_side, self.n_arms) for of_side in found)
-        return won, lost, tied
 
     def __len__(self) -> int:
         return self.n_duels

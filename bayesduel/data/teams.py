@@ -2,7 +2,7 @@
 
 A side of a duel is one arm or several: a pair of doubles, a team, a system made of parts. The cells
 and the votes of such a log name sides; the arms of the log are their members. Order within a side
-is of no account.
+is of no account. A member on both sides of a duel (systems that share a part) cancels there.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,6 @@ from bayesduel.system.arguments import labels_of, listed
 __all__ = [
     "SEPARATOR",
     "Teams",
-    "apart_in",
     "has_teams",
     "one_numbering",
     "sides_as_tuples",
@@ -90,14 +89,21 @@ class Teams:
         """Return a label for each side, such as "d + e"."""
         return tuple(SEPARATOR.join(side) for side in self.tuples(arms))
 
-    def opponents(self, cells: Cells, n_arms: int) -> Cells:
+    def apart(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+        """Return the members of left and of right of each cell that are on one side alone.
+
+        int32, -1 where there is none, shape (n_cells, largest) each.
+        """
+        left, right = self.members[cells.left], self.members[cells.right]
+        shared = left[:, :, None] == right[:, None, :]
+        return np.where(shared.any(axis=2), -1, left), np.where(shared.any(axis=1), -1, right)
+
+    def opponents(self, cells: Cells) -> Cells:
         """Return counts of the arms on opposite sides: a duel counts for each pair of these."""
-        cell, seat, opposite = np.nonzero(
-            (self.members[cells.left] >= 0)[:, :, None]
-            & (self.members[cells.right] >= 0)[:, None, :]
-        )
-        left = self.members[cells.left[cell], seat]
-        right = self.members[cells.right[cell], opposite]
+        lefts, rights = self.apart(cells)
+        cell, seat, opposite = np.nonzero((lefts >= 0)[:, :, None] & (rights >= 0)[:, None, :])
+        left = lefts[cell, seat]
+        right = rights[cell, opposite]
         row, place = distinct(left, right)
         counts = (
             np.bincount(place, count[cell], len(row)).astype(np.int64)
@@ -105,10 +111,15 @@ class Teams:
         )
         return Cells(left[row], right[row], *counts)
 
-    def by_arm(self, of_side: np.ndarray, n_arms: int) -> np.ndarray:
-        """Return the sum of the numbers of the sides that each arm is in, (n_arms,)."""
-        side, seat = np.nonzero(self.members >= 0)
-        return np.bincount(self.members[side, seat], of_side[side], n_arms)
+    def by_arm(
+        self, cells: Cells, n_arms: int, of_left: np.ndarray, of_right: np.ndarray
+    ) -> np.ndarray:
+        """Return the sum over cells of numbers for the members of left and of right, (n_arms,)."""
+        found = np.zeros(n_arms)
+        for members, numbers in zip(self.apart(cells), (of_left, of_right), strict=True):
+            cell, seat = np.nonzero(members >= 0)
+            np.add.at(found, members[cell, seat], numbers[cell])
+        return found
 
     def within(self, arms: np.ndarray) -> np.ndarray:
         """Return which sides consist of these arms alone, (n_sides,); `arms` is a mask."""
@@ -193,17 +204,6 @@ def sides_as_tuples(column: Any, name: str) -> list[tuple[str, ...]]:
             )
         found.append(tuple(sorted(labels)))
     return found
-
-
-def apart_in(left: Sequence[tuple[str, ...]], right: Sequence[tuple[str, ...]]) -> None:
-    """Raise ValueError if an arm is on both sides of a duel in which a side has several."""
-    for row, (one, other) in enumerate(zip(left, right, strict=True)):
-        both = set(one) & set(other)
-        if both and max(len(one), len(other)) > 1:
-            raise ValueError(
-                f"left and right should have no member in common, got {min(both)!r} on both sides "
-                f"at row {row}: it cancels, so leave it out of both"
-            )
 
 
 def one_numbering(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from bayesduel.data.teams import Teams, apart_in, has_teams, sides_as_tuples
+from bayesduel.data.teams import Teams, has_teams, sides_as_tuples
 from bayesduel.data.votes import (
     FINITE,
     LARGEST_GRADE,
@@ -86,7 +86,6 @@ def named_sides(left: Any, right: Any, n: int) -> NamedSides:
     found = {name: sides_as_tuples(column, name) for name, column in columns.items()}
     for name, sides in found.items():
         check_as_long(sides, n, name)
-    apart_in(found["left"], found["right"])
     if all(len(side) == 1 for sides in found.values() for side in sides):
         alone = {name: [side[0] for side in sides] for name, sides in found.items()}
         return NamedSides(alone["left"], alone["right"], False)

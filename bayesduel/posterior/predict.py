@@ -10,7 +10,7 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.teams import SEPARATOR, Teams, apart_in, sides_as_tuples
+from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
@@ -313,7 +313,6 @@ def _teams_of(
     """Return the sides that are asked about, and which of them is left and right in each duel."""
     left_side = sides_as_tuples([_members(side, labels) for side in left], "left")
     right_side = sides_as_tuples([_members(side, labels) for side in right], "right")
-    apart_in(left_side, right_side)
     known = sorted({*left_side, *right_side})
     index = {side: k for k, side in enumerate(known)}
     members = [[_place(label, labels, "left or right") for label in side] for side in known]

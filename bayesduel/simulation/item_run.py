@@ -31,6 +31,11 @@ class ItemRun(Run):
             offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
         self.offer, self.order = offer, order
         self.belief, self.memory = policy.belief.init(offer), policy.init(offer)
+        self.batch = plan.get("batch", 1)
+        self.later = None if self.batch == 1 else policy.belief.init(offer)
+        self.options = {} if self.later is None else {"later": self.later}
+        if self.later is not None:
+            self.limit = self._batch_ends()
         self.sums = np.zeros(3)
         rounds = problem.rounds(self.truth_draws)
         self.rounds = () if rounds is None else (rounds,)
@@ -68,8 +73,20 @@ class ItemRun(Run):
 
     def play(self, last: int) -> None:
         state = (self.belief, self.memory, *self.facts, self.sums)
-        self.loop(*state, self.done + 1, last, self.draws, self.coins, *self.rounds)
+        rest = (self.draws, self.coins, *self.rounds)
+        self.loop(*state, self.done + 1, last, *rest, **self.options)
         self.done = last
+
+    def refit(self) -> None:
+        """Show the outcomes of a batch, at its end."""
+        if self.later is not None and self.done >= self.limit:
+            for shown, new in zip(self.belief, self.later, strict=True):
+                if isinstance(shown, np.ndarray):
+                    shown[...] = new
+            self.limit = self._batch_ends()
+
+    def _batch_ends(self) -> int:
+        return min(self.done + self.batch, int(self.times[-1]))
 
     def record(self, place: int) -> None:
         for name, total in zip(("worth", "paid", "better_worth"), self.sums, strict=True):
@@ -85,21 +102,23 @@ class ItemRun(Run):
 
     def finish(self) -> None:
         if "pulls" in self.arrays:
-            self.arrays["pulls"][self.order] = self.belief.pulls
+            self.arrays["pulls"][self.order] = (self.later or self.belief).pulls
 
 
-def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Show one item at a time in steps `first` to `last`."""
+def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins, later=None):  # type: ignore[no-untyped-def]
+    """Show one item at a time in steps `first` to `last`; outcomes go to `later`, if given."""
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
         success = 1.0 if coins.random() < sigmoid(utility[arm]) else 0.0
-        record_pull(belief, arm, success)
+        record_pull(belief if later is None else later, arm, success)
         sums[0] += worth[arm]
         value = belief.values[arm] if len(belief.values) > 1 else belief.values[0]
         sums[1] += success * value
 
 
-def play_item_duels(belief, memory, utility, worth, sums, first, last, rng, coins, rounds=None):  # type: ignore[no-untyped-def]
+def play_item_duels(  # type: ignore[no-untyped-def]
+    belief, memory, utility, worth, sums, first, last, rng, coins, rounds=None, later=None
+):
     """Show two items at a time in steps `first` to `last`, of new items each time if `rounds`."""
     link = 0
     if rounds is not None:
@@ -109,13 +128,13 @@ def play_item_duels(belief, memory, utility, worth, sums, first, last, rng, coin
             draw_contexts(rounds, belief.attributes, utility, worth)
         i, j = select(belief, memory, t, rng)
         won = 1.0 if coins.random() < win_chance(link, utility[i] - utility[j]) else 0.0
-        record_duel(belief, i, j, won)
+        record_duel(belief if later is None else later, i, j, won)
         sums[0] += (worth[i] + worth[j]) / 2
         sums[1] += won
         sums[2] += max(worth[i], worth[j])
 
 
-def play_sphere(belief, memory, preference, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
+def play_sphere(belief, memory, preference, sums, first, last, rng, coins, later=None):  # type: ignore[no-untyped-def]
     """Show points of the sphere, one at a time, in steps `first` to `last`."""
     n = len(preference)
     for t in range(first, last + 1):
@@ -123,8 +142,8 @@ def play_sphere(belief, memory, preference, sums, first, last, rng, coins):  # t
         chance = sigmoid(memory.aim @ preference if arm == n else preference[arm])
         success = 1.0 if coins.random() < chance else 0.0
         if arm == n:
-            record_aimed(belief, memory.aim, success)
+            record_aimed(belief if later is None else later, memory.aim, success)
         else:
-            record_pull(belief, arm, success)
+            record_pull(belief if later is None else later, arm, success)
         sums[0] += chance
         sums[1] += success

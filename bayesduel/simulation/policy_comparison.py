@@ -8,8 +8,9 @@ References
 Agarwal, Schwarzer, Castro, Courville & Bellemare, "Deep reinforcement learning at the edge of the
 statistical precipice", NeurIPS 2021: the interquartile mean over runs and problems, performance
 profiles, the stratified bootstrap. Deviation: the bootstrap also resamples the problems, unless
-they are said to be fixed. Holm, "A simple sequentially rejective multiple test procedure",
-Scandinavian Journal of Statistics 1979.
+they are said to be fixed. Yuen, "The two-sample trimmed t for unequal population variances",
+Biometrika 1974, for intervals of trimmed means, here of pairs and of ratios. Holm, "A simple
+sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
 """
 
 from typing import Literal
@@ -65,10 +66,12 @@ def compare_policies(
     over problems of the mean regret divided by that of the reference, with the t interval
     `ratio_low` and `ratio_high` of its logarithm, over problems where they are sampled and there
     are several, over runs otherwise; `p`, two-sided, that the ratio is 1, and `p_adjusted` by
-    Holm's procedure for all policies but the reference; `lower`, the share of runs with less regret
-    than the reference, ties a half. By ``policy`` and ``ratio_at``: `profile`, the share of runs
-    with a relative regret up to that, with `profile_low` and `profile_high` by the bootstrap
-    (pointwise).
+    Holm's procedure for all policies but the reference; `iqm_ratio`, `iqm_ratio_low` and
+    `iqm_ratio_high`, the same of interquartile means over runs (rare runs decide the mean of some
+    policies; ten runs do not know them, and the interval of `ratio` is too short there); `lower`,
+    the share of runs with less regret than the reference, ties a half. By ``policy`` and
+    ``ratio_at``: `profile`, the share of runs with a relative regret up to that, with `profile_low`
+    and `profile_high` by the bootstrap (pointwise).
 
     Raises
     ------
@@ -142,6 +145,7 @@ def compare_regrets(
     )
     mean, profile = _summary(relative, ratios)
     ratio, low, high, p = _ratios(values, base, ci_prob, over_problems)
+    middle = _ratios(values, base, ci_prob, over_problems, TRIMMED)
     others = np.array([name != reference for name in known])
     p[~others] = np.nan
     p_adjusted = p.copy()
@@ -151,6 +155,7 @@ def compare_regrets(
         "iqm": mean, "iqm_low": means[0], "iqm_high": means[1],
         "ratio": ratio, "ratio_low": low, "ratio_high": high,
         "p": p, "p_adjusted": p_adjusted, "lower": lower,
+        "iqm_ratio": middle[0], "iqm_ratio_low": middle[1], "iqm_ratio_high": middle[2],
     }  # fmt: skip
     shares = {"profile": profile, "profile_low": profiles[0], "profile_high": profiles[1]}
     return xr.Dataset(
@@ -181,27 +186,39 @@ def _summary(relative: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _ratios(
-    values: np.ndarray, base: np.ndarray, ci_prob: float, over_problems: bool
+    values: np.ndarray, base: np.ndarray, ci_prob: float, over_problems: bool, trim: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return geometric mean ratios to `base`, the ends of their intervals, and p values.
 
-    Over runs, the variance of a problem's log ratio is that of the paired differences of relative
-    regrets (the delta method), and the degrees of freedom are those of one problem's runs, added.
+    Of means without the share `trim` of the runs at each end. Over runs, the variance of a
+    problem's log ratio is that of the paired differences of relative regrets (the delta method),
+    winsorised where they are trimmed; the degrees of freedom are those of one problem's runs that
+    are left, added.
     """
     from scipy import stats
 
     n_problems, n_runs = base.shape
-    means, own = values.mean(axis=2), base.mean(axis=1)
+    cut = int(trim * n_runs)
+    left = n_runs - 2 * cut
+    means, own = (stats.trim_mean(part, trim, axis=-1) for part in (values, base))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(means / own)
         if over_problems:
             error, freedom = logs.std(axis=1, ddof=1) / np.sqrt(n_problems), n_problems - 1
         else:
-            apart = values / means[..., None] - base / own[:, None]
-            variance = apart.var(axis=2, ddof=1) / n_runs
+            apart = _winsorised(values, cut) / means[..., None]
+            apart = apart - _winsorised(base, cut) / own[:, None]
+            variance = (n_runs - 1) * apart.var(axis=2, ddof=1) / (left * (left - 1))
             error = np.sqrt(variance.sum(axis=1)) / n_problems
-            freedom = n_problems * (n_runs - 1)
+            freedom = n_problems * (left - 1)
         centre = logs.mean(axis=1)
         half = stats.t.ppf((1 + ci_prob) / 2, freedom) * error
         p = 2 * stats.t.sf(abs(centre) / error, freedom)
     return np.exp(centre), np.exp(centre - half), np.exp(centre + half), p
+
+
+def _winsorised(values: np.ndarray, cut: int) -> np.ndarray:
+    """Return the runs with the `cut` lowest and highest set to the nearest that is left."""
+    ordered = np.sort(values, axis=-1)
+    last = values.shape[-1] - 1
+    return np.clip(values, ordered[..., cut, None], ordered[..., last - cut, None])

@@ -103,10 +103,10 @@ def simulate(
     index
         With `k`: whether to record the intransitivity indices too (of pairs that met twice).
     batch
-        How many duels of arms are chosen before the policy learns their outcomes (limited
+        How many duels or pulls are chosen before the policy learns their outcomes (limited
         adaptivity): its rule reads the belief of the batch's start. Rules that learn from the
         outcomes of single duels (``BeatTheMean``, ``DEXP3``, ``MultiSBM``, ``POCOWISTA``, ...)
-        learn nothing from several at once. For duels of arms without `k`.
+        learn nothing from several at once. Without `k`.
     recommend
         When policies of arms are asked which arm they would name: at every recorded time, or at
         the horizon alone ("end": `recommended` is -1 before). Of 1,000 arms an answer takes 0.02
@@ -186,8 +186,6 @@ def simulate(
             raise ValueError("index should be given with k only, got True without")
         problem = as_problem(problem).for_horizon(horizon)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
-        if batch != 1 and problem.setting != "pairs":
-            raise ValueError(f"batch should be 1 for {problem.setting}, got {batch}")
         if recommend != "always" and problem.setting != "pairs":
             raise ValueError(
                 f"recommend should be 'always' for {problem.setting}, got {recommend!r}"

@@ -1,8 +1,9 @@
 """How often intervals of a ratio of mean regrets cover it: ``python -m benchmarks.arena.coverage``.
 
 A pool of ``POOL`` runs of each policy on a problem gives the ratio. ``SETS`` sets of ten runs are
-drawn from the pool, and each gives two intervals of 95 %: that by resampling its runs, and the t
-interval of the logarithm (``bd.compare_policies``). Seeds and sizes were fixed before the run.
+drawn from the pool, and each gives three intervals of 95 %: that by resampling its runs, the t
+interval of the logarithm, and that of interquartile means, which is to cover the ratio of these
+(``bd.compare_policies``). Seeds and sizes were fixed before the run.
 """
 
 from typing import Any
@@ -38,20 +39,23 @@ def pools() -> dict[str, Any]:
 
 
 def coverage(pool: Any, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Return a row for each policy but the reference: its ratio, and how often it is covered."""
-    mean = pool.mean("replication")
-    truth = (mean / mean[0]).values
-    covered = {"resampled": np.zeros(len(truth)), "t of the logarithm": np.zeros(len(truth))}
+    """Return a row for each policy but the reference: its ratios, how often they are covered."""
+    every = compare_regrets(pool, resamples=1)
+    truth, middle = every["ratio"].values, every["iqm_ratio"].values
+    ways = ("resampled", "t of the logarithm", "t, interquartile means")
+    covered = {way: np.zeros(len(truth)) for way in ways}
     for _ in range(SETS):
         runs = pool.isel(replication=rng.choice(POOL, RUNS, replace=False))
         found = compare_regrets(runs, resamples=1)
         low, high = resampled(runs.values, rng)
         covered["resampled"] += (low <= truth) & (truth <= high)
-        inside = (found["ratio_low"] <= truth) & (truth <= found["ratio_high"])
-        covered["t of the logarithm"] += inside.values
+        for way, name, of in zip(ways[1:], ("ratio", "iqm_ratio"), (truth, middle), strict=True):
+            inside = (found[f"{name}_low"] <= of) & (of <= found[f"{name}_high"])
+            covered[way] += inside.values
     return [
         {
             "ratio": f"{name} to {POLICIES[0]}, {truth[place]:.2f}",
+            "of interquartile means": f"{middle[place]:.2f}",
             **{how: shown_share(hits[place], SETS) for how, hits in covered.items()},
         }
         for place, name in enumerate(POLICIES)

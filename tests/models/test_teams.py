@@ -46,15 +46,19 @@ TERMS = {
 }
 
 
-def world(n, seed, sizes=(1, 2, 3)):
-    """Return a log of random teams, with all that a term may ask."""
+def world(n, seed, sizes=(1, 2, 3), shared=False):
+    """Return a log of random teams, with all that a term may ask.
+
+    shared: whether in every second duel both sides have one more member, the same.
+    """
     rng = np.random.default_rng(seed)
     left, right, grade = [], [], rng.integers(-2, 3, n)
-    for _ in range(n):
+    for row in range(n):
         drawn = [ARMS[k] for k in rng.permutation(len(ARMS))]
         first, second = rng.choice(sizes, 2)
-        left.append(tuple(drawn[:first]))
-        right.append(tuple(drawn[first : first + second]))
+        both = drawn[first + second :][: shared and row % 2]
+        left.append((*drawn[:first], *both))
+        right.append((*drawn[first : first + second], *both))
     return bd.Duels.from_votes(
         left,
         right,
@@ -115,11 +119,12 @@ def densities(log, model, eta, parameters):
     return None
 
 
+@pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 @pytest.mark.parametrize("side", ["sum", "mean"])
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
 @pytest.mark.parametrize("response", RESPONSES.values(), ids=RESPONSES.keys())
-def test_the_predictor_and_the_likelihood_are_those_by_hand(response, terms, side):
-    log = world(40, 1)
+def test_the_predictor_and_the_likelihood_are_those_by_hand(response, terms, side, shared):
+    log = world(40, 1, shared=shared)
     model = response(Scores(side=side))
     for term in terms:
         model = model + term
@@ -171,8 +176,9 @@ def test_the_pymc_model_has_the_same_likelihood(terms):
     np.testing.assert_allclose(model.log_likelihood(posterior, cells)[0], of_cells, atol=1e-9)
 
 
-def test_derivatives_are_those_of_differences():
-    log = world(700, 7)  # so many that the design keeps its parts
+@pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
+def test_derivatives_are_those_of_differences(shared):
+    log = world(700, 7, shared=shared)  # so many that the design keeps its parts
     model = (BradleyTerry() + OrderEffect() + RandomEffects("judge")).settled(log)
     density = linear_predictor(model, model.cells(log))
     x, phi = np.random.default_rng(0).normal(0, 0.3, density.size), np.zeros(2)
@@ -260,10 +266,20 @@ def test_predictions_are_of_sides(tmp_path):
     fit.to_netcdf(tmp_path / "fit.nc")
     again = bd.predict(bd.load(tmp_path / "fit.nc"), ["a", "b"], ["c", "d", "e"])
     assert float(again["win"]) == pytest.approx(float(many["win"][0]))
-    with pytest.raises(ValueError, match="got 'a' on both sides"):
-        bd.predict(fit, ["a", "b"], ["a", "c"])
     with pytest.raises(KeyError, match="arm 'z' is not in the fit"):
         bd.predict(fit, ["a", "z"], ["b", "c"])
+
+
+@pytest.mark.parametrize("judge", [{}, {"judge": "j0"}], ids=str)
+def test_a_member_on_both_sides_is_of_no_account_in_predictions(judge):
+    """A judge's taste for a member on both sides cancels, also that of a judge who is not named."""
+    frame = world(150, 4, shared=True).to_frame()
+    won = frame["outcome"].map({"left": 1, "right": 0, "tie": 0.5})
+    log = bd.Duels.from_votes(frame["left"], frame["right"], won, judge=frame["judge"])
+    fit = bd.fit(log, BradleyTerry() + RandomEffects("judge"), seed=1, draws=200)
+    shared = bd.predict(fit, ["a", "b"], ["a", "c"], **judge)
+    alone = bd.predict(fit, "b", "c", **judge)
+    assert float(shared["win"]) == pytest.approx(float(alone["win"]))
 
 
 def test_a_fit_without_its_log_is_updated():

@@ -74,6 +74,42 @@ def test_the_interval_of_fixed_problems_covers_the_ratio():
     assert stats.binomtest(covered, 400, 0.95).pvalue > 1e-6
 
 
+@pytest.mark.parametrize("n_runs", [10, 12, 40])
+def test_the_ratio_of_interquartile_means_is_yuens_for_pairs(n_runs):
+    """Beside the formulas of Yuen's paired test, and the jackknife for the order of its error."""
+    rng = np.random.default_rng(n_runs)
+    luck = rng.gamma(8.0, size=(1, 1, n_runs))
+    values = luck * rng.gamma(8.0, size=(1, 2, n_runs))
+    found = compare_regrets(made(values), resamples=1).isel(policy=1)
+    cut = n_runs // 4
+    trimmed = stats.trim_mean(values[0], 0.25, axis=1)
+    assert found["iqm_ratio"] == pytest.approx(trimmed[1] / trimmed[0])
+    base, other = (
+        np.asarray(stats.mstats.winsorize(runs, (cut / n_runs, cut / n_runs))) / mean
+        for runs, mean in zip(values[0], trimmed, strict=True)
+    )
+    left = n_runs - 2 * cut
+    error = np.sqrt(((n_runs - 1) * (other - base).var(ddof=1)) / (left * (left - 1)))
+    half = stats.t.ppf(0.975, left - 1) * error
+    ends = found["iqm_ratio_low"], found["iqm_ratio_high"]
+    assert np.log(ends) == pytest.approx(
+        np.log(found["iqm_ratio"].item()) + np.array([-half, half])
+    )
+
+
+def test_rare_runs_do_not_move_the_ratio_of_interquartile_means():
+    """One run in ten has a hundred times the regret: the middle half stays."""
+    rng = np.random.default_rng(5)
+    values = rng.gamma(8.0, size=(1, 2, 20))
+    spoilt = values.copy()
+    spoilt[0, 1, :2] *= 100
+    before, after = (
+        compare_regrets(made(one), resamples=1).isel(policy=1) for one in (values, spoilt)
+    )
+    assert after["ratio"] > 5 * before["ratio"]
+    assert float(after["iqm_ratio"]) == pytest.approx(float(before["iqm_ratio"]), rel=0.15)
+
+
 def test_holm_rejects_what_the_procedure_rejects():
     p = np.array([0.04, 0.001, 0.02, 0.5, 0.012])
     by_hand = [0.08, 0.005, 0.06, 0.5, 0.048]  # 2 * 0.04, 5 * 0.001, 3 * 0.02, 1 * 0.5, 4 * 0.012

@@ -86,6 +86,50 @@ def test_a_rule_sees_outcomes_at_the_ends_of_batches_only():
     assert (pairs[0][20:] != pairs[1][20:]).any()
 
 
+ITEMS = (
+    (bd.LogisticUCB(), bd.problems.LogisticItems(n_arms=6, n_attributes=3)),
+    (bd.TwoPhase(), bd.problems.UnitSphere(n_attributes=3)),
+    (bd.LogisticThompson(), bd.problems.UnitSphere(n_attributes=3)),
+    (bd.LogisticDuelThompson(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
+    (bd.BETCGLM(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
+    (bd.MaxInP(), bd.problems.ContextualDuels(n_arms=4, n_attributes=3)),
+)
+
+
+@pytest.mark.parametrize(("policy", "problem"), ITEMS, ids=lambda one: type(one).__name__)
+def test_items_are_shown_in_batches(policy, problem):
+    """One batch of all steps shows nothing; batches of one are the steps one by one."""
+    asked = {"horizon": 60, "replications": 2, "seed": 4, "workers": 1, "record_at": [30, 60]}
+    shown = {n: bd.simulate(policy, problem, batch=n, **asked) for n in (1, 7, 60)}
+    alone = bd.simulate(policy, problem, **asked)
+    xr.testing.assert_identical(shown[1]["trace"].to_dataset(), alone["trace"].to_dataset())
+    for trace in shown.values():
+        assert np.isfinite(trace["trace"]["worth"]).all()
+        assert trace["problem"]["best"].equals(alone["problem"]["best"])
+        if "pulls" in trace["trace"] and problem.setting == "items":
+            on_table = trace["trace"]["pulls"].sum("item")
+            assert (
+                (on_table == 60 * problem.shows) | isinstance(problem, bd.problems.UnitSphere)
+            ).all()
+
+
+def test_items_learn_at_the_ends_of_batches_only():
+    """With opposite preferences the first batch shows the same pulls, and later ones differ."""
+    items = np.random.default_rng(3).standard_normal((8, 3))
+    pulls = []
+    for sign in (1, -1):
+        problem = bd.problems.ItemPulls(items, sign * np.array([3.0, -2.0, 1.0]))
+        asked = {"seed": 5, "batch": 20, "permute": False, "workers": 1}
+        pulls.append(
+            [
+                bd.simulate(bd.LogisticThompson(), problem, n, **asked)["trace"]["pulls"].values
+                for n in (20, 60)
+            ]
+        )
+    np.testing.assert_array_equal(pulls[0][0], pulls[1][0])
+    assert (pulls[0][1] != pulls[1][1]).any()
+
+
 @pytest.mark.slow
 def test_regret_grows_with_the_batch():
     """RUCB on cyclic-4; paired over 20 replications, each ten times the last at least as large."""
@@ -157,5 +201,3 @@ def test_bad_ties_and_batches_are_refused():
         noise_floor(TIED, 0.1)
     with pytest.raises(ValueError, match="batch should be a whole number >= 1, got 0"):
         bd.simulate(bd.RUCB(), P, 10, batch=0)
-    with pytest.raises(ValueError, match="batch should be 1 for items, got 2"):
-        bd.simulate(bd.KLUCB(), "logistic-items", 10, batch=2)

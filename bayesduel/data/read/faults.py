@@ -81,7 +81,6 @@ FAULTS = (
     ("tie", "should be true or false (tie=False or --tie none ignores it)"),
     ("tie", "should agree with outcome {outcome} (tie=False or --tie none ignores it)"),
     ("shown_first", "should name the side or the arm that was shown first (--shown-first none)"),
-    ("right", "should have no member in common with left"),
     ("left", "should name each member of a side once, as should the other side"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
@@ -89,9 +88,8 @@ SAMPLING = 14
 FLAG = 15
 TIED = 16
 FIRST = 17
-BOTH_SIDES = 18
-TWICE = 19
-COVARIATE = 20  # plus the index of the covariate
+TWICE = 18
+COVARIATE = 19  # plus the index of the covariate
 
 
 @dataclass
@@ -230,11 +228,10 @@ def _named_sides(outcome: Coded | None, known: set[str], roles: Roles) -> Coded 
     return Coded([side if side in known else text for side, text in pairs], outcome.code)
 
 
-def _members(column: Coded) -> tuple[np.ndarray, list[set[str]]]:
-    """Return whether each row has a member twice, and the members of each value."""
+def _members_twice(column: Coded) -> np.ndarray:
+    """Return whether a side has a member twice in each row."""
     each = [label.split(MEMBERS) for label in column.values]
-    twice = np.array([*(len(set(one)) < len(one) for one in each), False])[column.code]
-    return twice, [set(one) for one in each]
+    return np.array([*(len(set(one)) < len(one) for one in each), False])[column.code]
 
 
 def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -> Examined:
@@ -253,17 +250,7 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         kind = _label_faults(column)
         blame(kind > 0, kind + first - 1)
     if any(MEMBERS in label for label in (*rows.left.values, *rows.right.values)):
-        twice, lefts = _members(rows.left)
-        again, rights = _members(rows.right)
-        blame(twice | again, TWICE)
-        common = np.array(
-            [
-                i >= 0 and j >= 0 and lefts[i] != rights[j] and bool(lefts[i] & rights[j])
-                for i, j in zip(rows.left.code, rows.right.code, strict=True)
-            ],
-            dtype=bool,
-        )
-        blame(common, BOTH_SIDES)
+        blame(_members_twice(rows.left) | _members_twice(rows.right), TWICE)
     if rows.by is not None:
         blame(_label_faults(rows.by) > 0, BY)
     if reading is not None:

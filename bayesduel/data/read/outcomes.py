@@ -106,6 +106,7 @@ LOSER = "loser"
 CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, LOSER, SOFT, GRADED, SCORED)
 MEANS = "means"  # how outcomes are read where the user says what each value means
 PERCENT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*%\s*")
+SETS = r"\d+-\d+(\(\d+\))?(,? +\d+-\d+(\(\d+\))?)+"  # of tennis, with their tie-breaks
 # Two scores, and those of half-time in brackets.
 SCORE = re.compile(
     r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—xX×]\s*([0-9]+(?:\.[0-9]+)?)\s*"
@@ -510,11 +511,30 @@ def _score_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are scores in one text, left's first: "2-1"."""
     margins: dict[str | float, float] = {}
     for text in outcome.values:
-        found = SCORE.fullmatch(text)
-        if found and all(float(found[k + 2] or 0) <= float(found[k]) for k in (1, 2)):
-            margins[_key(text)] = float(found[1]) - float(found[2])
+        margin = _difference(text)
+        if margin is not None:
+            margins[_key(text)] = margin
     codes = {key: int(np.sign(margin)) for key, margin in margins.items()}
     return Meaning(SCORED, "two scores such as 2-1", codes, margins=margins)
+
+
+def _difference(text: str) -> float | None:
+    """Return left's score minus right's in a text: of sets ("6-4 3-6 7-5") those won; else None.
+
+    Where a letter says who won ("W 3-1", "L 3-1"), it does, whichever score stands first.
+    """
+    found = SCORE.fullmatch(text)
+    if found and all(float(found[k + 2] or 0) <= float(found[k]) for k in (1, 2)):
+        return float(found[1]) - float(found[2])
+    if re.fullmatch(SETS, text.strip()):
+        games = re.findall(r"(\d+)-(\d+)", text)
+        return float(sum(np.sign(int(one) - int(other)) for one, other in games))
+    if told := re.fullmatch(r"\s*([WLDT])\s+(.*)", text, re.IGNORECASE):
+        sign = {"w": 1, "l": -1}.get(told[1].lower(), 0)
+        size = _difference(told[2])
+        if size is not None and bool(size) == bool(sign):
+            return sign * abs(size)
+    return None
 
 
 def _sided_way(outcome: Coded) -> Meaning | None:

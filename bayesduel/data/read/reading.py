@@ -56,7 +56,7 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     if outcome is not None and meaning is not None and not given:
         if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
             said.append(f"{outcome.column}: {outcome.understood}")
-    if (left := reading.line("left")) is not None and left.understood.endswith("?"):
+    if (left := reading.line("left")) is not None and left.understood.endswith(("?", "cancels")):
         said.append(f"{left.column}: {left.understood}")
     said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
              for line in reading.left_out]  # fmt: skip
@@ -84,6 +84,8 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     if roles.teams is not None:
         members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
         parts = f" of {count(len(members), 'member')}"
+        if shared := int(rows.n[duels & _share_a_member(rows)].sum()):
+            parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
     elif joined:
         parts = f", whose labels may be of several members: --teams '{joined}'?"
     yield Line("left", named["left"], f"{count(len(lefts), what)}{parts}", _known(rows, rows.left))
@@ -91,6 +93,18 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     if lefts != rights:
         again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
     yield Line("right", named["right"], again, _known(rows, rows.right))
+
+
+def _share_a_member(rows: Rows) -> np.ndarray:
+    """Return in which rows two different sides have a member in common."""
+    pairs = np.stack([rows.left.code, rows.right.code], axis=1)
+    different, row = np.unique(pairs, axis=0, return_inverse=True)
+    lefts, rights = ([set(t.split(MEMBERS)) for t in c.values] for c in (rows.left, rows.right))
+    found = [
+        min(i, j) >= 0 and lefts[i] != rights[j] and not lefts[i].isdisjoint(rights[j])
+        for i, j in different.tolist()
+    ]
+    return np.array(found, dtype=bool)[row.ravel()]
 
 
 def _joined(labels: set[str]) -> str:

@@ -192,11 +192,22 @@ def test_sides_of_several_members(kind, columns, beside, tmp_path):
     np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
-def test_a_member_on_both_sides_or_twice_is_a_bad_row():
-    for left, rule in (("a, b", "no member in common"), ("c, c", "each member of a side once")):
-        rows = {"left": ["a, d", left], "right": ["b, c", "b, e"], "outcome": [1, 0]}
-        with pytest.raises(ValueError, match=f"row 1 .*{rule}"):
-            bd.read_duels(rows, teams=",")
+def test_a_member_twice_is_a_bad_row():
+    rows = {"left": ["a, d", "c, c"], "right": ["b, c", "b, e"], "outcome": [1, 0]}
+    with pytest.raises(ValueError, match=r"row 1 .*each member of a side once"):
+        bd.read_duels(rows, teams=",")
+
+
+def test_a_member_on_both_sides_is_said_and_cancels(capsys):
+    rows = {"left": ["gpt+x", "gpt+x", "gpt+y"], "right": ["gpt+y", "qwen+y", "gpt+y"],
+            "outcome": [1, 0, 1]}  # fmt: skip
+    log = bd.read_duels(rows, teams="+")
+    said = "left: 2 sides of 4 members; in 1 row both sides have a member, which cancels"
+    assert said in capsys.readouterr().err
+    counts = log.summary()[["duels", "wins", "losses"]]
+    assert counts.loc["gpt"].tolist() == [1, 0, 1]
+    assert counts.loc["x"].tolist() == [2, 1, 1]
+    assert [*zip(*log.opponents()[:2], strict=True)] == [(0, 1), (0, 3), (2, 1), (2, 3)]
 
 
 def test_several_columns_of_members_are_asked_for():
