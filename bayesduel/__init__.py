@@ -49,6 +49,7 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "inference.fit": "fit",
         "inference.from_pymc": "from_pymc",
         "inference.prior": "priors",
+        "models": "BradleyTerry CumulativeLogit Davidson Thurstone ThurstoneScore",
         "models.prior": "Prior",
         "plots": """
             plot_calibration plot_categories plot_coefficients plot_comparison
@@ -131,7 +132,10 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _ROOMS:
         return import_module(_ROOMS[name])
-    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
+    public = [] if name.startswith("_") else list(_ROOMS)
+    homes = [room for room in public if name in getattr(import_module(_ROOMS[room]), "__all__", ())]
+    where = f"; it is bayesduel.{homes[0]}.{name}" if homes else ""
+    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}{where}")
 
 
 def __dir__() -> list[str]:

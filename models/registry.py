@@ -153,7 +153,8 @@ def named(name: str, **settings: Any) -> Any:
     ----------
     name
         A key of :data:`MODELS`, and terms after a plus, as :func:`term_named` takes them:
-        ``"davidson + order + random:judge + time:12"``.
+        ``"davidson + order + random:judge + time:12"``. Capitals, spaces and hyphens of the model
+        do not matter: "Bradley-Terry", "bradley_terry" and "BradleyTerry" are one.
     settings
         Arguments of the model, or its ``settings`` (and ``items``, where it has a table of them).
 
@@ -168,9 +169,29 @@ def named(name: str, **settings: Any) -> Any:
     'bradley-terry + order'
     """
     check_type(name, str, "name", "the name of a model")
-    label, *words = (word.strip() for word in name.split(" + "))
-    made = _made(label, settings, {})
+    label, *words = _parts_of(name)
+    made = _made(_spelled(label), settings, {})
     return made if "terms" in settings else reduce(add_term, words, made)
+
+
+def _parts_of(name: str) -> list[str]:
+    """Return the model and the terms that a name lists.
+
+    A plus without spaces may also belong to the name of a column.
+    """
+    words = [word.strip() for word in name.split("+")]
+    if all(word.partition(":")[0] in TERMS | SHORT for word in words[1:]):
+        return words
+    return [word.strip() for word in name.split(" + ")]
+
+
+def _spelled(label: str) -> str:
+    """Return the name of the model whose letters and digits these are, or else the label."""
+
+    def plain(text: str) -> str:
+        return "".join(filter(str.isalnum, text.lower()))
+
+    return next((name for name in MODELS if plain(name) == plain(label)), label)
 
 
 def term_named(term: str) -> Part:

@@ -89,7 +89,7 @@ REFUSED = [  # a study and its plan would compile their policy
         ("fit", "progress", "text"), ("report", "path", "bytes"), ("report", "points", "text"),
         ("report", "step", "None"), ("head_to_head", "duels", "None"),
         ("judge_agreement", "against", "nan"), ("datasets.load", "name", "array"),
-        ("models.BradleyTerry", "predictor", "array"),
+        ("BradleyTerry", "predictor", "array"),
         ("models.DuelCovariates", "of", "nan"), ("models.TimeVarying", "edges", "text"),
         ("models.model_settings", "model", "None"), ("models.named", "name", "None"),
         ("export", "format", "array"), ("export", "folder", "None"),

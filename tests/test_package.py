@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import bayesduel
 
 ROOT = Path(__file__).parents[1]
@@ -49,3 +51,12 @@ def test_nobody_asks_a_model_what_kind_it_is():
     for path in [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             assert not asked.search(line), f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+
+
+def test_the_usual_models_are_at_hand_and_others_say_where_they_live():
+    for name in ("BradleyTerry", "Thurstone", "Davidson", "CumulativeLogit", "ThurstoneScore"):
+        assert getattr(bayesduel, name) is getattr(bayesduel.models, name)
+    with pytest.raises(AttributeError, match=r"it is bayesduel\.models\.OrderEffect"):
+        _ = bayesduel.OrderEffect
+    with pytest.raises(AttributeError, match=r"no attribute 'Nothing'$"):
+        _ = bayesduel.Nothing

@@ -198,6 +198,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/__init__.py", "__getattr__", "getattr(import_module(_HOMES[name]), name)"),
         ("bayesduel/__init__.py", "__getattr__", "import_module(_HOMES[name])"),
         ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[name])"),
+        ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[room])"),
         ("bayesduel/__init__.py", "__getattr__", "globals()"),
     ),
     "a rule, by a name that a class of policies lists, of the module in which the class is": (

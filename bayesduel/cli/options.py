@@ -325,7 +325,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
 sampling_options = _group(  # how to fit a model, whichever
     click.option(
         "--method",
-        type=click.Choice(METHODS),
+        type=click.Choice(METHODS, case_sensitive=False),
         default=METHODS[0],
         help="How the posterior is computed; auto uses Laplace where its diagnostics "
         "are good, and a sparse variational approximation from 500 arms.",
@@ -342,7 +342,7 @@ sampling_options = _group(  # how to fit a model, whichever
 fitting_options = _group(  # what to fit and how
     click.option(
         "--model",
-        type=click.Choice(MODELS),
+        type=click.Choice(MODELS, case_sensitive=False),
         default=MODELS[0],
         help="Model; auto is by what LOG has: margins, grades, ties (davidson, above 5 %), "
         "or who won.",

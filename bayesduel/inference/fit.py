@@ -114,7 +114,7 @@ def fit(
     Parameters
     ----------
     duels
-        The log, or a frame that :func:`bayesduel.read_duels` reads without further options; for
+        The log, or a path or a frame that :func:`bayesduel.read_duels` reads without options; for
         :class:`bayesduel.models.LogisticAttributes` a log of pulls.
     model
         "auto": by what the log has (ties, grades, margins, sides with a meaning), as

@@ -15,6 +15,7 @@ import xarray as xr
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
+from bayesduel.data.read.duels import log_in
 from bayesduel.data.votes import Ballots, Cells, ReadSummary
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, check_met
@@ -38,7 +39,7 @@ COUNTS = {
 
 def update(
     fit: xr.DataTree,
-    new_duels: Duels | Rankings,
+    new_duels: Any,
     *,
     duels: Duels | Rankings | None = None,
     method: Method = "auto",
@@ -59,7 +60,8 @@ def update(
     fit
         What :func:`bayesduel.fit`, or this function, returned.
     new_duels
-        The duels to add, or the rankings where `fit` is of rankings, none of which `fit` knows.
+        The duels to add, or the rankings where `fit` is of rankings, none of which `fit` knows. Or
+        a path or a frame, which is read as the log of `fit` was.
     duels
         The log that `fit` was made of. Default: its counts, which the fit holds; they do not
         suffice where the model reads judges, categories, margins or covariates, or where standard
@@ -84,6 +86,8 @@ def update(
     check_fit(fit)
     what = fit.duel.model.log_type
     kind = Rankings if what == "rankings" else Duels
+    if not isinstance(new_duels, Duels | Rankings):
+        new_duels = log_in(new_duels, like=fit)
     check_log(new_duels, kind, "new_duels")
     if duels is not None:
         check_log(duels, kind)

@@ -1,5 +1,6 @@
 """Settings of a study: as given, as stored, and the session that they make."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,11 +31,19 @@ from bayesduel.system.arguments import check_seed, finite, shown_value, whole
 from bayesduel.system.memory import check_square
 from bayesduel.system.open_datatree import DAMAGED
 
-__all__ = ["SETTINGS", "StudyParts", "check_room", "parts_of", "stored_settings"]
+__all__ = [
+    "SETTINGS",
+    "StudyParts",
+    "check_room",
+    "differing",
+    "parts_of",
+    "stored_settings",
+]
 
 KEY = re.compile(r"[A-Za-z0-9_]{1,40}")  # it stands in pages, in addresses and before the last dash
 NEVER = Budget(2**62)
 MOST_ARMS = 2000
+OF_MAKING = {"created", "key", "history"}  # what a study has of the moment it was made
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
 
 
@@ -109,6 +118,22 @@ def stored_settings(
     check_room(len(labels))
     parts_of(values, labels)  # refuses what does not go together
     return values, labels
+
+
+def differing(wanted: Mapping[str, Any], held: Mapping[str, Any]) -> list[str]:
+    """Return which settings of a study that is asked for are not those of one that is held.
+
+    Arms and items that were added later make no difference.
+    """
+    found = []
+    for name, value in wanted.items():
+        one = json.loads(json.dumps(value))  # tuples are lists where they are stored
+        other = json.loads(json.dumps(held[name]))
+        if name in ("arms", "items"):
+            other = other[: len(one)]
+        if name not in OF_MAKING and one != other:
+            found.append(name)
+    return found
 
 
 def _check_fed(

@@ -25,7 +25,8 @@ class Status:
     stopped, decided
         Whether the stop rule is reached, and by more than a spent budget.
     answer
-        Labels of the answer: the best arm, the k best, or the ranking; () where no arm qualifies.
+        Labels of the answer: the best arm, the k best, or the ranking; () where no arm
+        qualifies, and before the first outcome.
     probability
         Posterior probability that the answer is right, up to the rope of the stop rule. Under a
         ``Confirmed`` rule it is at most that of the weakest pair by its own duels. Where these

@@ -26,12 +26,13 @@ from bayesduel.study.machine import run
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
 from bayesduel.study.schema import REPEAT, TRAINING
 from bayesduel.study.session import Decision
-from bayesduel.study.settings import check_room, parts_of, stored_settings
+from bayesduel.study.settings import check_room, differing, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, COUNTED, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value, whole
+from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -96,6 +97,9 @@ class Study(Desk):
         Whole number >= 0. The same seed, outcomes and order of calls give the same pairs; after
         reopening, a posterior-driven policy may choose another of pairs that are equally good up to
         rounding.
+    exist_ok
+        Whether the study may exist. It is then opened, and every argument that is given should be
+        that of the study.
 
     Raises
     ------
@@ -131,6 +135,7 @@ class Study(Desk):
         expires: float = 3600.0,
         name: str | None = None,
         seed: int = 0,
+        exist_ok: bool = False,
     ) -> None:
         given = {"goal": goal, "model": model, "policy": policy, "items": items}
         given |= {"pairs": pairs, "costs": costs, "required": required}
@@ -153,12 +158,26 @@ class Study(Desk):
             except Exception:
                 store.discard()
                 raise
+            exist_ok = False
+        elif exist_ok and arms is not None:
+            given["items"] = checked_items(items)
+            values, labels = stored_settings(arms, given, stop, expires, seed)
         elif arms is not None or any(value is not None for value in given.values()):
             raise StudyError(
-                f"{store.url} holds a study{_called(name)}: open it without arguments, or give "
-                "another path or name."
+                f"{store.url} holds a study{_called(name)}: open it without arguments, with "
+                "exist_ok=True if these are its own, or give another path or name."
             )
         super().__init__(store)
+        if exist_ok and arms is not None:
+            wanted = {**values, "arms": labels, "items": given["items"]}
+            held = {**store.all_settings(), "arms": self.arms, "items": self.items}
+            others = differing(wanted, held)
+            if others:
+                self.close()
+                raise StudyError(
+                    f"{store.url} holds a study{_called(name)} with other {join(others)}: open it "
+                    "without arguments, or give another path or name."
+                )
 
     # -- logs and arms ---------------------------------------------------------------------
 
@@ -461,6 +480,9 @@ class Study(Desk):
             stopped = self.stop is not None and decision.stopped
             not_fitted = self._ledger.parts.session.not_fitted
         order = [arms[i] for i in decision.order]
+        answer = tuple(order[: self.goal.chosen(len(order))])
+        if decision.nobody or not n_duels:
+            answer = ()
         settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
         if futures and not stopped:
@@ -481,9 +503,7 @@ class Study(Desk):
             n_cannot_tell=n_cannot_tell,
             stopped=stopped,
             decided=decision.decided and self.stop is not None,
-            answer=()
-            if decision.nobody
-            else tuple(order[: min(self.goal.chosen(len(order)), len(order))]),
+            answer=answer,
             confirmed=decision.confirmed,
             probability=decision.probability,
             verdict=said,

@@ -79,7 +79,7 @@ PASSED_ON = {
     "site": analyse,
     "predict": "predict",
     "models.Covariates": "models.ItemCovariates",
-    "models.named": "models.BradleyTerry",
+    "models.named": "BradleyTerry",
     "problems.named": "problems.named",
     "Study.fit": "fit",
     "Study.plan": "plan",

@@ -258,7 +258,8 @@ def test_uncertified_laplace_warns_and_auto_turns_to_nuts(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"duels": "votes.csv"}, TypeError, "duels should be a bayesduel.Duels"),
+        ({"duels": "votes.csv"}, FileNotFoundError, "votes.csv"),
+        ({"duels": 3}, TypeError, "duels should be a bayesduel.Duels"),
         ({"duels": xr.DataTree()}, TypeError, r"\(a fit\?\): pass the log that it was made of"),
         ({"model": "elo"}, ValueError, "model name should be one of"),
         ({"model": 3}, TypeError, "model should be a name or a model"),

@@ -183,3 +183,20 @@ def test_davidson_needs_ties_to_be_kept():
 
 def test_every_model_is_listed_under_its_own_name():
     assert {name: named(name).name for name in MODELS} == {name: name for name in MODELS}
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Bradley-Terry", "bradley-terry"),
+        ("bradley_terry+order", "bradley-terry + order"),
+        ("BradleyTerry + order+time:3", "bradley-terry + order + time:3"),
+        ("DAVIDSON", "davidson"),
+        ("davidson + covariate:a+b", "davidson + covariate:a+b"),
+        ("thurstone score", "thurstone-score"),
+    ],
+)
+def test_a_model_is_named_with_any_capitals_spaces_and_hyphens(said, name):
+    assert named(said) == named(name)
+    assert named(said).name.startswith(name.partition(" ")[0])

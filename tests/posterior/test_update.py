@@ -1,6 +1,7 @@
 """Updates: a fit brought up to date equals a fit of all duels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -207,9 +208,11 @@ def run(*args):
 
 
 @pytest.mark.parametrize(
-    ("how", "codes"), [*(("call", codes) for codes in CODES), ("command", "w/l and ties")]
+    ("how", "codes"),
+    [(how, codes) for how in ("call", "path", "frame") for codes in CODES]
+    + [("command", "w/l and ties")],
 )
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(8)
 def test_a_batch_is_read_as_the_log_of_the_fit_was(tmp_path, codes, how):
     columns, old, new, side = CODES[codes]
     options = dict(zip(("left", "right", "outcome"), columns, strict=True))
@@ -218,8 +221,10 @@ def test_a_batch_is_read_as_the_log_of_the_fit_was(tmp_path, codes, how):
         for name, rows in (("old", old), ("new", new))
     )
     fit, path = bd.fit(bd.read_duels(log, **options), draws=100), tmp_path / "fit.nc"
-    if how == "call":
-        updated = bd.update(fit, bd.read_duels(batch, like=fit), draws=100)
+    if how != "command":
+        given = {"path": batch, "frame": None if how != "frame" else pd.read_csv(batch, dtype=str)}
+        new_duels = given[how] if how in given else bd.read_duels(batch, like=fit)
+        updated = bd.update(fit, new_duels, draws=100)
     else:
         fit.to_netcdf(path)
         result = run("update", path, batch, "--draws", 100)

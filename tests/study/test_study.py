@@ -524,3 +524,25 @@ def test_a_plan_may_be_asked_of_another_rule():
     own = bd.plan(study, n_futures=4)
     other = bd.plan(study, stop=bd.Budget(3), n_futures=4)
     assert (other.duels == 3).all() and (own.duels >= 3).any()
+
+
+def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
+    """As a cell of a notebook that is run twice; with other arguments it is refused."""
+    path = tmp_path / "study.db"
+    given = {"stop": bd.WithinRope(0.99), "costs": {("a", "b"): 2.0}, "seed": 3}
+    given |= {"items": ["first", "second"], "exist_ok": True}
+    with bd.Study(path, arms=list("abc"), **given) as study:
+        assert study.status().answer == ()
+        study.tell(study.ask(), "left")
+        study.add_arms(["d"])
+    with bd.Study(path, arms=list("abc"), **given) as study:
+        assert study.n_duels == 1
+        assert len(study.status().answer) == 1
+    with pytest.raises(StudyError, match="with other stop and seed: open it without"):
+        bd.Study(path, arms=list("abc"), **given | {"seed": 4, "stop": bd.WithinRope(0.9)})
+    with pytest.raises(StudyError, match="with other arms: open it"):
+        bd.Study(path, arms=list("acb"), **given)
+    with pytest.raises(StudyError, match="exist_ok=True if these are its own"):
+        bd.Study(path, arms=list("abc"))
+    with bd.Study(path, exist_ok=True) as study:
+        assert study.arms == tuple("abcd")

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
@@ -309,15 +310,21 @@ def read_duels(  # type: ignore[misc]
         ) from None
 
 
-def log_in(given: Any) -> Any:
-    """Return the log in a frame (pandas, Polars, PyArrow), of duels or rankings; else `given`."""
+def log_in(given: Any, *, like: Any = None) -> Any:
+    """Return the log in a file or a frame (pandas, Polars, PyArrow), or else what was given.
+
+    It is of duels or of rankings, and read as `like` was, where that is given.
+    """
     if type(given).__module__.partition(".")[0] in OWN:
         return given
-    from narwhals.dependencies import is_into_dataframe
+    if isinstance(given, PathLike):
+        given = str(given)
+    if not isinstance(given, str):
+        from narwhals.dependencies import is_into_dataframe
 
-    if not is_into_dataframe(given):
-        return given
-    return rankings_in(given) or read_duels(given)
+        if not is_into_dataframe(given):
+            return given
+    return rankings_in(given, like=like) or read_duels(given, like=like)
 
 
 def _read_any(
