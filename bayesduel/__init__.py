@@ -132,7 +132,8 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _ROOMS:
         return import_module(_ROOMS[name])
-    public = [] if name.startswith("_") else list(_ROOMS)
+    # Names of classes: tools ask modules for others, such as hooks, and then nothing should load.
+    public = list(_ROOMS) if name[0].isupper() else []
     homes = [room for room in public if name in getattr(import_module(_ROOMS[room]), "__all__", ())]
     where = f"; it is bayesduel.{homes[0]}.{name}" if homes else ""
     raise AttributeError(f"module 'bayesduel' has no attribute {name!r}{where}")
