@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import permutations
+from itertools import chain, permutations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +155,15 @@ WINS = (
     "upvotes",
     "votesfor",
 )
-TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw")
+RECORDS = (
+    ("wins", "losses"),
+    ("win", "loss"),
+    ("won", "lost"),
+    ("w", "l"),
+    ("victories", "defeats"),
+)  # of the left arm against the right one
+TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw", "drawn")
+LETTERS_OF_TIES = ("d", "t")  # beside W and L
 SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk: goals home and away
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
@@ -287,11 +295,14 @@ def wins_columns(
 ) -> dict[str, str] | None:
     """Return the columns of a table with one row a pair, or None if it has no columns of wins.
 
-    The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``)
-    and, if there is one, ``ties`` and, unless `weight` is False, ``weight``.
+    The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``,
+    or ``wins`` and ``losses`` of the left arm) and, if there is one, ``ties`` and, unless
+    `weight` is False, ``weight``.
     """
     finder = _Finder(columns, source)
-    wins = next(finder.pairs(WINS, SIDES), None)
+    named = ((record, *map(finder.free, record)) for record in RECORDS)
+    records = ((record, won, lost) for record, won, lost in named if won and lost)
+    wins = next(chain(finder.pairs(WINS, SIDES), records), None)
     if wins is None or any(finder.free(name) for name in ("outcome", "margin", "result")):
         return None
     finder.take("left_wins", wins[1])
@@ -300,7 +311,8 @@ def wins_columns(
         _find_arms(finder, left, right, None)
     except ValueError:
         return None
-    ties = next((finder.free(name) for name in TIE_COUNTS if finder.free(name)), None)
+    names = TIE_COUNTS + LETTERS_OF_TIES if wins[0] == ("w", "l") else TIE_COUNTS
+    ties = next((finder.free(name) for name in names if finder.free(name)), None)
     if ties is not None:
         finder.take("ties", ties)
     if weight is None:

@@ -170,10 +170,12 @@ def decide_meaning(rows: Rows, roles: Roles) -> Meaning | None:
     found = roles.asked or _chosen(rows, rows.outcome, roles, roles.outcome, roles.coding)
     if not roles.lower_is_better or found.margins is None:
         return found
+    # a letter before the score ("W 1-3") says who won, whichever number is better
+    signs = {key: 1 if str(key)[:1].isalpha() else -1 for key in found.margins}
     return replace(
         found,
-        codes={key: -code for key, code in found.codes.items()},
-        margins={key: -margin for key, margin in found.margins.items()},
+        codes={key: signs.get(key, -1) * code for key, code in found.codes.items()},
+        margins={key: signs[key] * margin for key, margin in found.margins.items()},
     )
 
 

@@ -1,6 +1,7 @@
 """Tables of pairs with their counts: one row a pair, columns of wins of each side and of ties."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ def read_pair_counts(
     given: columns of the arms, the judge, the group, the time and the weight, as in
         :func:`bayesduel.read_duels`.
     Raises ValueError if a label is missing, a count is not a whole number, a weight is not the
-    number of duels of its row, or there is a column of judges, groups, times or weights in `given`.
+        number of duels of its row, every pair is there from both sides, or there is a column of
+        judges, groups, times or weights in `given`.
     """
     taken = wins_columns(columns, source.name, given["left"], given["right"], given["weight"])
     if taken is None:
@@ -43,6 +45,14 @@ def read_pair_counts(
     left, right = ([row[side].strip() for row in rows] for side in ("left", "right"))
     outcomes = {"left_wins": 1.0, "right_wins": 0.0, "ties": 0.5}
     counts = [[float(row.get(role, 0)) for row in rows] for role in outcomes]
+    seen = Counter(zip(left, right, *counts, strict=True))
+    mirrored = Counter(zip(right, left, counts[1], counts[0], counts[2], strict=True))
+    if rows and seen == mirrored:
+        raise ValueError(
+            f"{source.name}: each pair should have its counts once, got every row a second time "
+            f'from the other side; --where \'"{taken["left"]}" < "{taken["right"]}"\' (where=) '
+            "keeps one of the two"
+        )
     summary = ReadSummary(
         source=source.words,
         files=source.files,

@@ -121,3 +121,54 @@ def test_several_files_are_one_log(tmp_path, capsys, suffix):
 def test_lists_and_dictionaries_are_called_what_they_are(given, words, capsys):
     assert bd.read_duels(given).read_summary.source == words
     assert f"read {words}: left=winner" in capsys.readouterr().err
+
+
+RECORDS = ["wins,losses,draws", "W,L,D", "w,l,t", "won,lost,drawn", "victories,defeats,ties"]
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+@pytest.mark.parametrize("names", RECORDS)
+@pytest.mark.parametrize("arms", ["player,opponent", "team,opponent"])
+def test_wins_and_losses_are_counts_of_a_pair(arms, names, drawn, tmp_path):
+    rows = [("ann", "bob", 3, 1, 0), ("bob", "cid", 2, 2, 1), ("cid", "ann", 0, 4, 2)]
+    n_columns = 5 if drawn else 4
+    header = f"{arms},{names}".split(",")
+    lines = [",".join(map(str, row[:n_columns])) for row in [header, *rows]]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n")
+    log = bd.read_duels(path)
+    wins = np.zeros((3, 3))
+    order = log.arms
+    for left, right, won, lost, _ in rows:
+        wins[order.index(left), order.index(right)] += won
+        wins[order.index(right), order.index(left)] += lost
+    ties = 3 if drawn else 0
+    assert log.n_ties == ties
+    np.testing.assert_array_equal(bd.read_duels(path, ties="drop").tally().wins, wins)
+    assert log.n_duels == 12 + ties
+
+
+def test_counts_from_both_sides_are_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("player,opponent,wins,losses\nann,bob,3,1\nbob,ann,1,3\n")
+    with pytest.raises(ValueError, match="second time from the other side"):
+        bd.read_duels(path)
+    assert bd.read_duels(path, where='"player" < "opponent"').n_duels == 4
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+@pytest.mark.parametrize(
+    ("texts", "letters"), [(("W 3-1", "L 1-3"), True), (("W 1-3", "L 3-1"), True),
+                           (("3-1", "1-3"), False)],
+)  # fmt: skip
+def test_a_letter_before_a_score_is_not_turned(texts, letters, lower_is_better, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(f"a,b,score\nx,y,{texts[0]}\ny,z,{texts[1]}\n")
+    log = bd.read_duels(path, coding="score", lower_is_better=lower_is_better)
+    turned = lower_is_better and not letters
+    wins = np.zeros((3, 3))
+    x_and_z_won = [("x", "y"), ("z", "y")]
+    for winner, loser in x_and_z_won:
+        pair = (loser, winner) if turned else (winner, loser)
+        wins[log.arms.index(pair[0]), log.arms.index(pair[1])] += 1
+    np.testing.assert_array_equal(log.tally().wins, wins)
