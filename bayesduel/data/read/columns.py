@@ -300,8 +300,11 @@ def wins_columns(
     `weight` is False, ``weight``.
     """
     finder = _Finder(columns, source)
-    named = ((record, *map(finder.free, record)) for record in RECORDS)
-    records = ((record, won, lost) for record, won, lost in named if won and lost)
+    records = (
+        (record, won, lost)
+        for record in RECORDS
+        if (won := finder.free(record[0])) and (lost := finder.free(record[1]))
+    )
     wins = next(chain(finder.pairs(WINS, SIDES), records), None)
     if wins is None or any(finder.free(name) for name in ("outcome", "margin", "result")):
         return None
