@@ -47,7 +47,8 @@ def read_pair_counts(
     counts = [[float(row.get(role, 0)) for row in rows] for role in outcomes]
     seen = Counter(zip(left, right, *counts, strict=True))
     mirrored = Counter(zip(right, left, counts[1], counts[0], counts[2], strict=True))
-    several = any(max(column, default=0) > 1 for column in counts)  # rows of single duels may mirror
+    # rows of single duels may mirror one another by chance
+    several = any(max(column, default=0) > 1 for column in counts)
     if several and seen == mirrored:
         raise ValueError(
             f"{source.name}: each pair should have its counts once, got every row a second time "
