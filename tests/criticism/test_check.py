@@ -288,7 +288,7 @@ def test_only_ties_and_judges_of_one_vote():
 def test_bad_arguments():
     log = simulate(ROCK, 3, np.random.default_rng(0))
     with pytest.raises(TypeError, match="duels should be"):
-        check("log.csv")
+        check(3)
     with pytest.raises(ValueError, match=r"draws should be .* got 5"):
         check(log, draws=5)
     with pytest.raises(ValueError, match="model should be one of those compared"):

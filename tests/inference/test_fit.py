@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import arviz_stats as azs
 import choix
@@ -274,3 +275,20 @@ def test_bad_arguments(arguments, error, words):
     arguments = {"duels": THIN["one duel"]} | arguments
     with pytest.raises(error, match=words):
         fit(**arguments)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("call", ["fit", "winners", "check", "report", "priors"])
+def test_the_path_of_a_log_stands_for_it(call, kind, tmp_path):
+    file = tmp_path / "votes.csv"
+    file.write_text(
+        "left,right,outcome\n" + "a,b,left\nb,c,left\nc,a,tie\na,c,left\nb,a,left\n" * 3
+    )
+    calls = {
+        "fit": lambda log: bd.fit(log, draws=100).duel.arms,
+        "winners": lambda log: bd.winners(log).sizes["arm"],
+        "check": lambda log: bd.check(log, quick=True, draws=100).p_one_ranking,
+        "report": lambda log: bd.report(log, tmp_path / "page.html", draws=100).read_bytes()[:9],
+        "priors": lambda log: str(bd.priors(log)),
+    }
+    assert calls[call](kind(file)) == calls[call](bd.read_duels(file))

@@ -629,7 +629,7 @@ def test_bad_arguments_are_refused_before_any_work(springall, tmp_path):
         bd.report(log, tmp_path / "nowhere" / "report.html")
     with pytest.raises(FileNotFoundError, match="path should be a file"):
         bd.report(log, tmp_path)
-    for wrong in ("a.csv", {}, {"a": 1}, None):
+    for wrong in (3, {}, {"a": 1}, None):
         with pytest.raises(TypeError, match="log should be a Duels, a fit, a Check"):
             bd.report(wrong, tmp_path / "report.html")
     for wrong in (0.5, 1.0):
