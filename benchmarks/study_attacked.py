@@ -1,7 +1,7 @@
 """A study with all of it switched on, attacked, and its server killed -9 fifty times.
 
-``python -m benchmarks.study_attacked [--kills 50] [--judges 12]`` (about four minutes; with Chromium
-and ``pip install 'bayesduel[browser]'``)
+``python -m benchmarks.study_attacked [--kills 50] [--judges 12]`` (about four minutes;
+with Chromium and ``pip install 'bayesduel[browser]'``)
 
 Two criteria with grades, reasons and comments; training, gold, repeats, overlap, a quota; sources,
 of which a machine answers in a process of its own; uploads, a webhook, `--frame-ancestors`, a
