@@ -1,7 +1,7 @@
 """Compiled loops over coefficients with independent normal priors, given the scales.
 
-NumPy takes some twenty passes over the coefficients for what is one loop here: of 8,143 of them
-1.0 ms in place of 0.1, for each gradient of a chain.
+NumPy takes some twenty passes over the coefficients for what is one loop here. A gradient with
+8,143 coefficients takes 1.2 ms, and took 1.6 ms so.
 """
 
 import math
@@ -12,8 +12,8 @@ from bayesduel.jit import compiled
 
 __all__ = ["placed", "pulled_back"]
 
-# Precisions whose product has one logarithm: a precision is 1e-9 to 1e30, and so is its product of
-# eight no overflow.
+# Variances whose product has one logarithm. They lie between 1e-30 and 1e9: a product of eight is
+# then a number between 1e-240 and 1e72, which a float can hold.
 TOGETHER = 8
 
 

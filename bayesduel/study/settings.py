@@ -128,7 +128,7 @@ def differing(wanted: Mapping[str, Any], held: Mapping[str, Any]) -> list[str]:
     found = []
     for name, value in wanted.items():
         one = json.loads(json.dumps(value))  # tuples are lists where they are stored
-        other = json.loads(json.dumps(held[name]))
+        other = json.loads(json.dumps(held.get(name)))  # earlier formats have fewer
         if name in ("arms", "items"):
             other = other[: len(one)]
         if name not in OF_MAKING and one != other:

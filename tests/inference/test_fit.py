@@ -260,6 +260,7 @@ def test_uncertified_laplace_warns_and_auto_turns_to_nuts(monkeypatch):
     ("arguments", "error", "words"),
     [
         ({"duels": "votes.csv"}, FileNotFoundError, "votes.csv"),
+        ({"duels": "fit.nc"}, ValueError, r"got the file of a fit: bd.load\(\) opens it"),
         ({"duels": 3}, TypeError, "duels should be a bayesduel.Duels"),
         ({"duels": xr.DataTree()}, TypeError, r"\(a fit\?\): pass the log that it was made of"),
         ({"model": "elo"}, ValueError, "model name should be one of"),

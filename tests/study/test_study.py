@@ -545,5 +545,9 @@ def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
         bd.Study(path, arms=list("acb"), **given)
     with pytest.raises(StudyError, match="exist_ok=True if these are its own"):
         bd.Study(path, arms=list("abc"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM settings WHERE name = 'sources'")  # an earlier version
+    with bd.Study(path, arms=list("abc"), **given) as study:
+        assert study.arms == tuple("abcd")
     with bd.Study(path, exist_ok=True) as study:
         assert study.arms == tuple("abcd")

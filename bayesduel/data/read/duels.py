@@ -324,6 +324,8 @@ def log_in(given: Any, *, like: Any = None) -> Any:
 
         if not is_into_dataframe(given):
             return given
+    elif given.endswith(".nc"):
+        raise ValueError(f"{given} should be a log, got the file of a fit: bd.load() opens it")
     return rankings_in(given, like=like) or read_duels(given, like=like)
 
 

@@ -523,18 +523,20 @@ def _difference(text: str) -> float | None:
 
     Where a letter says who won ("W 3-1", "L 3-1"), it does, whichever score stands first.
     """
-    found = SCORE.fullmatch(text)
+    led = re.match(r"\s*([WLDT])\s+", text, re.IGNORECASE)
+    letter = led and led[1].lower()
+    score = text[led.end() :] if led else text
+    difference = None
+    found = SCORE.fullmatch(score)
     if found and all(float(found[k + 2] or 0) <= float(found[k]) for k in (1, 2)):
-        return float(found[1]) - float(found[2])
-    if re.fullmatch(SETS, text.strip()):
-        games = re.findall(r"(\d+)-(\d+)", text)
-        return float(sum(np.sign(int(one) - int(other)) for one, other in games))
-    if told := re.fullmatch(r"\s*([WLDT])\s+(.*)", text, re.IGNORECASE):
-        sign = {"w": 1, "l": -1}.get(told[1].lower(), 0)
-        size = _difference(told[2])
-        if size is not None and bool(size) == bool(sign):
-            return sign * abs(size)
-    return None
+        difference = float(found[1]) - float(found[2])
+    elif re.fullmatch(SETS, score.strip()):
+        games = re.findall(r"(\d+)-(\d+)", score)
+        difference = float(sum(np.sign(int(one) - int(other)) for one, other in games))
+    if letter is None or difference is None:
+        return difference
+    sign = {"w": 1, "l": -1}.get(letter, 0)
+    return sign * abs(difference) if bool(difference) == bool(sign) else None
 
 
 def _sided_way(outcome: Coded) -> Meaning | None:

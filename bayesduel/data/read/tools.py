@@ -56,6 +56,16 @@ def _own(value: str, own: str, other: str) -> str:
     return f"CASE WHEN {value} ->> 'study_ticket' IS NOT NULL THEN {own} ELSE {other} END"
 
 
+def _asked(value: str, prompt: str, judge: str) -> str:
+    """Return the columns of prompt, judge and source: of a study of this package its own."""
+    columns = {
+        "prompt": _own(value, _first(value, "item"), prompt),
+        "judge": _own(value, _first(value, "judge"), judge),
+        "source": _own(value, _first(value, "source"), "'people'"),
+    }
+    return ", ".join(f"{text} AS {name}" for name, text in columns.items())
+
+
 def _size(name: str, side: str) -> str:
     """Return a number of the style metadata of an arena, or the sum of an object of numbers."""
     value = f"(conv_metadata -> '{name.format(side)}')"
@@ -108,56 +118,29 @@ SELECT row_of_file, {text_in_json("instruction")} AS prompt, {text_in_json("anno
          WHEN number > 1 AND number < 2 THEN CAST(2 - number AS VARCHAR) END AS winner
 FROM records"""
 
+PROMPT_OF_TASK = f"coalesce({_first('data', *PROMPTS)}, {text_in_json('id')})"
+USER_OF_TASK = "(made -> 'completed_by')"
+JUDGE_OF_TASK = f"coalesce({_first(USER_OF_TASK, 'email', 'id')}, {text_in_json(USER_OF_TASK)})"
+SELECTED = "json_extract_string(made, '$.result[*].value.selected')[1]"
+
 LABEL_STUDIO = f"""
 SELECT row_of_file, 'annotation ' || n AS part, {_arm("data", 0)} AS model_a,
-    {_arm("data", 1)} AS model_b,
-    {
-    _own(
-        "data",
-        _first("data", "item"),
-        f'''
-    coalesce({_first("data", *PROMPTS)}, {text_in_json("id")})''',
-    )
-} AS prompt,
-    {
-    _own(
-        "data",
-        _first("data", "judge"),
-        f'''
-    coalesce({_first("(made -> 'completed_by')", "email", "id")},
-             {text_in_json("(made -> 'completed_by')")})''',
-    )
-} AS judge,
-    {_own("data", _first("data", "source"), "'people'")} AS source,
+    {_arm("data", 1)} AS model_b, {_asked("data", PROMPT_OF_TASK, JUDGE_OF_TASK)},
     CASE WHEN json_type(annotations) <> 'ARRAY' THEN annotations ->> '$'
          WHEN made ->> 'was_cancelled' = 'true' THEN NULL
-         ELSE coalesce({
-    _own(
-        "data",
-        "NULL",
-        '''
-                       json_extract_string(made, '$.result[*].value.selected')[1]''',
-    )
-},
+         ELSE coalesce({_own("data", "NULL", SELECTED)},
                        json_extract_string(made, '$.result[*].value.choices[0]')[1])
     END AS verdict, {_own("data", "verdict", _words("verdict"))} AS winner
 FROM (SELECT *, unnest(every) AS made, unnest(range(1, len(every) + 1)) AS n FROM
     (SELECT *, coalesce(nullif(json_extract(annotations, '$[*]'), []), [NULL]) AS every
      FROM records))"""
 
+PROMPT_OF_RECORD = f"coalesce({_first('fields', *PROMPTS)}, {text_in_json('id')})"
+
 ARGILLA = f"""
 SELECT row_of_file, 'response ' || n AS part, {_arm("metadata", 0)} AS model_a,
     {_arm("metadata", 1)} AS model_b,
-    {
-    _own(
-        "metadata",
-        _first("metadata", "item"),
-        f'''
-    coalesce({_first("fields", *PROMPTS)}, {text_in_json("id")})''',
-    )
-} AS prompt,
-    {_own("metadata", _first("metadata", "judge"), "made ->> 'user_id'")} AS judge,
-    {_own("metadata", _first("metadata", "source"), "'people'")} AS source,
+    {_asked("metadata", PROMPT_OF_RECORD, "made ->> 'user_id'")},
     CASE WHEN made ->> 'status' IN ('discarded', 'draft') THEN NULL
          WHEN json_array_length(made -> 'value') = 2 THEN made ->> '$.value[0]'
          WHEN json_type(responses) <> 'OBJECT' THEN responses ->> '$'
