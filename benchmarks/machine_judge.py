@@ -41,9 +41,10 @@ class Stub(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, wrong=WRONG, seed=1, delay=0.0, usage=True, retry_after="0"):
+    def __init__(self, wrong=WRONG, seed=1, delay=0.0, usage=True, retry_after="0", reply=None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.wrong = wrong
+        self.reply = reply or better
         self.rng = np.random.default_rng(seed)
         self.delay = delay
         self.usage = usage
@@ -89,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send(int(fate), {"error": f"key {KEY} is no good"}, headers)
             return
         prompt = body["messages"][0]["content"]
-        text = better(prompt)
+        text = stub.reply(prompt)
         if fate == "malformed":
             text = MALFORMED[len(stub.served) % len(MALFORMED)]
         choice = {"message": {"content": text}, "finish_reason": "stop"}

@@ -27,7 +27,8 @@ PRICE = click.FloatRange(min=0)
     "--prompt",
     type=text_file,
     required=True,
-    help="File of the prompt, with {left} and {right}, and {question} and {item} where wanted.",
+    help="File of the prompt, with {left} and {right}, and {question} and {item} where wanted. "
+    "In a study with criteria it asks for each, as [[criterion: answer]].",
 )
 @click.option("--judge", help="Name of the machine in the study, or its source [default: --model].")
 @click.option("--content", type=text_file, help="CSV file of what the arms say, as of `serve`.")
@@ -99,8 +100,8 @@ def command(
         raise click.UsageError("--budget needs a price: --price-read, --price-written.")
     if (content is None) != show_labels:
         raise click.UsageError("Give either --content FILE or --show-labels.")
-    text = checked_prompt(prompt.read_text(encoding="utf-8"))
     found = opened(study)
+    text = checked_prompt(prompt.read_text(encoding="utf-8"), found.asking)
     name = judge_name(model if judge is None else judge)
     server = ChatCompletions(
         endpoint,

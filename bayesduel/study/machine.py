@@ -2,17 +2,24 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from bayesduel.study.asking import CANNOT_TELL
+from bayesduel.study.asking import CANNOT_TELL, Asking
 from bayesduel.study.desk import Desk, StudyStopped
 from bayesduel.study.store import StudyError
 from bayesduel.study.tickets import Ticket
-from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
+from bayesduel.system.arguments import (
+    check_call,
+    check_flag,
+    check_text,
+    check_type,
+    finite,
+    whole,
+)
 from bayesduel.text import join
 
 __all__ = ["MachineRun", "NoAnswer", "RunEnded", "run"]
@@ -31,6 +38,13 @@ class NoAnswer(Exception):
 
 class RunEnded(Exception):
     """A machine judge cannot go on: the run ends, and its tickets stay open."""
+
+
+class Verdict(NamedTuple):
+    """What a machine judge says of a pair."""
+
+    outcome: Any
+    criteria: dict[str, Any]  # answers to the criteria that do not decide
 
 
 @dataclass(frozen=True)
@@ -73,7 +87,8 @@ def run(
     ----------
     judge
         Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
-        it, or the outcome and what it cost.
+        it, or the outcome and what it cost. In a study with criteria the outcome is a mapping:
+        the answer to each criterion, by name.
     name
         Of the judge.
     workers
@@ -82,7 +97,7 @@ def run(
         After an error, or an outcome that is none; beyond these the ticket is skipped.
     both_orders
         Whether each pair is shown in both: answers that differ are a tie, of margins the mean
-        counts; if one of them cannot tell, neither can the machine.
+        counts; if one of them cannot tell, neither can the machine. Each criterion is taken apart.
     most
         Tickets of this run.
     progress
@@ -98,11 +113,6 @@ def run(
     check_flag(both_orders, "both_orders")
     check_call(progress, "progress", none=True)
     workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
-    if self.asking.others:
-        raise ValueError(
-            "run should be of a study with one criterion, got "
-            f"{join(self.asking.criteria)}: ask and tell its tickets one by one"
-        )
     sources = self._current.parts.session.sources
     if sources is not None and name not in sources.names:
         raise ValueError(
@@ -122,12 +132,14 @@ def run(
             faults = []
             for ticket, answer in zip(tickets, asked, strict=True):
                 try:
-                    outcome, spent, error = answer.result()
+                    verdict, spent, error = answer.result()
                 except RunEnded as fault:
                     faults.append(str(fault))
                     continue
                 cost += spent
-                done = partial(self.skip, ticket) if error else partial(self.tell, ticket, outcome)
+                done = partial(self.skip, ticket)
+                if verdict is not None:
+                    done = partial(self.tell, ticket, verdict.outcome, criteria=verdict.criteria)
                 try:
                     done(judge=name, cost=spent)
                 except StudyError:
@@ -147,9 +159,11 @@ def run(
 
 def _judged(
     study: Desk, judge: Callable[[Ticket], Any], ticket: Ticket, retries: int, both_orders: bool
-) -> tuple[Any, float, str]:
-    """Return outcome, cost, and what went wrong, "" if nothing did."""
-    outcomes, cost, asking = [], 0.0, study.asking
+) -> tuple[Verdict | None, float, str]:
+    """Return verdict, cost, and what went wrong, "" if nothing did."""
+    asking = study.asking
+    verdicts = []
+    cost = 0.0
     orders = [ticket, replace(ticket, left=ticket.right, right=ticket.left)]
     for order in orders if both_orders else orders[:1]:
         error = ""
@@ -160,7 +174,8 @@ def _judged(
                     found = asyncio.run(_awaited(found))
                 outcome, spent = found if isinstance(found, tuple) else (found, 0.0)
                 cost += finite(spent, "cost")
-                asking.answer(outcome, study.kind, whole_ticket=False)
+                verdict = _verdict(outcome, asking)
+                asking.answer(verdict.outcome, study.kind, verdict.criteria)
             except NoAnswer as none:
                 return None, cost + none.cost, str(none)
             except RunEnded:
@@ -169,19 +184,41 @@ def _judged(
                 error = f"{type(raised).__name__}: {raised}"
                 continue
             error = ""
-            outcomes.append(outcome)
+            verdicts.append(verdict)
             break
         if error:
             return None, cost, error
-    if not both_orders:
-        return outcomes[0], cost, ""
-    first, second = outcomes
+    return (_of_both(*verdicts, asking) if both_orders else verdicts[0]), cost, ""
+
+
+def _verdict(said: Any, asking: Asking) -> Verdict:
+    """Return the outcome and the other answers of what a judge returned.
+
+    Raises TypeError if a study with criteria gets no mapping.
+    """
+    if not asking.criteria:
+        return Verdict(said, {})
+    check_type(said, Mapping, "the verdict", "an answer to each criterion, by name")
+    others = {name: answer for name, answer in said.items() if name != asking.deciding}
+    return Verdict(said.get(asking.deciding), others)
+
+
+def _of_both(first: Verdict, second: Verdict, asking: Asking) -> Verdict:
+    """Return one verdict of those of a pair in both orders."""
+    others = {
+        name: _one_answer(answer, second.criteria[name], asking)
+        for name, answer in first.criteria.items()
+    }
+    return Verdict(_one_answer(first.outcome, second.outcome, asking), others)
+
+
+def _one_answer(first: Any, second: Any, asking: Asking) -> Any:
+    """Return one answer of two, of which the second one stands with the sides swapped."""
     if CANNOT_TELL in (first, second):
-        return CANNOT_TELL, cost, ""
+        return CANNOT_TELL
     if isinstance(first, str):
-        second = asking.swapped(second)
-        return (first if first == second else "tie"), cost, ""
-    return (first - second) / 2, cost, ""
+        return first if first == asking.swapped(second) else "tie"
+    return (first - second) / 2
 
 
 async def _awaited(found: Any) -> Any:

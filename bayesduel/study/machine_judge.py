@@ -2,12 +2,13 @@
 
 What the arms said is data: it is put in the place of a placeholder in one pass, so that braces in
 it mean nothing. A reply counts if it is, or marks as ``[[...]]``, exactly one of the answers that
-the study asks for; any other reply is asked for again.
+the study asks for; of several criteria it marks one for each, as ``[[criterion: answer]]``. Any
+other reply is asked for again.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Condition
 from typing import Any
@@ -43,8 +44,11 @@ class Prices:
         return self.request + sum(price * (tokens or 0) / MILLION for price, tokens in parts)
 
 
-def checked_prompt(text: str) -> str:
-    """Return a prompt; raise ValueError if it has an unknown placeholder, or lacks a side."""
+def checked_prompt(text: str, asking: Asking) -> str:
+    """Return a prompt for a study.
+
+    Raises ValueError if it has an unknown placeholder, or lacks a side or a criterion.
+    """
     named = PLACEHOLDER.findall(text)
     unknown = [name for name in named if name not in PLACEHOLDERS]
     missing = [name for name in ("left", "right") if name not in named]
@@ -52,20 +56,49 @@ def checked_prompt(text: str) -> str:
         known = join([f"{{{name}}}" for name in PLACEHOLDERS])
         got = f"{{{unknown[0]}}}" if unknown else f"no {{{missing[0]}}}"
         raise ValueError(f"the prompt should have {{left}} and {{right}}, of {known}, got {got}")
+    for name in asking.criteria:
+        if name not in text:
+            raise ValueError(
+                f"the prompt should ask for each criterion, such as [[{name}: left]], got no "
+                f"{name!r}"
+            )
     return text
 
 
-def verdict_in(text: str | None, asking: Asking) -> str | None:
+def verdict_in(text: str | None, asking: Asking) -> str | dict[str, str] | None:
     """Return the answer of a reply as a study is told it, None where it is none.
 
     The reply, or what it marks as ``[[...]]``, has to be one word of ``asking.words``: in any case,
     with A for left, B for right, C for tie and "both bad" as other names. Marks that differ, and an
-    answer among other words, are none.
+    answer among other words, are none. Of several criteria each has to be marked, as
+    ``[[criterion: answer]]``; their answers are returned by name.
     """
-    marks = MARKED.findall(text or "") or [text or ""]
-    found = {_words(asking).get(" ".join(mark.strip(" \t\r\n*_`'\".").casefold().split()))
-             for mark in marks}  # fmt: skip
+    marks = MARKED.findall(text or "")
+    if not asking.criteria:
+        return _answer_in(marks or [text or ""], asking)
+    by_criterion = defaultdict(list)
+    for mark in marks:
+        name, _, answer = mark.rpartition(":")
+        by_criterion[_plain(name)].append(answer)
+    found = {}
+    for name in asking.criteria:
+        answer = _answer_in(by_criterion[_plain(name)], asking)
+        if answer is None:
+            return None
+        found[name] = answer
+    return found
+
+
+def _answer_in(marks: Iterable[str], asking: Asking) -> str | None:
+    """Return the one word of a study that all marks are, None where there is none."""
+    words = _words(asking)
+    found = {words.get(_plain(mark)) for mark in marks}
     return found.pop() if len(found) == 1 else None
+
+
+def _plain(mark: str) -> str:
+    """Return a mark in small letters, without emphasis and spaces around it."""
+    return " ".join(mark.strip(" \t\r\n*_`'\".").casefold().split())
 
 
 def _words(asking: Asking) -> dict[str, str]:
@@ -102,14 +135,21 @@ class MachineJudge:
         prices: Prices | None = None,
         budget: float | None = None,
     ) -> None:
-        self._server, self._prompt, self._shown = server, checked_prompt(prompt), shown
-        self._replies, self._asking, self._tries = replies, asking, tries
-        self._prices, self._budget = prices or Prices(), budget
+        self._server = server
+        self._prompt = checked_prompt(prompt, asking)
+        self._shown = shown
+        self._replies = replies
+        self._asking = asking
+        self._tries = tries
+        self._prices = prices or Prices()
+        self._budget = budget
         costs = [reply.cost for reply in replies.all()]
-        self._spent, self._largest = sum(costs), max(costs, default=None)
-        self._under_way, self._money = 0, Condition()
+        self._spent = sum(costs)
+        self._largest = max(costs, default=None)
+        self._under_way = 0
+        self._money = Condition()
 
-    def __call__(self, ticket: Ticket) -> tuple[str, float]:
+    def __call__(self, ticket: Ticket) -> tuple[str | dict[str, str], float]:
         """Return the answer to a ticket as it is shown, and what it cost in all.
 
         Raises NoAnswer after as many replies as are allowed, and RunEnded where the server cannot
@@ -122,7 +162,7 @@ class MachineJudge:
         except Exception as error:  # no fault of the ticket: it stays open
             self._server.end(f"{type(error).__name__}: {error}")
 
-    def _answered(self, ticket: Ticket) -> tuple[str, float]:
+    def _answered(self, ticket: Ticket) -> tuple[str | dict[str, str], float]:
         number = int(ticket.id.rpartition("-")[2])
         known = self._replies.of_order(number, ticket.left)
         values = self._shown(ticket)
@@ -185,15 +225,19 @@ def summary(replies: Replies, asking: Asking) -> dict[str, Any]:
 
     ``orders`` is the number of tickets that it judged in both orders, ``same`` of how many its
     answer stayed the same, ``first`` of how many of its answers the side shown first was better,
-    and ``second`` the other one.
+    and ``second`` the other one. Of several criteria the one that decides is counted.
     """
     found = replies.all()
     answers: dict[int, dict[str, str]] = defaultdict(dict)
+    sides = []
     for reply in found:
-        if reply.answer is not None:
-            answers[reply.ticket][reply.left] = reply.answer
+        said = reply.answer
+        word = said[str(asking.deciding)] if isinstance(said, dict) else said
+        if word is None:
+            continue
+        answers[reply.ticket][reply.left] = word
+        sides.append(word.partition(" ")[0])
     both = [tuple(each.values()) for each in answers.values() if len(each) == 2]
-    sides = [reply.answer.partition(" ")[0] for reply in found if reply.answer is not None]
     return {
         "replies": len(found),
         "without_answer": sum(reply.answer is None for reply in found),

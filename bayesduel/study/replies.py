@@ -4,6 +4,7 @@ A reply is of a ticket and of the arm that was shown on the left. A run that was
 replies of its open tickets here and asks only for what is missing.
 """
 
+import json
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,7 +25,8 @@ replies = sa.Table(
     sa.Column("judge", sa.String, nullable=False),
     sa.Column("ticket", sa.Integer, nullable=False),
     sa.Column("left", sa.String, nullable=False),  # label of the arm that was shown on the left
-    sa.Column("answer", sa.String),  # the word that it was read as, None where it was none
+    # The word that it was read as, of several criteria JSON of them; None where it was none.
+    sa.Column("answer", sa.String),
     sa.Column("text", sa.String, nullable=False),
     sa.Column("read", sa.Integer),  # tokens of the prompt and of the reply, None where not named
     sa.Column("written", sa.Integer),
@@ -44,7 +46,7 @@ class Reply(NamedTuple):
 
     ticket: int
     left: str
-    answer: str | None
+    answer: str | dict[str, str] | None  # of several criteria, by their names
     text: str
     read: int | None
     written: int | None
@@ -66,6 +68,8 @@ class Replies:
     def add(self, reply: Reply) -> None:
         """Store a reply; it is on disk when this returns."""
         own = {"study": self._desk.store.study, "judge": self._judge, "at": time.time()}
+        if self._desk.asking.criteria and reply.answer is not None:
+            reply = reply._replace(answer=json.dumps(reply.answer))
         with self._desk.together(), self._desk.store.writing() as connection:
             connection.execute(sa.insert(replies).values(**own, **reply._asdict()))
 
@@ -79,4 +83,10 @@ class Replies:
 
     def _found(self, query: Any, **given: Any) -> list[Reply]:
         rows: Sequence[Any] = self._desk.store.found(query, judge=self._judge, **given)
-        return [Reply(*(getattr(row, name) for name in Reply._fields)) for row in rows]
+        found = [Reply(*(getattr(row, name) for name in Reply._fields)) for row in rows]
+        if not self._desk.asking.criteria:
+            return found
+        return [
+            reply if reply.answer is None else reply._replace(answer=json.loads(str(reply.answer)))
+            for reply in found
+        ]

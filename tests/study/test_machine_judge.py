@@ -20,7 +20,7 @@ from bayesduel.study.asking import BOTH_BAD
 from bayesduel.study.chat_completions import ChatCompletions, Completion, _retry_after
 from bayesduel.study.machine import NoAnswer, RunEnded
 from bayesduel.study.machine_judge import MachineJudge, Prices, checked_prompt, verdict_in
-from bayesduel.study.replies import Replies
+from bayesduel.study.replies import Replies, Reply
 from bayesduel.study.tickets import Ticket
 from benchmarks.machine_judge import KEY, PRICE_READ, PRICE_WRITTEN, command, made, played, serving
 
@@ -64,6 +64,7 @@ def test_killed_runs_double_no_verdict_and_know_their_costs(tmp_path, kills):
 
 PLAIN = bd.Asking()
 GRADED = bd.Asking(grades=2, both_bad=True)
+CRITERIA = bd.Asking(criteria=["Helpful", "tone: warm"], both_bad=True)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,20 @@ GRADED = bd.Asking(grades=2, both_bad=True)
         ("A", GRADED, None),
         ("both bad", GRADED, BOTH_BAD),
         ("C", GRADED, "tie"),
+        (
+            "[[helpful: A]] because\n [[Tone: Warm : **both bad**]]",
+            CRITERIA,
+            {"Helpful": "left", "tone: warm": BOTH_BAD},
+        ),
+        (
+            "[[Helpful: A]] [[length: B]] [[Helpful: left]] [[tone: warm: C]]",
+            CRITERIA,
+            {"Helpful": "left", "tone: warm": "tie"},
+        ),
+        ("[[Helpful: A]] [[tone: warm: C]] [[Helpful: B]]", CRITERIA, None),
+        ("[[Helpful: A]] [[warm: C]]", CRITERIA, None),
+        ("[[A]] [[C]]", CRITERIA, None),
+        ("A", CRITERIA, None),
     ],
 )
 def test_one_answer_of_the_study_counts(text, asking, verdict):
@@ -100,8 +115,64 @@ def test_one_answer_of_the_study_counts(text, asking, verdict):
 )
 def test_a_prompt_has_both_sides_and_no_unknown_placeholder(text, got):
     with pytest.raises(ValueError, match=re.escape(got)):
-        checked_prompt(text)
-    assert checked_prompt('{left} {right} {"winner": "A"} {0} {}')
+        checked_prompt(text, PLAIN)
+    assert checked_prompt('{left} {right} {"winner": "A"} {0} {}', PLAIN)
+
+
+def test_a_prompt_asks_for_each_criterion():
+    with pytest.raises(ValueError, match=r"such as .*tone: warm: left.*got no 'tone: warm'"):
+        checked_prompt("{left} {right} [[Helpful: A]]", CRITERIA)
+    assert checked_prompt("{left} {right} [[Helpful: A]] [[tone: warm: B]]", CRITERIA)
+
+
+def by_criterion(prompt):
+    """Reply that the stronger one is better, and always that the first one is shorter."""
+    left, right = re.findall(r"strength (\d+)", prompt)
+    degree = " much better" if "much" in prompt else ""
+    return f"[[short: A{degree}]] Thus [[helpful: {'A' if left > right else 'B'}{degree}]]."
+
+
+@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize("order", ["--both-orders", "--one-order"])
+@pytest.mark.parametrize("grades", [1, 2])
+@pytest.mark.parametrize("decides", ["helpful", "short"])
+def test_each_criterion_has_an_answer_of_the_machine(tmp_path, decides, grades, order, kill):
+    made(tmp_path, 6)
+    asking = bd.Asking(criteria=["helpful", "short"], decides=decides, grades=grades)
+    study = bd.Study(
+        tmp_path / "criteria.study",
+        arms=[f"model-{k}" for k in range(6)],
+        items=[f"question {k}" for k in range(6)],
+        stop=bd.Budget(6),
+        asking=asking,
+    )
+    much = "much " if grades > 1 else ""
+    prompt = f"{much}[[helpful: A]] [[short: A]]\n{{left}} {{right}}"
+    (tmp_path / "prompt.txt").write_text(prompt)
+    with serving(wrong=NOTHING_WRONG, reply=by_criterion) as stub:
+        words = command(tmp_path, stub, order)[3:]
+        words[2] = str(tmp_path / "criteria.study")
+        call = {"env": {"STUB_KEY": KEY}, "catch_exceptions": False}
+        if kill:  # the replies to one ticket are stored, its verdict is not
+            ticket = study.ask(judge="stub")
+            replies = Replies(study, "stub")
+            said = f"left{' much better' if much else ''}"
+            answer = {"helpful": said, "short": said}
+            replies.add(Reply(1, ticket.left, answer, "", 1, 1, 0.5))
+        found = json.loads(CliRunner().invoke(main, words, **call).stdout)
+    assert (found["told"], found["no_answer"]) == (6, 0)
+    orders = 2 if order == "--both-orders" else 1
+    assert len(stub.requests) == 6 * orders - kill
+    sums = found["all_runs"]
+    assert sums["orders"] == 6 * (orders - 1)
+    assert sums["same"] >= (5 * (orders - 1) if decides == "helpful" else 0)
+    for row in study.rows()[kill:]:
+        better = "left" if row["left"] > row["right"] else "right"
+        shorter = "tie" if orders == 2 else "left"
+        told = {"helpful": better, "short": shorter}
+        other = ({"helpful", "short"} - {decides}).pop()
+        assert row["outcome"].partition(" ")[0] == told[decides]
+        assert study.ticket(row["id"]).criteria[other].partition(" ")[0] == told[other]
 
 
 def test_content_with_braces_is_data(tmp_path):
@@ -236,7 +307,7 @@ def test_a_machine_of_a_study_of_sources_is_one_of_them(tmp_path):
     made(folder, 1)
     study = bd.Study(
         path, arms=arms, model=BradleyTerry(Sources("source", target="people")),
-        sources={"people": 1.0, "machine": 0.01}, stop=bd.Budget(40),
+        sources={"people": 1.0, "machine": 0.01}, stop=bd.Budget(40), seed=1,
     )  # fmt: skip
     rng = np.random.default_rng(2)
     for _ in range(12):
@@ -253,7 +324,7 @@ def test_a_machine_of_a_study_of_sources_is_one_of_them(tmp_path):
         result = CliRunner().invoke(main, words, **call)
         assert "should be that of a source, people or machine, got 'stub'" in result.output
         found = json.loads(CliRunner().invoke(main, [*words, "--judge", "machine"], **call).stdout)
-    assert found["told"] > 0
+    assert found["told"] > 0, found
     assert study.sources["machine"] == (0.01, found["told"])
     assert f"{found['told']} votes of machine are worth" in found["worth"]
     assert "tells more for its cost" in found["ended"] or found["told"] == 8
