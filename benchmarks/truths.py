@@ -1,31 +1,11 @@
-"""Worlds to draw logs from: transitive ones of many kinds, and ones with planted cycles."""
-
-from dataclasses import replace
+"""Worlds to draw logs from: transitive ones of many kinds, and ones with cycles."""
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from bayesduel.criticism.transitivity.evidence import STRENGTHS
-from bayesduel.data.duels import Duels
-from bayesduel.data.votes import cells_of
+__all__ = ["UNSEEN", "truth_matrix", "unseen_matrix"]
 
-__all__ = ["CYCLIC", "TRANSITIVE", "UNSEEN", "WEAK", "simulate", "truth_matrix", "unseen_matrix"]
-
-TRANSITIVE = (
-    "bradley-terry",  # scores Normal(0, 1)
-    "thurstone",  # the same, normal link
-    "steep",  # scores Normal(0, 4)
-    "hierarchy 90",  # the better placed wins 90 %, whoever they are
-    "hierarchy 70",  # 70 %
-    "tiers",  # four tiers: 95 % across, even within
-    "monotone",  # strongly transitive, no link: chances rise by random steps
-    "ties",  # Bradley-Terry with a third of ties (Davidson)
-    "order",  # Bradley-Terry, the first listed at odds of 2 : 1 between level arms
-    "clusters",  # Bradley-Terry, judges with tastes of their own, units that vote alike
-)
-WEAK = ("weak only",)  # an order, but chances along it wild: weakly, not strongly transitive
-CYCLIC = tuple(f"cycles {100 * s:.0f}" for s in STRENGTHS)  # Bradley-Terry plus a circle
-UNSEEN = {  # worlds that the test was not built with, and how transitive they are
+UNSEEN = {  # worlds that no model of a pair was built for, and how transitive they are
     "threshold": "strongly",  # 51 % within a difference of scores, 85 % beyond it (semiorder)
     "heavy tails": "strongly",  # Bradley-Terry, scores Student t with 1.5 degrees of freedom
     "leaders": "strongly",  # the better arm's rank alone decides by how much it wins
@@ -38,8 +18,6 @@ UNSEEN = {  # worlds that the test was not built with, and how transitive they a
     "cycles 75": "not",  # Bradley-Terry plus a circle
     "three-arm cycles": "not",  # Bradley-Terry, a third of the arms in cycles of three at 80 %
 }
-TASTE = 0.7  # standard deviation of a judge's own scores
-UNIT = 1.5  # of what the votes on a pair in one group (or by one judge) share
 
 
 def truth_matrix(truth: str, n_arms: int, rng: np.random.Generator) -> np.ndarray:
@@ -51,13 +29,8 @@ def truth_matrix(truth: str, n_arms: int, rng: np.random.Generator) -> np.ndarra
     kind, _, number = truth.partition(" ")
     if kind == "thurstone":
         P = ndtr(apart)
-    elif kind == "steep":
-        P = expit(4 * apart)
     elif kind == "hierarchy":
         P = 0.5 + (float(number) / 100 - 0.5) * better
-    elif kind == "tiers":
-        tier = np.sort(rng.integers(0, 4, n_arms))
-        P = 0.5 + 0.45 * np.sign(tier - tier[:, None])
     elif kind == "monotone":
         step = np.triu(rng.gamma(0.1, 5 / n_arms, (n_arms, n_arms)), 1)
         for width in range(1, n_arms):  # each pair at least what its inner pairs are, and a step
@@ -125,48 +98,3 @@ def unseen_matrix(world: str, n_arms: int, rng: np.random.Generator) -> np.ndarr
         return truth_matrix({"uneven": "weak only"}.get(world, world), n_arms, rng)
     shuffled = rng.permutation(n_arms)
     return P[np.ix_(shuffled, shuffled)]
-
-
-def simulate(duels: Duels, truth: str, rng: np.random.Generator) -> Duels:
-    """Return a log on the design of `duels` (pairs, counts, order, judges, groups)."""
-    P = np.clip(truth_matrix(truth, duels.n_arms, rng), 1e-12, 1 - 1e-12)
-    order = np.log(2.0) * (truth == "order")
-    tied = 1.0 * (truth == "ties")
-    if duels.votes is None:
-        cells = duels.cells
-        left = np.asarray(cells.left)
-        p = expit(logit(P[left, cells.right]) + order)
-        n = cells.left_wins + cells.right_wins + cells.ties
-        ties = rng.binomial(n, _tie_chance(p, tied))
-        wins = rng.binomial(n - ties, p)
-        made = cells._replace(left_wins=wins, right_wins=n - ties - wins, ties=ties)
-        return replace(duels, cells=made)
-    votes = duels.votes.take(np.repeat(np.arange(len(duels.votes)), duels.votes.weight))
-    votes = replace(votes, weight=np.ones(len(votes), dtype=np.int64), margin=None)
-    logits = logit(P[votes.left, votes.right]) + order
-    if truth == "clusters":
-        logits = logits + _shared(duels, votes, rng)
-    p = expit(logits)
-    tie = rng.random(len(p)) < _tie_chance(p, tied)
-    won = np.where(rng.random(len(p)) < p, 1, -1)
-    votes = replace(votes, outcome=np.where(tie, 0, won).astype(np.int8))
-    return replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
-
-
-def _tie_chance(p: np.ndarray, tied: float) -> np.ndarray:
-    """Return the chance of a tie: that of Davidson, where even arms tie one duel in three."""
-    return tied * np.sqrt(p * (1 - p)) / (1 + tied * np.sqrt(p * (1 - p)))
-
-
-def _shared(duels: Duels, votes, rng: np.random.Generator) -> np.ndarray:
-    """Return what judges' tastes and the units of repeated votes add to the logits."""
-    total = np.zeros(len(votes))
-    if votes.judge is not None:
-        taste = rng.normal(0, TASTE, (len(votes.judges) + 1, duels.n_arms))
-        total += taste[votes.judge, votes.left] - taste[votes.judge, votes.right]
-    code = votes.judge if votes.group is None else votes.group
-    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
-    unit = (low.astype(np.int64) * duels.n_arms + high) * (code.max() + 2) + code
-    _, place = np.unique(unit, return_inverse=True)
-    own = rng.normal(0, UNIT, place.max() + 1)[place]
-    return total + np.where(votes.left == low, own, -own)

@@ -19,8 +19,8 @@ def main(folder: Path = Path(".")) -> None:
         print(
             f"{subject}: {check.evidence.cyclic:.0f} of {check.evidence.decided:.0f} triads "
             f"cyclic, {check.evidence.expected:.1f} expected of a ranking "
-            f"(p = {check.p_value:.3f}, evidence {check.evidence.strength}); "
-            f"Pr(some gamble beats all others) = {check.cycle_posterior.condorcet:.2f}"
+            f"(p = {check.p_value:.3f}); Pr(one ranking) = {check.p_one_ranking:.2f}, "
+            f"Pr(some gamble beats all others) = {check.p_condorcet_winner:.2f}"
         )
         if subject == "s6":
             for plot in (bd.plot_cyclicity, bd.plot_cycles, bd.plot_residuals):

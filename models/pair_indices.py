@@ -9,7 +9,8 @@ __all__ = ["empty_by_pair", "n_arms_of", "of_pairs", "pair_place"]
 
 def pair_place(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
     """Return the place of pairs, in either order, among all pairs of ``triu_indices(K, 1)``."""
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
     low = low.astype(np.int64)
     return low * n_arms - low * (low + 1) // 2 + high - low - 1
 

@@ -71,7 +71,8 @@ class PairResiduals(MarginResponse):
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         import pymc as pm
 
-        spread, variance = parameters["residual_scale"], self._variance(parameters, given)
+        spread = parameters["residual_scale"]
+        variance = self._variance(parameters, given)
         if "pair_of_cell" not in given:
             how = (spread, given, perturbed, draw_perturbed)
             return observe_margins(eta, parameters, variance, *how)
@@ -85,16 +86,19 @@ class PairResiduals(MarginResponse):
         density, order, variance, shape = self._given(parameters, data)
         if "pair_of_cell" in data:
             own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
-            density, eta = normal, eta + data["pair_sign"] * own
+            density = normal
+            eta = eta + data["pair_sign"] * own
         given = (order, variance, shape, data["n"], data["n_left"])
         return np.asarray(density(data["margins"], eta, *given))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         _, order, variance, shape = self._given(parameters, data)
-        n, share = data["n"], data["n_left"] / data["n"]
+        n = data["n"]
+        share = data["n_left"] / data["n"]
         left, right, _ = without_order(data["margins"], order)
         between = shape**2 + variance / n
-        away, turn = share * left + (1 - share) * right - eta, 1 - 2 * share
+        away = share * left + (1 - share) * right - eta
+        turn = 1 - 2 * share
         spread = 4 * n * share * (1 - share) / variance
         return with_order(
             "left_first" not in data and "order" in parameters,
@@ -120,10 +124,14 @@ class PairResiduals(MarginResponse):
         """
         if "residual" in posterior:
             return dict(posterior)
-        data, n_arms = cells.data, cells.log.n_arms
-        first, second, n = data["first"], data["second"], data["n"]
+        data = cells.data
+        n_arms = cells.log.n_arms
+        first = data["first"]
+        second = data["second"]
+        n = data["n"]
         place = pair_place(first, second, n_arms)
-        spread, order = posterior["residual_scale"], order_of(posterior)
+        spread = posterior["residual_scale"]
+        order = order_of(posterior)
         drawn = empty_by_pair(len(spread), n_arms)
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
@@ -131,7 +139,8 @@ class PairResiduals(MarginResponse):
             sigma2 = own[first] ** 2 + own[second] ** 2 if np.ndim(own) else own**2
             mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
             precision = 1 / spread[k] ** 2 + n / sigma2
-            middle, error = np.zeros(n_pairs), np.full(n_pairs, spread[k])
+            middle = np.zeros(n_pairs)
+            error = np.full(n_pairs, spread[k])
             error[place] = 1 / np.sqrt(precision)
             middle[place] = n / sigma2 * (mean - eta(slice(k, k + 1))[0]) / precision
             drawn[k] = middle + error * rng.standard_normal(n_pairs)

@@ -140,7 +140,8 @@ class Audit(Result):
             f"{count(row['duels'], 'duel')}, {row['expected']:.1f} expected)"
             for row in found.to_dict("records")
         ]
-        n, noun = len(found), by if len(found) == 1 else plural(by)
+        n = len(found)
+        noun = by if len(found) == 1 else plural(by)
         return (
             f"The votes of {n:,} of {len(rows):,} {plural(by)} are improbable given all others' "
             f"({level}), of the {noun} {join(shown, 3, width=None)}."
@@ -163,7 +164,8 @@ class Audit(Result):
         order = "time" if self.by_time else "its rows"
         looks = f"Of {len(early)} looks at the log in the order of {order}"
         sure = f"(probability above {percent(self.confidence)} %)"
-        announced, wrong = int(early["announced"].sum()), int(early["wrong"].sum())
+        announced = int(early["announced"].sum())
+        wrong = int(early["wrong"].sum())
         return (
             f"{looks}, {announced} would have announced a leader {sure}, {wrong} of them one that "
             "is not the last."
@@ -248,7 +250,8 @@ def audit(
     check_range(ci_prob, "ci_prob", "in (0, 1)")
     check_seed(seed)
     log = _log_of(fit, duels)
-    model, arms = fit.duel.model, fit.duel.arms
+    model = fit.duel.model
+    arms = fit.duel.arms
     goal, words = _goal(arms, k, pair)
     families = None if variants is None else family_of(variants, arms)
     if families is not None and not model.ranks_by_score:
@@ -276,7 +279,8 @@ def audit(
             step(f"{plural(name)} {change}")
             found.append(changes.fewest(name, level, names, change, share))
     rng = np.random.default_rng(seed)
-    worth, improbable = worth_of(whole).mean(axis=0, dtype=float), []
+    worth = worth_of(whole).mean(axis=0, dtype=float)
+    improbable = []
     for name, (level, names) in columns.items():
         if level is not None:
             step(f"votes of each {name} given all others")
@@ -345,7 +349,8 @@ def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
             "duels should be of votes for one side that count alike, since votes are left out, got "
             "soft votes or sampling weights: audit a fit of duels.as_plain()"
         )
-    arms, n = fit.duel.arms, int(fit.attrs["n_duels"])
+    arms = fit.duel.arms
+    n = int(fit.attrs["n_duels"])
     if duels.arms != arms or duels.n_duels != n:
         raise ValueError(
             f"duels should be the log of the fit ({len(arms)} arms, {n:,} duels), got "
@@ -405,10 +410,12 @@ def _stops(
         part = whole if tenth == TENTHS else None
         if tenth < TENTHS and held:
             part = refit(without_votes(log, gone))
-        leader, chance = "", np.nan  # of a part that does not determine the model
+        leader = ""
+        chance = np.nan  # of a part that does not determine the model
         if part is not None:
             best = np.bincount(worth_of(part).argmax(axis=1), minlength=log.n_arms)
-            leader, chance = log.arms[int(best.argmax())], float(best.max() / best.sum())
+            leader = log.arms[int(best.argmax())]
+            chance = float(best.max() / best.sum())
         rows.append({"votes": held, "leader": leader, "probability": chance})
     frame = pd.DataFrame(rows)
     frame["announced"] = frame["probability"] > confidence

@@ -111,10 +111,13 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
     a half-normal prior of a scale, the mean of the family a flat one.
     """
     n_draws, n = apart.shape
-    mean, covariance = apart.mean(axis=0), np.cov(apart.T)
+    mean = apart.mean(axis=0)
+    covariance = np.cov(apart.T)
     one = np.ones(n)
     grid = (np.arange(GRID) + 0.5) / GRID * LARGEST * scale
-    log_density, centres, roots = np.empty(GRID), np.empty((GRID, n)), np.empty((GRID, n, n))
+    log_density = np.empty(GRID)
+    centres = np.empty((GRID, n))
+    roots = np.empty((GRID, n, n))
     for k, spread in enumerate(grid):
         inverse = np.linalg.inv(covariance + spread**2 * np.eye(n))
         weight = inverse @ one

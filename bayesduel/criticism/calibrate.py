@@ -117,7 +117,9 @@ def calibrate(
     >>> bool(tree.attrs["p_value"] > 0.001)
     True
     """
-    n, seed, workers = whole(n, "n", 20), whole(seed, "seed", 0), whole(workers, "workers", 1)
+    n = whole(n, "n", 20)
+    seed = whole(seed, "seed", 0)
+    workers = whole(workers, "workers", 1)
     check_call(progress, "progress", none=True)
     path = None if path is None else path_of(path)
     log = design_of(design)
@@ -189,7 +191,8 @@ def _placed(truths: list[Truth], workers: int) -> Iterator[tuple[int, Any]]:
 
 def _place(truth: Truth) -> tuple[int, Any]:
     """Simulate a log, fit it, and place the truth among the draws."""
-    model, place = truth.model, truth.seed[1]
+    model = truth.model
+    place = truth.seed[1]
     rng = np.random.default_rng(truth.seed)
     log = replicated(model, truth.design, truth.values, rng)
     try:
@@ -244,9 +247,12 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
                                                     zip(first, second, strict=True)]}  # fmt: skip
     coords |= model.terms.coords(log)
     groups: dict[str, dict[str, Any]] = {"prior_sbc": {}, "p_value": {}, "coverage": {}}
-    rows, smallest, entries = {}, 1.0, 0
+    rows = {}
+    smallest = 1.0
+    entries = 0
     for name in pits[0]:
-        values, own = np.array([pit[name] for pit in pits]), dims.get(name, ())
+        values = np.array([pit[name] for pit in pits])
+        own = dims.get(name, ())
         flat = values.reshape(len(values), -1)
         p = np.array([array_stats.uniformity_test(one)[0] for one in flat.T])
         inside = np.stack([(np.abs(flat - 0.5) <= prob / 2).mean(axis=0) for prob in PROBS])
@@ -254,7 +260,8 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
         groups["p_value"][name] = (own, p.reshape(values.shape[1:]))
         groups["coverage"][name] = (("prob", *own), inside.reshape(-1, *values.shape[1:]))
         rows[name] = (min(1.0, len(p) * p.min()), *inside.mean(axis=1), len(p))
-        smallest, entries = min(smallest, p.min()), entries + len(p)
+        smallest = min(smallest, p.min())
+        entries = entries + len(p)
     used = {d for group in groups["prior_sbc"].values() for d in group[0]}
     known = {name: values for name, values in coords.items() if name in used}
     sampling = {"chain": [0], "draw": np.arange(len(pits))}

@@ -97,7 +97,8 @@ class Calibration(Result):
         "Better" or "worse" than predicting 1/2 requires 30 held-out duels or more and a log loss
         that differs from ln 2 by more than two standard errors.
         """
-        gain, noise = GUESS - self.log_loss, max(2 * self.log_loss_error, SAME)
+        gain = GUESS - self.log_loss
+        noise = max(2 * self.log_loss_error, SAME)
         if self.n.sum() < ENOUGH:
             worth = f"too few for a comparison with predicting 1/2 (at least {ENOUGH} needed)"
         elif gain > noise:
@@ -157,8 +158,10 @@ def held_out(
     """
     check_log(duels, Duels)
     folds = whole(folds, "folds", 2)
-    rng, duels = np.random.default_rng(seed), duels.as_plain()
-    model, held_together = choose_model(model, duels).model, unit
+    rng = np.random.default_rng(seed)
+    duels = duels.as_plain()
+    model = choose_model(model, duels).model
+    held_together = unit
     by_vote = not model.response.counts_add_up or bool(model.terms.columns(duels))
     if held_together is not None:
         duels = with_votes(duels)
@@ -172,7 +175,12 @@ def held_out(
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
     parts = cut(rows, unit, folds, rng)
-    favourite, points, losses, counts, units, spread = [], [], [], [], [], []
+    favourite = []
+    points = []
+    losses = []
+    counts = []
+    units = []
+    spread = []
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
@@ -188,14 +196,17 @@ def held_out(
         spread.append(np.subtract(1, drawn, out=drawn, where=flip))
         points.append(np.where(flip, n - won, won))
         counts.append(held[:, at])
-        win, loss = -np.log(p), -np.log1p(-p)
+        win = -np.log(p)
+        loss = -np.log1p(-p)
         losses.append(np.stack([win, loss, (win + loss) / 2]))
         units.append(rows[5][at])
         if progress is not None:
             progress((k + 1) / folds)
     p, w, of = (np.concatenate(x) for x in (favourite, points, units))
-    number, loss = np.concatenate(counts, axis=1), np.concatenate(losses, axis=1)
-    n, total = number.sum(0), number.sum()
+    number = np.concatenate(counts, axis=1)
+    loss = np.concatenate(losses, axis=1)
+    n = number.sum(0)
+    total = number.sum()
     mean = float((number * loss).sum() / total)
     alone = unit in ("duel", "vote")
     if alone:
@@ -229,7 +240,8 @@ def _predict(
 
     A vote is predicted with its own judge, time and covariates.
     """
-    kept, out = counts.sum(axis=0) > 0, held.sum(axis=0) > 0
+    kept = counts.sum(axis=0) > 0
+    out = held.sum(axis=0) > 0
     left, right = rows[:2, out]
     given: Any
     if by_vote:
@@ -241,7 +253,8 @@ def _predict(
         model = model.settled(duels)
         each = not model.response.counts_add_up  # else votes of one cell are predicted once
         cells = model.cells(left_out, each=each, by_vote=True)
-        given, row = cells.data, cells.seen.of_vote
+        given = cells.data
+        row = cells.seen.of_vote
     else:
         ordered = model.terms.reads_order
         first, cell = distinct(*rows[:2, kept])
@@ -257,7 +270,8 @@ def _predict(
     posterior = _posterior(log, model, draws, seed)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
-    mean, drawn = mean[row], drawn.take(row, axis=1)
+    mean = mean[row]
+    drawn = drawn.take(row, axis=1)
     return np.where(turned, 1 - mean, mean), np.subtract(1, drawn, out=drawn, where=turned)
 
 
@@ -278,7 +292,8 @@ def _scored(
 
     `given` are the conditions of the rows, as ``Model.expected_score`` takes them.
     """
-    means, drawn = [], []
+    means = []
+    drawn = []
     for part in chunks(len(given["first"]), CHUNK // draws):
         score = model.expected_score(posterior, data_of_rows(given, part))
         means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
@@ -301,7 +316,9 @@ def _bins(
     the order of the rows.
     """
     order = np.argsort(p, kind="stable")
-    p, won, n = p[order], won[order], n[order]
+    p = p[order]
+    won = won[order]
+    n = n[order]
     n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
     alike = np.cumsum(np.append(False, np.diff(p) > SAME_PREDICTION))  # both orders of a pair
     size = np.bincount(alike, n)
@@ -311,7 +328,8 @@ def _bins(
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
     predicted = np.bincount(place, p * n) / size
-    effect, intraclass = np.ones(len(size)), 0.0
+    effect = np.ones(len(size))
+    intraclass = 0.0
     if unit is not None:
         effect, intraclass = _design_effect(place, unit[order], won, n, observed)
     binned = np.empty(len(p), dtype=int)
@@ -335,7 +353,8 @@ def _variance_of_means(
     spread: Sequence[np.ndarray], place: np.ndarray, weight: np.ndarray, n_bins: int
 ) -> np.ndarray:
     """Return the posterior variance of the mean prediction of each bin, folds being independent."""
-    variance, start = np.zeros(n_bins), 0
+    variance = np.zeros(n_bins)
+    start = 0
     for drawn in spread:
         rows = slice(start, start + drawn.shape[1])
         into = np.zeros((drawn.shape[1], n_bins))
@@ -354,7 +373,8 @@ def _design_effect(
     ``p (1 - p) (m + rho m (m - 1))``.
     """
     first, row = distinct(place, unit)
-    size, wins = np.bincount(row, n), np.bincount(row, won)
+    size = np.bincount(row, n)
+    wins = np.bincount(row, won)
     bin_of = place[first]
     p = observed[bin_of]
     n_units = np.bincount(bin_of)[bin_of]

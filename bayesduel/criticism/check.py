@@ -1,4 +1,4 @@
-"""Model criticism: test of transitivity, residuals, and comparison of models."""
+"""Model criticism: is there one ranking, residuals of scores, and comparison of models."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesduel.criticism import check_text
-from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
+from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior
 from bayesduel.criticism.ranking import ranking_text as words
 from bayesduel.criticism.ranking.posterior import (
     MATERIAL,
@@ -20,11 +20,13 @@ from bayesduel.criticism.ranking.posterior import (
     ranking_posterior,
 )
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
-from bayesduel.criticism.transitivity.evidence import CROSSED, CycleEvidence, transitivity_test
-from bayesduel.criticism.transitivity.triads import closed_triads
+from bayesduel.criticism.transitivity.conditions import conditional_p_value
+from bayesduel.criticism.transitivity.design import DecidedDuels, design_of, majority_design
+from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence, cycle_evidence
+from bayesduel.criticism.transitivity.score_model import ScoreModel
+from bayesduel.criticism.transitivity.triads import Triads, closed_triads
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import one_verdict_per_unit, repeated_role
-from bayesduel.data.votes import Pairs
 from bayesduel.intervals import wilson
 from bayesduel.preference import cyclic_triads
 from bayesduel.system.arguments import (
@@ -34,10 +36,10 @@ from bayesduel.system.arguments import (
     check_range,
     check_seed,
     shown_value,
-    whole,
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.memory import check_square
+from bayesduel.system.threads import one_thread_if_small
 from bayesduel.text import screen, to_json
 
 if TYPE_CHECKING:
@@ -50,22 +52,19 @@ if TYPE_CHECKING:
 __all__ = ["Check", "OrderShare", "check", "expected_seconds", "with_comparison"]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
-DRAWS = 1000
-MOST_DRAWS = 10**6
-FEWEST_DRAWS = 200  # of pairs, where triads are many; 100 where over MANY_PAIRS pairs met
-REFITS = 5  # of a model without the units that importance sampling cannot leave out
-MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
-ENTRIES = 60_000_000  # draws times pairs, at most
-MANY_PAIRS = 10_000
 SECONDS_A_PAIR = 3e-4  # of processor time, see expected_seconds
 SECONDS_A_TRIAD = 3e-8
-CLOSED = 200_000_000  # draws times triads, at most
+DRAWS = 1000  # of each model compared, and of logs by which arms are held against scores
+REFITS = 5  # of a model without the units that importance sampling cannot leave out
+MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
+MANY_PAIRS = 10_000  # that met, from which 100 logs are drawn for the arms
+DRAWS_OF_MANY = 100
+CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200
-CONFOUNDED = ("conditions", "undecided")  # evidence of cycles that may have another cause
 NAN = float("nan")
 
 
@@ -106,7 +105,7 @@ class OrderShare:
         )
         if self.between_level is None or self.between_interval is None:
             return (
-                f"{won} The design does not identify an order effect, so the test of transitivity "
+                f"{won} The design does not identify an order effect, so the check of cycles "
                 "does not adjust for one. If the side listed first may have an advantage, "
                 f"{check_text.MODELLED}."
             )
@@ -117,11 +116,11 @@ class OrderShare:
         )
         if not self.clear:
             return (
-                f"{words} There is no clear order effect; the test of transitivity adjusts for "
+                f"{words} There is no clear order effect; the check of cycles adjusts for "
                 "what there is."
             )
         if self.both_ways >= CROSSED:
-            adjusts = "the test of transitivity adjusts for it"
+            adjusts = "the check of cycles adjusts for it"
             if modelled:
                 return f"{words} This is an order effect; {adjusts}, and so does the ranking."
             how = check_text.MODELLED
@@ -133,7 +132,7 @@ class OrderShare:
         if modelled:
             remedy = "The ranking adjusts for it."
         return (
-            f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. "
+            f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
             f"{met} met in both orders, so the estimate rests on how the results of three arms fit "
             f"together: it may be an order effect or another deviation from the scores. {remedy}"
         )
@@ -148,13 +147,15 @@ class Check:
     duels, units
         The log, and what was counted: the log itself, or one majority verdict a unit.
     evidence
-        The test of transitivity, with its p-value and power.
+        The predictive check of scores: cyclic triads of the log and of replicated ones.
     ranking
         What the log says of one ranking, by three models of a pair, or None where no triad could
         close.
+    without_order
+        The same without an order effect, where it says that there is no one ranking and
+        `ranking` does not; else None.
     cycle_posterior
-        Posterior probabilities with independent pairs, or None where no triad
-        could close.
+        Cycles of three arms by the three models, or None where no triad could close.
     cycle_posteriors
         The same under each model compared, by name.
     residuals
@@ -182,6 +183,7 @@ class Check:
     units: Duels
     evidence: CycleEvidence
     ranking: RankingPosterior | None
+    without_order: RankingPosterior | None
     cycle_posterior: CyclePosterior | None
     cycle_posteriors: dict[str, CyclePosterior]
     residuals: dict[str, pd.DataFrame]
@@ -227,8 +229,8 @@ class Check:
         cycle with probability 0.95 or more. None where the log cannot tell.
         """
         if not self._led:
-            return self.evidence.transitive
-        if self.evidence.without_order == "strong":
+            return True if self.evidence.other_cause == "conditions" else None
+        if self.without_order is not None:
             return None  # the order effect, or cycles
         if max(self.p_one_ranking, 1 - self.p_material_cycle) >= words.SURE:
             return True
@@ -241,11 +243,11 @@ class Check:
         Not where conditions of the duels, or an order effect that the design does not identify, may
         be the cause of cycles: the models do not have these.
         """
-        return self.ranking is not None and self.evidence.strength not in CONFOUNDED
+        return self.ranking is not None and not self.evidence.other_cause
 
     @property
     def p_value(self) -> float:
-        """The p-value of the test of transitivity; NaN where no three arms have all met."""
+        """The p-value of one score per arm; NaN where no three arms have all met."""
         return self.evidence.p_value
 
     @property
@@ -254,9 +256,11 @@ class Check:
         return () if self.cycle_posterior is None else self.cycle_posterior.cycles
 
     @property
-    def power(self) -> dict[Any, dict[float, float]]:
-        """Chance to have seen planted cycles, by kind and strength."""
-        return self.evidence.power
+    def misstated(self) -> bool:
+        """Whether scores misstate single pairs, although a ranking may hold."""
+        if self.ranking is None or self.transitive is False:
+            return False
+        return self.ranking.model_weights["one score"] <= 1 - words.SURE
 
     @property
     def criterion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
@@ -279,30 +283,21 @@ class Check:
             found = self.ranking
             rest = (words.size_words(found), words.advice_words(found))
             return words.headline_words(found), " ".join(rest)
-        advice = check_text.advice_words(
-            self.evidence.strength,
-            self.criterion,
-            self.cycle_posterior,
-            self.comparison,
-            self.cycle_posteriors,
-        )
-        return check_text.verdict_words(self.evidence, self.cycle_posterior, advice)
+        return check_text.verdict_words(self.evidence)
 
     @property
     def support(self) -> tuple[str, ...]:
         """What stands behind the verdict: the models of a pair, and the predictive check."""
-        if self.ranking is None or not self._led:
-            return ()
         e = self.evidence
-        return words.model_words(self.ranking, e.unit), check_text.test_words(e)
-
-    @property
-    def independent_words(self) -> str:
-        """Cycles by pairs that are independent; "" where the models of a pair say more."""
-        if self._led:
-            return ""
-        e = self.evidence
-        return check_text.cycle_posterior_words(self.cycle_posterior, e.n_closed, e.unit)
+        if self.ranking is None:
+            return ()  # the verdict says why
+        told = (
+            words.model_words(self.ranking, e.unit),
+            check_text.evidence_words(e),
+            check_text.once_words(e),
+            check_text.without_order_words(self.without_order),
+        )
+        return tuple(sentence for sentence in told if sentence)
 
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
@@ -388,20 +383,13 @@ class Check:
         groups: dict[str, Any] = {
             name: xr.Dataset.from_dataframe(frame) for name, frame in self.residuals.items()
         }
-        if e.replicated:
+        if e.n_replicated:
             groups["replicated"] = xr.Dataset(
                 {
-                    "logs": (
-                        ("model", "draw", "quantity"),
-                        np.stack(list(e.replicated.values())),
-                    ),
+                    "logs": (("draw", "quantity"), e.replicated),
                     "observed": (("quantity",), [e.statistic, e.cyclic, e.decided]),
-                    "p_value": (("model",), [e.p_by_model[w] for w in e.replicated]),
                 },
-                coords={
-                    "model": list(e.replicated),
-                    "quantity": ["cyclicity", "cyclic", "decided"],
-                },
+                coords={"quantity": ["cyclicity", "cyclic", "decided"]},
             )
         if self.cycles:
             groups["cycles"] = xr.Dataset(
@@ -416,7 +404,8 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found; residuals are the first ten rows of each table."""
-        e, b = self.evidence, self.cycle_posterior
+        e = self.evidence
+        b = self.cycle_posterior
         return {
             "transitive": self.transitive,
             "p_value": e.p_value,
@@ -428,8 +417,7 @@ class Check:
             "material": None if self.ranking is None else self.ranking.material,
             "top_cycle": self.top_cycle,
             "model_weights": {} if self.ranking is None else self.ranking.model_weights,
-            "evidence": e.strength,
-            "power": e.power,
+            "other_cause": e.other_cause,
             "criterion": self.criterion,
             "cycles": [
                 {"arms": c.arms, "probability": c.probability, "counts": c.counts}
@@ -439,11 +427,7 @@ class Check:
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
             "why_not_compared": self.why_not_compared,
             "test": {
-                "p_by_model": e.p_by_model,
-                "p_strong": e.p_strong,
-                "too_cyclic": e.too_cyclic,
                 "replicated_logs": e.n_replicated,
-                "settled": e.settled,
                 "unit": e.unit,
                 "cyclic_triads": e.cyclic,
                 "expected_cyclic_triads": e.expected,
@@ -452,11 +436,13 @@ class Check:
                 "closed_triads": e.n_closed,
                 "triads": e.n_all,
                 "share_of_triads_sampled": e.sampled,
-                "naive_p_value": None if e.naive is None else e.naive.p_value,
-                "naive_rejects": None if e.naive is None else e.naive.transitive is False,
                 "order": e.order,
-                "evidence_without_order_effect": e.without_order,
+                "conditions": e.conditions,
+                "p_conditions": e.p_conditions,
             },
+            "p_one_ranking_without_order_effect": None
+            if self.without_order is None
+            else self.without_order.p_one_ranking,
             "cycle_posterior": None if b is None else _probabilities(b),
             "cycle_posterior_by_model": {
                 name: _probabilities(one) for name, one in self.cycle_posteriors.items()
@@ -501,11 +487,8 @@ class Check:
             self.verdict,
             check_text.TEAMS_TESTED if self.of_teams else "",
             *self.support,
-            check_text.evidence_words(self.evidence),
-            check_text.naive_words(self.evidence),
-            self.independent_words,
             check_text.margin_words(self.margins),
-            check_text.unordered_words(self.evidence)
+            check_text.unordered_words(self.transitive)
             if self.order is None
             else self.order.sentence,
             check_text.judge_words(self.residuals.get("judges")),
@@ -520,14 +503,13 @@ def check(
     *,
     quick: bool = False,
     unit: str = "pair",
-    draws: int | None = None,
     order_effect: bool = True,
     material: float = MATERIAL,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
-    """Test a log for transitivity, compute residuals of a ranking, and compare models.
+    """Say how far one ranking holds, compute residuals of scores, and compare models.
 
     Parameters
     ----------
@@ -539,22 +521,17 @@ def check(
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
-        where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where
-        strong transitivity is rejected or the log cannot tell (half a minute at 100 arms). For up
-        to 200 arms; none where `quick`.
+        where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where one
+        ranking has a probability below 0.95 (half a minute at 100 arms). For up to 200 arms; none
+        where `quick`.
     quick
-        Whether to leave out the comparison (unless `models` are named). The test of transitivity
-        is the same.
+        Whether to leave out the comparison (unless `models` are named). All else is the same.
     unit
         What the comparison leaves out, one at a time: "pair", "duel", "judge", "group", "category",
         "time" or a column that was kept.
-    draws
-        Logs replicated from each null model. Default: 400 for up to 20,000 triads, 200 for
-        more, and 50 where over 10,000 pairs met; then twice as many, and so on, as long as a
-        p-value is within Monte Carlo error of 0.05, up to 6,400 (3,200).
     order_effect
-        Whether the side listed first may have an advantage, which the test then estimates
-        together with the scores. False where sides carry no meaning.
+        Whether the side listed first may have an advantage, which is then estimated together with
+        the scores. False where sides carry no meaning.
     material
         Win probability of every step of a cycle that matters, above 0.5 and below 1.
     seed
@@ -567,8 +544,8 @@ def check(
     Returns
     -------
     A `Check`: `print` it for the sentences; ``verdict``, ``transitive``, ``cyclic_share``,
-    ``p_one_ranking``, ``p_condorcet_winner``, ``p_material_cycle``, ``top_cycle``, and of the
-    predictive check ``p_value`` and ``cycles``.
+    ``p_one_ranking``, ``p_condorcet_winner``, ``p_material_cycle``, ``top_cycle``, ``cycles``, and
+    of the predictive check ``p_value``.
 
     Raises
     ------
@@ -593,39 +570,44 @@ def check(
     check_seed(seed)
     check_call(step, "step")
     check_call(progress, "progress", none=True)
-    if draws is not None:
-        draws = whole(draws, "draws", 1, MOST_DRAWS)
     check_square(
         duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
     )
     if not order_effect:
         duels = replace(duels, ordered=False)
-    step("testing transitivity")
-    evidence = transitivity_test(duels, draws, seed)
     role = repeated_role(duels)
     units = duels if role is None else one_verdict_per_unit(duels, role)
-    *_, asked, replicated = np.random.SeedSequence(seed).spawn(4)
+    _, tested, asked, replicated, drawn = np.random.SeedSequence(seed).spawn(5)
     rng = np.random.default_rng(asked)
-    step("estimating what is in no ranking")
-    ranking = None
-    if evidence.n_closed and evidence.null_models is not None:
-        drawn = np.random.default_rng(np.random.SeedSequence(seed).spawn(5)[-1])
-        ranking = ranking_posterior(evidence.null_models.design, duels.arms, drawn, material)
-    step("estimating independent pairs")
-    pairs = units.pairs()
-    triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
-    most = min(ENTRIES // len(pairs.first), max(FEWEST_DRAWS, CLOSED // max(len(triads.edges), 1)))
-    n_draws = 100 if len(pairs.first) > MANY_PAIRS else int(np.clip(most, 100, DRAWS))
-    posterior = None
-    if triads.n_closed:
-        posterior = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
+    step("replicating logs from scores")
+    unit_of = "duel" if role is None else f"majority verdict of each pair and {role}"
+    design = _counted(duels, role)
+    with one_thread_if_small(duels.n_arms):
+        evidence = cycle_evidence(design, unit_of, np.random.default_rng(tested))
+    ranking = without_order = posterior = None
+    if evidence.n_closed:
+        step("estimating what is in no ranking")
+        ranking = ranking_posterior(design, duels.arms, np.random.default_rng(drawn), material)
+        triads = closed_triads(duels.n_arms, design.first, design.second, rng)
+        posterior = cycle_posterior(ranking.ahead, design, duels.arms, triads)
+        if design.has_order and design.both_ways < CROSSED:
+            unordered = _counted(replace(duels, ordered=False), role)
+            own = np.random.default_rng(drawn)
+            other = ranking_posterior(unordered, duels.arms, own, material)
+            no_ranking = 1 - words.SURE
+            if other.p_one_ranking <= no_ranking < ranking.p_one_ranking:
+                without_order = other
+        if evidence.p_value <= LEVEL and ranking.p_one_ranking < words.SURE:
+            evidence = _with_cause(evidence, duels, role, triads, seed)
     step("computing residuals")
     residuals = {}
-    if evidence.null_models is not None:
-        residuals["pairs"] = pair_residuals(evidence.null_models, duels.arms)
-        residuals["arms"] = arm_residuals(evidence.null_models, duels.arms, n_draws, rng)
-        voted = evidence.naive.null_models if evidence.naive is not None else None
-        judged = judge_residuals(duels, voted or evidence.null_models)
+    scores = evidence.scores
+    voted = scores if role is None or scores is None else ScoreModel(design_of(duels))
+    if scores is not None and voted is not None:
+        n_draws = DRAWS_OF_MANY if len(design.first) > MANY_PAIRS else DRAWS
+        residuals["pairs"] = pair_residuals(scores, duels.arms)
+        residuals["arms"] = arm_residuals(scores, duels.arms, n_draws, rng)
+        judged = judge_residuals(duels, voted)
         if judged is not None:
             residuals["judges"] = judged
     margins = None
@@ -638,14 +620,15 @@ def check(
         units=units,
         evidence=evidence,
         ranking=ranking,
+        without_order=without_order,
         cycle_posterior=posterior,
         cycle_posteriors={},
         residuals=residuals,
-        order=_order(duels, evidence),
+        order=_order(duels, voted),
         margins=margins,
         consistence=_consistence(units),
         comparison=None,
-        why_not_compared=_why_not(duels, len(pairs.first), quick),
+        why_not_compared=_why_not(duels, len(design.first), quick),
         seed=seed,
         of_teams=of_teams,
     )
@@ -670,20 +653,21 @@ def with_comparison(
         whole = found.units is found.duels
         ordered = whole and found.order is not None and found.order.clear
         log = found.units if unit in ("pair", "duel") else found.duels  # a judge has votes
-        models = _candidates(log, ordered, found.evidence.strength == "none")
+        models = _candidates(log, ordered, found.p_one_ranking >= words.SURE)
     step("comparing models")
     comparison = compare_models(
         log, models, unit=unit, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
     )
     posteriors = {}
-    pairs = found.units.pairs()
-    *_, asked, _ = np.random.SeedSequence(found.seed).spawn(4)
-    triads = closed_triads(log.n_arms, pairs.first, pairs.second, np.random.default_rng(asked))
-    if triads.n_closed and found.cycle_posterior is not None:
+    if found.cycle_posterior is not None and found.evidence.scores is not None:
         step("finding cycles under each model")
+        design = found.evidence.scores.design
+        asked = np.random.SeedSequence(found.seed).spawn(3)[-1]
+        rng = np.random.default_rng(asked)
+        triads = closed_triads(log.n_arms, design.first, design.second, rng)
         for name, tree in comparison.fits.items():
-            theta = _chances(tree, pairs, found.cycle_posterior.n_draws)
-            posteriors[name] = cycle_posterior(theta, pairs, log.arms, triads)
+            ahead = _ahead(tree, design, DRAWS)
+            posteriors[name] = cycle_posterior(ahead, design, log.arms, triads)
     return replace(found, comparison=comparison, cycle_posteriors=posteriors, why_not_compared="")
 
 
@@ -708,7 +692,29 @@ def _why_not(duels: Duels, n_pairs: int, quick: bool) -> str:
     return ""
 
 
-def _candidates(duels: Duels, ordered: bool, strongly_transitive: bool) -> list[Any]:
+def _counted(duels: Duels, role: Literal["group", "judge"] | None) -> DecidedDuels:
+    """Return the decided duels of a log, or one majority verdict of each pair and unit."""
+    return design_of(duels) if role is None else majority_design(duels, role)
+
+
+def _with_cause(
+    evidence: CycleEvidence,
+    duels: Duels,
+    role: Literal["group", "judge"] | None,
+    triads: Triads,
+    seed: int,
+) -> CycleEvidence:
+    """Return the evidence with what else may be the cause of cycles."""
+    scores = evidence.scores
+    assert scores is not None
+    names, p = conditional_p_value(duels, scores.design, role, triads, scores.first_wins, seed)
+    evidence = replace(evidence, conditions=names, p_conditions=p)
+    if p > LEVEL:
+        return replace(evidence, other_cause="conditions")
+    return replace(evidence, other_cause="order" if evidence.order == "not identified" else "")
+
+
+def _candidates(duels: Duels, ordered: bool, one_ranking: bool) -> list[Any]:
     """Return the models to compare where none are named."""
     from bayesduel.criticism.compare import default_models
     from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
@@ -716,37 +722,39 @@ def _candidates(duels: Duels, ordered: bool, strongly_transitive: bool) -> list[
     candidates = default_models(duels)
     if ordered:
         candidates.append(BradleyTerry() + OrderEffect())
-    if not strongly_transitive:
+    if not one_ranking:
         cyclic = BradleyTerry() + BladeChest()
         candidates.append(cyclic + OrderEffect() if ordered else cyclic)
     return candidates
 
 
-def _chances(fit: Any, pairs: Pairs, n_draws: int) -> np.ndarray:
-    """Return draws of each pair's probability by a fit, about `n_draws` of them."""
+def _ahead(fit: Any, design: DecidedDuels, n_draws: int) -> np.ndarray:
+    """Return by draw whether the first arm of each pair is the better one, about `n_draws`."""
     from bayesduel.posterior.draws import preference_draws
 
-    parts = [P[:, pairs.first, pairs.second] for P in preference_draws(fit)]
+    parts = [P[:, design.first, design.second] > 0.5 for P in preference_draws(fit)]
     step = max(1, sum(map(len, parts)) // n_draws)
-    return np.clip(np.concatenate(parts)[::step], 1e-9, 1 - 1e-9)
+    return np.concatenate(parts)[::step]
 
 
-def _order(duels: Duels, evidence: Any) -> OrderShare | None:
-    """Return what the side listed first won, None where sides carry no meaning."""
-    votes = evidence if evidence.naive is None else evidence.naive
-    null_models = votes.null_models
-    if null_models is None or votes.order == "not recorded":
+def _order(duels: Duels, voted: ScoreModel | None) -> OrderShare | None:
+    """Return what the side listed first won, None where sides carry no meaning.
+
+    voted: scores by the votes, each of them counted.
+    """
+    if voted is None or voted.design.order == "not recorded":
         return None
-    first, second = int(duels.cells.left_wins.sum()), int(duels.cells.right_wins.sum())
+    first = int(duels.cells.left_wins.sum())
+    second = int(duels.cells.right_wins.sum())
     low, high = wilson(first, first + second)
-    identified = votes.order == "estimated"
+    identified = voted.design.has_order
     return OrderShare(
         share=first / (first + second),
         interval=(float(low), float(high)),
-        between_level=null_models.first_wins if identified else None,
-        between_interval=null_models.first_wins_interval if identified else None,
+        between_level=voted.first_wins if identified else None,
+        between_interval=voted.first_wins_interval if identified else None,
         n_decisive=first + second,
-        both_ways=null_models.design.both_ways,
+        both_ways=voted.design.both_ways,
     )
 
 
@@ -768,12 +776,7 @@ def _probabilities(b: CyclePosterior) -> dict[str, Any]:
     """Return posterior probabilities of cycles as a dictionary."""
     return {
         "weakly_transitive": b.weak,
-        "weakly_transitive_prior": b.weak_prior,
-        "moderately_transitive": b.moderate,
-        "strongly_transitive": b.strong,
         "condorcet_winner": b.condorcet,
-        "total_order": b.weak,
         "cyclic_triads": b.cyclic,
-        "cyclic_triads_sampling_error": b.cyclic_error,
         "draws": b.n_draws,
     }

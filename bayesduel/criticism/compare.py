@@ -116,7 +116,8 @@ class Comparison:
 
         Their elpd is within two standard errors of the difference, or within 4 nats.
         """
-        gap, error = -self.table["difference"], self.table["difference_se"]
+        gap = -self.table["difference"]
+        error = self.table["difference_se"]
         return [str(n) for n in self.table.index[(gap <= 2 * error) | (gap <= CLEAR)]]
 
     @property
@@ -186,7 +187,8 @@ class Comparison:
         ValueError
             If `draws` is less than 100.
         """
-        fits, weights = self.fits, self.weights
+        fits = self.fits
+        weights = self.weights
         seed = self.seed if seed is None else seed
         check_seed(seed)
         first = fits[next(iter(weights))]

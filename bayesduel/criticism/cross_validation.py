@@ -173,7 +173,8 @@ def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
     time or margin goes with it, and where the log repeats a pair by the same judge or in the same
     group; then such votes are a unit.
     """
-    cells, votes = duels.cells, duels.votes
+    cells = duels.cells
+    votes = duels.votes
     found = None if votes is None else _repeated(votes)
     if votes is not None and (by_vote or found is not None):
         unit, name = (np.arange(len(votes)), "vote") if found is None else found
@@ -204,7 +205,8 @@ def _by_pair(duels: Duels, model: Any) -> Units:
     low = np.minimum(cells.data["first"], cells.data["second"])
     high = np.maximum(cells.data["first"], cells.data["second"])
     order = np.lexsort((high, low))
-    low, high = low[order], high[order]
+    low = low[order]
+    high = high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
     return Units(
         "pair",
@@ -240,7 +242,8 @@ def _by_level(
 
 def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
     """Return the unit of each vote, pair and group or judge, and its name; None without repeats."""
-    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    low = np.minimum(votes.left, votes.right)
+    high = np.maximum(votes.left, votes.right)
     alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
     for role in ("group", "judge"):
         code = getattr(votes, role)
@@ -254,14 +257,16 @@ def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
 
 def _hit(rows: Any, n_sides: int, gone: np.ndarray) -> np.ndarray:
     """Return which of `rows` (cells or votes) are of the pairs `gone`."""
-    low, high = np.minimum(rows.left, rows.right), np.maximum(rows.left, rows.right)
+    low = np.minimum(rows.left, rows.right)
+    high = np.maximum(rows.left, rows.right)
     return np.isin(low.astype(np.int64) * n_sides + high, gone)
 
 
 def _take_one(duels: Duels, counts: np.ndarray, units: Units, k: int) -> None:
     """Take one duel of unit `k` out of `counts`, (3, cells) by ordered pair."""
     assert units.result is not None and units.first is not None and units.second is not None
-    first, second = units.first[k], units.second[k]
+    first = units.first[k]
+    second = units.second[k]
     result = int(units.result[k])
     for left, right, row in ((first, second, result), (second, first, (1, 0, 2)[result])):
         at = np.flatnonzero(

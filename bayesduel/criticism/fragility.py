@@ -120,9 +120,11 @@ class Changes:
         weight = votes.weight.astype(float)
         pull = cast - other if change == "reversed" else cast
         if level is None:
-            unit, times = of_vote, np.bincount(of_vote, weight, len(cast))
+            unit = of_vote
+            times = np.bincount(of_vote, weight, len(cast))
         else:
-            unit, times = level, np.ones(len(names))
+            unit = level
+            times = np.ones(len(names))
             known = level >= 0
             place = (level[known], of_vote[known])
             held = sparse.csr_array((weight[known], place), shape=(len(names), len(cast)))
@@ -133,9 +135,12 @@ class Changes:
         limit = min(int(share * total), total - 1)
         orders = [_Order.of(column, times, gap) for column, gap in zip(pull.T, gaps, strict=True)]
         ranked = sorted(range(len(orders)), key=lambda p: orders[p].proposed or total)
-        best, found, most = None, None, limit
+        best = None
+        found = None
+        most = limit
         for p in ranked[:SEARCHED]:
-            order, pair = orders[p], self._pairs[p]
+            order = orders[p]
+            pair = self._pairs[p]
             if most < 1 or (best is not None and (order.proposed or total) > most):
                 break
             tried: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -154,10 +159,14 @@ class Changes:
 
             n = _search(order.proposed, min(most, order.most), gaps[p], gap_of)
             if n is not None:
-                best, most, found = (order, n), n - 1, tried[n]
-        arms, ahead = self.log.arms, self.goal.top(mean)
+                best = (order, n)
+                most = n - 1
+                found = tried[n]
+        arms = self.log.arms
+        ahead = self.goal.top(mean)
         gone, after = (0 * weight, mean) if found is None else found
-        then, first = self.goal.top(after), orders[ranked[0]].proposed
+        then = self.goal.top(after)
+        first = orders[ranked[0]].proposed
         order_of = np.zeros(0, dtype=int) if best is None else best[0].place
         needed = np.nan if best is None else float(best[1])
         row = {
@@ -186,7 +195,8 @@ def _kinds(model: Any, log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
     The third is the kind of each vote, (votes,).
     """
     given: dict[str, Any] = {"ordered": model.terms.reads_order}
-    columns, votes = model.terms.columns(log), log.votes
+    columns = model.terms.columns(log)
+    votes = log.votes
     assert votes is not None
     if not model.response.counts_add_up:
         other = _changed(log, votes.weight.astype(float), "reversed")
@@ -212,7 +222,8 @@ def _covariances(
     draws: Draws, used: np.ndarray, apart: np.ndarray, cells: ModelCells
 ) -> np.ndarray:
     """Return the covariance of each vote's log likelihood with centred `apart`, (kinds, pairs)."""
-    posterior, found = draws.rows(used), np.empty((len(cells), apart.shape[1]))
+    posterior = draws.rows(used)
+    found = np.empty((len(cells), apart.shape[1]))
     step = max(1, CHUNK // len(used))
     for start in range(0, len(cells), step):
         here = slice(start, start + step)
@@ -232,7 +243,8 @@ class _Order(NamedTuple):
     def of(cls, pull: np.ndarray, times: np.ndarray, gap: float) -> "_Order":
         place = np.argsort(-pull, kind="stable")
         place = place[(pull[place] > 0) & (times[place] > 0)]
-        pull, times = pull[place], times[place]
+        pull = pull[place]
+        times = times[place]
         reach = np.cumsum(pull * times)
         k = int(np.searchsorted(reach, gap))
         if k >= len(place):
@@ -269,17 +281,22 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Any) -> int | N
     """
     if most < 1:
         return None
-    low, at_low, high, at_high = 0, gap, None, 0.0
+    low = 0
+    at_low = gap
+    high = None
+    at_high = 0.0
     n = most if proposed is None else proposed
     while True:
         n = int(np.clip(n, low + 1, most if high is None else high - 1))
         apart, changed = gap_of(n)
         if changed:
-            high, at_high = n, apart
+            high = n
+            at_high = apart
         elif n == most:
             return None
         else:
-            low, at_low = n, apart
+            low = n
+            at_low = apart
         if high is None:
             slope = (gap - at_low) / low
             n = low + int(np.ceil(1.05 * at_low / slope)) if slope > 0 else 2 * low
@@ -321,7 +338,9 @@ def _table(
     votes: Any = log.votes
     rows = np.flatnonzero(gone)
     arms = np.array(log.sides, dtype=object)
-    left, right, won = arms[votes.left[rows]], arms[votes.right[rows]], votes.outcome[rows]
+    left = arms[votes.left[rows]]
+    right = arms[votes.right[rows]]
+    won = votes.outcome[rows]
     items = [
         f"{a} and {b} tied" if w == 0 else f"{a} beat {b}" if w > 0 else f"{b} beat {a}"
         for a, b, w in zip(left, right, won, strict=True)

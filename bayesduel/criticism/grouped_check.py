@@ -77,7 +77,8 @@ def check_groups(
     """
     check_log(duels, Duels)
     duels = duels.as_plain() if fit.attrs.get("plain", 1) else duels.unweighted()
-    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    draws = whole(draws, "draws", 20)
+    seed = whole(seed, "seed", 0)
     found, labels, _ = draws_of(fit, "model")
     log = duel_by_duel(duels)
     if log.arms != labels or duels.n_duels != int(fit.attrs["n_duels"]):
@@ -119,11 +120,15 @@ def _statistics(
     Shapes (groups,), (draws, groups) and twice (draws, groups).
     """
     votes: Any = log.votes
-    given, rng = conditions_of_log(model, log), np.random.default_rng(seed)
+    given = conditions_of_log(model, log)
+    rng = np.random.default_rng(seed)
     margins = model.response.outcome == "margin"
     outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
-    n_groups, n_arms, n = int(group.max()) + 1, log.n_sides, len(group)
-    total, every = grouped(group, n_groups), n_groups * n_arms
+    n_groups = int(group.max()) + 1
+    n_arms = log.n_sides
+    n = len(group)
+    total = grouped(group, n_groups)
+    every = n_groups * n_arms
     left, right = (group * n_arms + side for side in (votes.left, votes.right))
     by_arm = grouped(left, every) - grouped(right, every)
     size = np.bincount(group, minlength=n_groups)
@@ -166,7 +171,8 @@ def _moments(
 
 def _sentence(frame: pd.DataFrame, by: str) -> str:
     """Return in words which groups the model does not describe."""
-    n, off = len(frame), [*map(str, frame.index[: rejected(frame["p_value"], LEVEL)])]
+    n = len(frame)
+    off = [*map(str, frame.index[: rejected(frame["p_value"], LEVEL)])]
     if not off:
         least = frame["p_value"].min()
         return f"The model describes all {n} groups by {by} (smallest p = {least:.2g})."

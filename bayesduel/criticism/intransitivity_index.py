@@ -59,7 +59,8 @@ def margin_index(duels: Duels, rng: np.random.Generator, n_logs: int = LOGS) -> 
     fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
     above = np.triu_indices(duels.n_arms, 1)
     center = (score[:, None] - score)[above]
-    number, scatter = margins.n[above], np.maximum(scatter[above], floor)
+    number = margins.n[above]
+    scatter = np.maximum(scatter[above], floor)
     freedom, level = variance_prior(scatter, number - 1)
     drawn = np.empty(n_logs)
     for k in range(n_logs):
@@ -81,8 +82,10 @@ def margins_of(duels: Duels) -> Margins | None:
         return None
     margins = no_margins(duels.n_arms)
     known = np.isfinite(votes.margin)
-    i, j = votes.left[known], votes.right[known]
-    margin, weight = votes.margin[known], votes.weight[known].astype(float)
+    i = votes.left[known]
+    j = votes.right[known]
+    margin = votes.margin[known]
+    weight = votes.weight[known].astype(float)
     for a, b, sign in ((i, j, 1.0), (j, i, -1.0)):
         np.add.at(margins.n, (a, b), weight)
         np.add.at(margins.total, (a, b), sign * weight * margin)

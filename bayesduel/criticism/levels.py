@@ -40,7 +40,8 @@ def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     check_type(by, str, "by", "the name of a column")
     votes: Any = log.votes
     if by == "pair":
-        low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+        low = np.minimum(votes.left, votes.right)
+        high = np.maximum(votes.left, votes.right)
         pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
         sides = log.sides
         labels = tuple(f"{sides[i]} - {sides[j]}" for i, j in pairs.T)

@@ -132,7 +132,8 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
     """Return elpd, lppd and k-hat of each column of (draws, units), by ArviZ."""
     n = len(log_likelihood)
     lppd = logsumexp(log_likelihood, axis=0) - np.log(n)
-    elpd, khat = lppd.copy(), np.full(len(lppd), -np.inf)
+    elpd = lppd.copy()
+    khat = np.full(len(lppd), -np.inf)
     varies = np.ptp(log_likelihood, axis=0) > 1e-10  # else every draw predicts the same
     if varies.any():
         dims = ("chain", "draw", "unit")
@@ -144,7 +145,8 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
         )
         with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
             result = azs.loo(tree, pointwise=True, reff=reff)
-        elpd[varies], khat[varies] = result.elpd_i.to_numpy(), result.pareto_k.to_numpy()
+        elpd[varies] = result.elpd_i.to_numpy()
+        khat[varies] = result.pareto_k.to_numpy()
     return elpd, lppd, khat
 
 

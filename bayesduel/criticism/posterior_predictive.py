@@ -103,7 +103,8 @@ class MarginCheck(Result):
     @property
     def sentence(self) -> str:
         """What the checks say, for a reader."""
-        names, failed = list(self.table.index), self.failed
+        names = list(self.table.index)
+        failed = self.failed
         if not failed:
             return (
                 f"The {self.n_margins:,} margins are consistent with the model by all of "
@@ -120,7 +121,8 @@ class MarginCheck(Result):
 
     def p_words(self, name: str) -> str:
         """Return the p-value of a check, "= 0.03", or "\u2264 0.002", the least of the draws."""
-        row, least = self.table.loc[name], 1 / (1 + self.n_draws)
+        row = self.table.loc[name]
+        least = 1 / (1 + self.n_draws)
         if row["share"] > least:
             return f"= {row['p_value']:.2g}"
         return f"\u2264 {2 * least:.1g}"
@@ -155,28 +157,35 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     <MarginCheck: The 1,083 margins are consistent with the model by all of 6 checks (sides, tails,
     skew, pairs, arm noise and pair noise; smallest p = 0.01).>
     """
-    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    draws = whole(draws, "draws", 20)
+    seed = whole(seed, "seed", 0)
     of_fit, labels, _ = draws_of(fit, "model")
     model: Any = of_fit.model
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
     posterior = of_fit.rows(of_fit.spread(draws))
     labels = labels if fit.duel.teams is None else fit.duel.teams.labels(labels)
-    n_arms, n_draws = len(labels), len(next(iter(posterior.values())))
+    n_arms = len(labels)
+    n_draws = len(next(iter(posterior.values())))
     weight = fit["constant_data"]["vote_weight"].to_numpy()
     rows = np.repeat(np.arange(len(weight)), weight)
     given = data_of_rows(observed_conditions(fit, model), rows)
-    left, right = given["first"], given["second"]
+    left = given["first"]
+    right = given["second"]
     margin = fit["observed_data"]["margin"].to_numpy()[rows]
     sign = np.where(left < right, 1.0, -1.0)
-    low, high = np.minimum(left, right), np.maximum(left, right)
+    low = np.minimum(left, right)
+    high = np.maximum(left, right)
     key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
-    by_pair, by_arm = grouped(place, len(key)), grouped(left, n_arms) + grouped(right, n_arms)
-    to_root, size = per_root(by_pair), size_of(by_pair)
+    by_pair = grouped(place, len(key))
+    by_arm = grouped(left, n_arms) + grouped(right, n_arms)
+    to_root = per_root(by_pair)
+    size = size_of(by_pair)
     rng = np.random.default_rng(seed)
     # By kind, real and replicated: statistics, histograms, pair residuals in order.
     found: list[list[list[np.ndarray]]] = [[[], [], []], [[], [], []]]
-    residual, off = np.zeros(len(key)), np.zeros(len(key))
+    residual = np.zeros(len(key))
+    off = np.zeros(len(key))
     step = max(1, ENTRIES // len(margin))
     for start in range(0, n_draws, step):
         here = {n: v[start : start + step] for n, v in posterior.items()}
@@ -266,22 +275,27 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     >>> tree["posterior_predictive"].ds.sizes["cell"]
     10
     """
-    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    draws = whole(draws, "draws", 20)
+    seed = whole(seed, "seed", 0)
     rng = np.random.default_rng(seed)
     found, _, _ = draws_of(fit, "model")
-    model, used = found.model, found.spread(draws)
+    model = found.model
+    used = found.spread(draws)
     if model.log_type != "duels":
         raise TypeError(
             f"fit should be of a model of duels, got one of {model.name}: its {model.log_type} are "
             "not independent duels"
         )
-    posterior, design = found.rows(used), fit["constant_data"]
+    posterior = found.rows(used)
+    design = fit["constant_data"]
     dims: tuple[str, ...]
     if model.response.outcome == "margin":
-        name, dims = "margin", ("chain", "draw", "vote")
+        name = "margin"
+        dims = ("chain", "draw", "vote")
         made = model.replicate(posterior, observed_conditions(fit, model), rng)
     else:
-        name, dims = "outcome", ("chain", "draw", "cell")
+        name = "outcome"
+        dims = ("chain", "draw", "cell")
         n = np.rint(design["n"].to_numpy()).astype(np.int64)
         if abs(n - design["n"].to_numpy()).max() > WHOLE:
             raise ValueError(
@@ -379,7 +393,8 @@ def statistics(
 
 def histogram(z: np.ndarray) -> np.ndarray:
     """Return the density of each row by bin, shape (draws, bins), outer bins open."""
-    n_bins, width = len(EDGES) - 1, EDGES[1] - EDGES[0]
+    n_bins = len(EDGES) - 1
+    width = EDGES[1] - EDGES[0]
     place = np.clip(np.searchsorted(EDGES, z) - 1, 0, n_bins - 1)
     place += n_bins * np.arange(len(z))[:, None]
     counts = np.bincount(place.ravel(), minlength=n_bins * len(z))

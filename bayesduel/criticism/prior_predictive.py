@@ -53,7 +53,8 @@ def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -
     >>> sorted(tree.children)
     ['constant_data', 'observed_data', 'prior', 'prior_predictive']
     """
-    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    draws = whole(draws, "draws", 20)
+    seed = whole(seed, "seed", 0)
     log: Any = design_of(design)
     model = choose_model(model, log).model
     if not isinstance(log, Duels) or model.log_type != "duels":

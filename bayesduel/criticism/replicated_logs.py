@@ -40,7 +40,8 @@ def design_of(design: Any) -> Duels | Pulls | Rankings:
         raise ValueError(
             f"design should be a frame with a column {missing[0]!r}, got {frame.columns}"
         )
-    left, right = columns.pop("left"), columns.pop("right")
+    left = columns.pop("left")
+    right = columns.pop("right")
     time = columns.pop("time", None)
     number = columns.pop("duels", np.ones(len(left)))
     roles = {name: columns.pop(name, None) for name in ROLES}
@@ -92,8 +93,10 @@ def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.rando
         votes = replace(log.votes, outcome=np.sign(grade), grade=grade)
         return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))
     found = model.replicate(truth, conditions_of_log(model, log), rng)[0]
-    margin, outcome = None, 2 * found - 1
+    margin = None
+    outcome = 2 * found - 1
     if model.response.outcome == "margin":
-        margin, outcome = found, np.sign(found)
+        margin = found
+        outcome = np.sign(found)
     votes = replace(log.votes, outcome=outcome.astype(np.int8), margin=margin)
     return replace(log, votes=votes, cells=cells_of(votes, log.n_sides))

@@ -1,13 +1,13 @@
-"""Residuals of pairs, arms and judges under the best transitive model."""
+"""Residuals of pairs, arms and judges, under one score per arm and an order effect."""
 
 import numpy as np
 import pandas as pd
 from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
 from bayesduel.criticism.levels import grouped, size_of
-from bayesduel.criticism.transitivity.null_models import FEW_ARMS, NullModels
+from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.data.duels import Duels
-from bayesduel.jit import compiled, interpreted
+from bayesduel.jit import compiled
 
 __all__ = ["arm_residuals", "judge_residuals", "pair_residuals"]
 
@@ -15,19 +15,20 @@ EXACT = 2000  # decided duels of a pair up to which its tail is summed exactly
 FEW_VOTES = 5  # votes below which a judge is not judged
 
 
-def pair_residuals(null_models: NullModels, labels: tuple[str, ...]) -> pd.DataFrame:
+def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
     """Return one row a pair that met, the most surprising first.
 
     Columns: first, second, duels (decided), observed (won by first), expected, z, p (of a
     result at least as far out, two-sided, the fit taken as known) and surprise (of the most
     surprising among so many pairs being this surprising: ``1 - (1 - p)^n_pairs``).
     """
-    design = null_models.design
-    chance = null_models.expected()
-    number, won = design.by_pair(design.n), design.by_pair(design.won)
+    design = scores.design
+    chance = scores.expected()
+    number = design.by_pair(design.n)
+    won = design.by_pair(design.won)
     mean = design.by_pair(design.n * chance)
     spread = np.sqrt(design.by_pair(design.n * chance * (1 - chance)))
-    p = _tails(null_models, won, mean, spread, chance)
+    p = _tails(scores, won, mean, spread, chance)
     frame = pd.DataFrame(
         {
             "first": np.array(labels, dtype=object)[design.first],
@@ -44,15 +45,15 @@ def pair_residuals(null_models: NullModels, labels: tuple[str, ...]) -> pd.DataF
 
 
 def arm_residuals(
-    null_models: NullModels, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
+    scores: ScoreModel, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Return one row an arm, the worst fitted first.
 
-    Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of logs of the
-    likelier lapse model in which it is at least that); attribute ``n_draws``, how many logs.
+    Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of replicated logs
+    in which it is at least that); attribute ``n_draws``, how many logs.
     """
-    design = null_models.design
-    chance = null_models.expected()
+    design = scores.design
+    chance = scores.expected()
     mean = design.by_pair(design.n * chance)
     variance = design.by_pair(design.n * chance * (1 - chance))
     member = grouped(design.first, design.n_arms) + grouped(design.second, design.n_arms)
@@ -64,7 +65,7 @@ def arm_residuals(
 
     observed = misfit(design.by_pair(design.won)[None])[0]
     as_far = np.ones(design.n_arms)
-    for part in null_models.replicate(null_models.likelier, n_draws, rng):
+    for part in scores.replicate(n_draws, rng):
         as_far += (misfit(part) >= observed - 1e-12).sum(axis=0)
     frame = pd.DataFrame(
         {"arm": labels, "opponents": opponents, "misfit": observed, "p": as_far / (n_draws + 1)}
@@ -75,7 +76,7 @@ def arm_residuals(
     return frame
 
 
-def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | None:
+def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     """Return one row a judge, those who differ most from the model first; None without judges.
 
     Columns: judge, votes (decided), agreement (share for the arm that the model favours),
@@ -86,11 +87,9 @@ def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | Non
     if votes is None or votes.judge is None:
         return None
     kept = (votes.outcome != 0) & (votes.judge >= 0)
-    top = null_models.best.fits[0]
-    left, right = votes.left[kept], votes.right[kept]
-    distance = top.mode[left] - top.mode[right] + top.mode[-1] * null_models.design.has_order
-    p = np.clip(null_models.best.chance(distance, top.lapse), 1e-9, 1 - 1e-9)
-    won, weight = votes.outcome[kept] > 0, votes.weight[kept]
+    p = scores.chances(votes.left[kept], votes.right[kept], 1.0)
+    won = votes.outcome[kept] > 0
+    weight = votes.weight[kept]
     n_judges = len(votes.judges)
 
     judge = votes.judge[kept]
@@ -101,7 +100,8 @@ def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | Non
     favourite = np.maximum(p, 1 - p)
     surprise = np.where(won, np.log(p), np.log1p(-p)) - (p * np.log(p) + (1 - p) * np.log1p(-p))
     variance = p * (1 - p) * (np.log(p) - np.log1p(-p)) ** 2
-    number, spread = total(np.ones(len(p))), np.sqrt(total(variance))
+    number = total(np.ones(len(p)))
+    spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
     np.divide(total(surprise), spread, out=z, where=(number >= FEW_VOTES) & (spread > 0))
     seen = number > 0
@@ -118,7 +118,7 @@ def judge_residuals(duels: Duels, null_models: NullModels) -> pd.DataFrame | Non
 
 
 def _tails(
-    null_models: NullModels,
+    scores: ScoreModel,
     won: np.ndarray,
     mean: np.ndarray,
     spread: np.ndarray,
@@ -128,7 +128,7 @@ def _tails(
 
     Exact, of sums of a binomial a cell; normal where a pair met very often.
     """
-    design = null_models.design
+    design = scores.design
     number = design.by_pair(design.n)
     p = 2 * ndtr(-np.abs(won - mean) / spread)
     cells = np.bincount(design.pair, minlength=len(won))
@@ -137,12 +137,11 @@ def _tails(
     law = design.n[alone].astype(np.int64), chance[alone]
     p[at] = 2 * np.minimum(bdtr(won[at], *law), bdtrc(won[at] - 1, *law))
     log_factorial = gammaln(np.arange(EXACT + 2) + 1.0)
-    order = np.argsort(design.pair, kind="stable")
-    ends = np.cumsum(cells)
     few = np.flatnonzero((cells > 1) & (number <= EXACT))
-    wins, law = won[few].astype(np.int64), (design.n[order].astype(np.int64), chance[order])
-    with interpreted(design.n_arms <= FEW_ARMS):
-        p[few] = _tails_of_sums(wins, ends[few] - cells[few], ends[few], *law, log_factorial)
+    wins = won[few].astype(np.int64)
+    starts = design.starts[few]
+    duels = design.n.astype(np.int64)
+    p[few] = _tails_of_sums(wins, starts, starts + cells[few], duels, chance, log_factorial)
     return np.minimum(p, 1.0)
 
 
@@ -166,7 +165,8 @@ def _tails_of_sum(won: int, n: np.ndarray, chance: np.ndarray, log_factorial: np
     for c in range(len(n) - 1):
         mass = np.convolve(mass, _binomial(n[c], chance[c], log_factorial))
     last = _binomial(n[-1], chance[-1], log_factorial)
-    at_most, at_least = np.cumsum(last), np.cumsum(last[::-1])[::-1]
+    at_most = np.cumsum(last)
+    at_least = np.cumsum(last[::-1])[::-1]
     lower = upper = 0.0
     for k in range(len(mass)):
         rest = won - k

@@ -96,7 +96,8 @@ def improbable_levels(
 def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -> pd.DataFrame:
     """Return the table of the levels `mine`, (n,), by a fit without them."""
     draws = draws_of(fit, "model")[0]
-    held, n = np.isin(level, mine), len(mine)
+    held = np.isin(level, mine)
+    n = len(mine)
     part = without_votes(log, ~held)
     own = {name: c[held] for name, c in draws.model.terms.columns(log).items()}
     own["unit"] = np.searchsorted(mine, level[held])
@@ -104,7 +105,8 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     seen = seen_in(part, own, ordered=ordered, by_vote=True)
     order = np.argsort(seen.columns["unit"], kind="stable")
     given = {name: column[order] for name, column in seen.columns.items()}
-    unit, counts = given.pop("unit"), seen.counts[order]  # won, lost and tied, (rows, 3)
+    unit = given.pop("unit")
+    counts = seen.counts[order]  # won, lost and tied, (rows, 3)
     times = counts.sum(axis=1)
     # The arms that each level saw, as numbers, and those of each row, (2, rows).
     saw = np.stack([unit.astype(np.int64) * log.n_sides + given[s] for s in ("first", "second")])
@@ -123,7 +125,8 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     value = np.repeat([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], len(unit), axis=0)
     cast = np.tile(counts, (2, 1))
     bound, mean, total = _tails(value, *both, cast, gained, len(sides))
-    of_level, arm = sides // log.n_sides, sides % log.n_sides
+    of_level = sides // log.n_sides
+    arm = sides % log.n_sides
     met = np.bincount(of_level, minlength=n)
     p_side = np.minimum(1.0, 2 * met[of_level] * np.exp(bound))
     order = np.lexsort((p_side, of_level))
@@ -157,15 +160,18 @@ def _predicted(
     each of its arms, (sides,). Rows are sorted by level.
     """
     chance = np.empty((len(unit), 3))
-    likely, gained = np.zeros(unit[-1] + 1), np.zeros(int(of_side.max()) + 1)
+    likely = np.zeros(unit[-1] + 1)
+    gained = np.zeros(int(of_side.max()) + 1)
     stops = np.append(np.flatnonzero(np.diff(unit)) + 1, len(unit))
-    start, step = 0, CHUNK // len(next(iter(posterior.values())))
+    start = 0
+    step = CHUNK // len(next(iter(posterior.values())))
     while start < len(unit):
         most, least = (int(np.searchsorted(stops, n, "right")) for n in (start + step, start))
         stop = int(stops[max(most - 1, least)])
         here = slice(start, stop)
         found = model.outcomes(posterior, {k: c[here] for k, c in given.items()} | tables)
-        win, loss = found["win"], found["loss"]
+        win = found["win"]
+        loss = found["loss"]
         tied = found.get("tie", np.zeros((1, stop - start)))
         chance[here] = np.stack([one.mean(axis=0) for one in (win, loss, tied)], axis=-1)
         log_chance = _log_chances(chance[here]) * times[here, None]
@@ -214,12 +220,19 @@ def _tails(
     own = (chance * (value - middle[:, None]) ** 2).sum(axis=1)
     sd = np.sqrt(np.bincount(group, times * own, n) + variance)
     sd = np.maximum(sd, 1e-12)
-    goal, extra = np.abs(total - mean) / sd, variance / sd**2
+    goal = np.abs(total - mean) / sd
+    extra = variance / sd**2
     far = np.flatnonzero(goal > NEAR)
     rows = np.isin(group, far)
-    value, chance, times, middle = value[rows], chance[rows], times[rows], middle[rows]
-    group, goal, extra = np.searchsorted(far, group[rows]), goal[far], extra[far]
-    sign, sd = np.where(total < mean, -1.0, 1.0)[far], sd[far]
+    value = value[rows]
+    chance = chance[rows]
+    times = times[rows]
+    middle = middle[rows]
+    group = np.searchsorted(far, group[rows])
+    goal = goal[far]
+    extra = extra[far]
+    sign = np.where(total < mean, -1.0, 1.0)[far]
+    sd = sd[far]
     away = sign[group, None] * (value - middle[:, None]) / sd[group, None]
 
     def cumulant(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -232,11 +245,13 @@ def _tails(
         grown = np.bincount(group, times * (top + np.log(whole)), len(far)) + extra * t**2 / 2
         return grown, np.bincount(group, times * slope, len(far)) + extra * t
 
-    low, high = np.zeros(len(far)), np.full(len(far), STEEPEST)
+    low = np.zeros(len(far))
+    high = np.full(len(far), STEEPEST)
     for _ in range(STEPS):
         t = (low + high) / 2
         short = cumulant(t)[1] < goal
-        low, high = np.where(short, t, low), np.where(short, high, t)
+        low = np.where(short, t, low)
+        high = np.where(short, high, t)
     t = (low + high) / 2
     found = np.zeros(n)
     found[far] = np.minimum(cumulant(t)[0] - t * goal, 0.0)

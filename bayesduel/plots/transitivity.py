@@ -1,10 +1,9 @@
-"""Transitivity: cyclicity against null models, what contradicts the order, and residuals."""
+"""Transitivity: cyclicity beside that of replicated logs, what contradicts the order, residuals."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.null_models import STRONG_MODELS
 from bayesduel.plots import style
 from bayesduel.plots.preference import preference_size
 
@@ -29,30 +28,15 @@ SHOWN_FROM = 0.5  # probability that the lower arm is the better one, above whic
 SURE = 0.95  # of these counted as sure
 residuals_size = preference_size
 SURPRISING = 0.01  # p-value below which a pair is marked
-STYLES: dict[str, Any] = {
-    "logistic": "-",
-    "normal": "--",
-    "isotonic": "-.",
-    "irregular": ":",
-    "reordered": (0, (1, 3)),
-    "mixture": (0, (4, 2, 1, 2)),
-}
-LABELS = {
-    "logistic": "logistic scores",
-    "normal": "normal scores",
-    "isotonic": "strongly transitive",
-    "irregular": "weakly transitive",
-    "reordered": "weakly transitive, reordered",
-    "mixture": "weakly transitive, mixture",
-}
+BINS = 35  # of the histogram of replicated logs
 
 
 @style.figure(CYCLICITY_SIZE, "bayesduel.check")
 def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     """Plot the distribution of the cyclicity of replicated logs, and that of the log.
 
-    Each curve is one transitive null model: the distribution of the test statistic over logs
-    replicated from it. The filled one gives the reported p-value; the vertical line is the log.
+    The filled histogram is the statistic of the predictive check, over logs replicated from one
+    score per arm on the same design. The vertical line is the log.
 
     Raises
     ------
@@ -60,25 +44,19 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
         If no triad of the log can close, so that there is nothing to draw.
     """
     found = check.evidence
-    if not found.replicated:
+    if not found.n_replicated:
         raise ValueError("check should have triads that can close to draw, got none")
-    values = {model: logs[:, 0] for model, logs in found.replicated.items()}
-    low = min(found.statistic, *(float(v.min()) for v in values.values()))
-    high = max(found.statistic, *(float(v.max()) for v in values.values()))
+    drawn = found.replicated[:, 0]
+    low = min(found.statistic, float(drawn.min()))
+    high = max(found.statistic, float(drawn.max()))
     if high > low:
-        edges = np.linspace(low, high + 1e-9, 36)
+        edges = np.linspace(low, high + 1e-9, BINS + 1)
     else:  # as a rule no log has a cycle: one bar, of width 1
-        low, high = low - 0.5, low + 0.5
+        low -= 0.5
+        high += 0.5
         edges = np.array([low, high])
-    tallest = 0.0
-    for model, drawn in values.items():
-        share = np.histogram(drawn, edges)[0] / len(drawn)
-        tallest = max(tallest, float(share.max()))
-        if model == found.likeliest:
-            ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[model])
-        else:
-            colour = style.ACCENT if model in STRONG_MODELS else style.GREY
-            ax.stairs(share, edges, color=colour, ls=STYLES[model], lw=1.2, label=LABELS[model])
+    share = np.histogram(drawn, edges)[0] / len(drawn)
+    ax.stairs(share, edges, fill=True, color="#9ecae1")
     ax.axvline(found.statistic, color=style.STRONG, lw=2)
     left = found.statistic < (low + high) / 2
     ax.annotate(
@@ -94,14 +72,10 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     )
     room = 0.04 * max(high - low, 1e-3)
     ax.set_xlim(low - room, high + room)
-    ax.set_ylim(0, 1.1 * tallest)
+    ax.set_ylim(0, 1.1 * float(share.max()))
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
     ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=style.INK)
     ax.set_ylabel("replicated logs", fontsize=9, color=style.INK)
-    ax.legend(
-        fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
-        columnspacing=1.2, handlelength=1.6,
-    )  # fmt: skip
     style.plain(ax)
     return ax
 
@@ -180,7 +154,7 @@ def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
 
     Colour: the share of decided duels that the row won (purple) or the column (orange), with half
     a win added to each; grey where a pair never met. A cross marks pairs whose result has a
-    p-value below 0.01 under the fitted transitive model. In a transitive log all cells above the
+    p-value below 0.01 under one score per arm. In a transitive log all cells above the
     diagonal are purple, up to chance.
 
     Raises
@@ -188,16 +162,18 @@ def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     ValueError
         If no duel of the log is decided.
     """
-    null_models = check.evidence.null_models
-    if null_models is None:
+    scores = check.evidence.scores
+    if scores is None:
         raise ValueError("check should have decided duels to draw, got none")
-    design = null_models.design
+    design = scores.design
     n_arms = design.n_arms
-    order = np.argsort(-null_models.best.fits[0].mode[:n_arms], kind="stable")
+    order = np.argsort(-scores.mode[:n_arms], kind="stable")
     place = np.argsort(order)
-    number, won = design.by_pair(design.n), design.by_pair(design.won)
+    number = design.by_pair(design.n)
+    won = design.by_pair(design.won)
     share = np.full((n_arms, n_arms), np.nan)
-    a, b = place[design.first], place[design.second]
+    a = place[design.first]
+    b = place[design.second]
     share[a, b] = (won + 0.5) / (number + 1)
     share[b, a] = 1 - share[a, b]
     ax.set_facecolor("#e4e4e0")

@@ -55,7 +55,8 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
     """
     n_arms = len(cost)
     above, least = _tables(cost)
-    order, left = [], 2**n_arms - 1
+    order = []
+    left = 2**n_arms - 1
     while left:
         total = _by_first(above, least, left)
         order.append(int(np.argmax(total <= total.min() + 1e-9)))
@@ -128,16 +129,20 @@ def reordered(order, gain):
             at = 0
             while order[at] != arm:
                 at += 1
-            best, target, worth = 1e-9, at, 0.0
+            best = 1e-9
+            target = at
+            worth = 0.0
             for k in range(at - 1, -1, -1):  # upwards, past order[k]
                 worth += 2 * gain[arm, order[k]]
                 if worth > best:
-                    best, target = worth, k
+                    best = worth
+                    target = k
             worth = 0.0
             for k in range(at + 1, n_arms):  # downwards
                 worth += 2 * gain[order[k], arm]
                 if worth > best:
-                    best, target = worth, k
+                    best = worth
+                    target = k
             if target != at:
                 moved = True
                 step = 1 if target > at else -1

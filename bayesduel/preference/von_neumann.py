@@ -112,7 +112,9 @@ def _by_few_arms(A: np.ndarray) -> np.ndarray:
     """
     n, m = A.shape[:2]
     out = np.zeros((n, m))
-    live, gain, size = np.arange(n), A.mean(axis=2), FEW
+    live = np.arange(n)
+    gain = A.mean(axis=2)
+    size = FEW
     while len(live) and size <= m // 2:
         chosen = np.argsort(-gain, axis=1, kind="stable")[:, :size]
         few = A[live[:, None, None], chosen[:, :, None], chosen[:, None, :]]
@@ -128,7 +130,9 @@ def _by_few_arms(A: np.ndarray) -> np.ndarray:
         for k in np.flatnonzero(sole):
             sole[k] = not _has_many(A[live[k]], mixture[k] > 0)
         out[live[sole]] = mixture[sole]
-        live, gain, size = live[~sole], gain[~sole], size + FEW
+        live = live[~sole]
+        gain = gain[~sole]
+        size = size + FEW
     if len(live):
         out[live] = _follow_path(A[live])
     return out
@@ -152,12 +156,16 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
     noted = x.copy()
     diagonal = np.arange(m)
     for _ in range(max_iterations):
-        xs, ss = x[live], s[live]
+        xs = x[live]
+        ss = s[live]
         mu = (xs * ss).mean(1)
         going = mu * m > gap
         if not going.any():
             break
-        live, xs, ss, mu = live[going], xs[going], ss[going], mu[going]
+        live = live[going]
+        xs = xs[going]
+        ss = ss[going]
+        mu = mu[going]
         near = mu * m < 2 * floor[live]
         uneven = np.abs(xs * ss / mu[:, None] - 1).max(1) > 1e-7
         centring_only = near & uneven & (floor[live] == CENTRED_AT)

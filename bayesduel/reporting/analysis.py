@@ -287,11 +287,11 @@ def _why_no_check(duels: "Duels") -> str:
 
     duels = duels.as_sides()
     if duels.n_arms > TABLE_ARMS:
-        return beyond_tables("The test of transitivity", "bayesduel check")
+        return beyond_tables("The check of transitivity", "bayesduel check")
     if expected_seconds(duels) <= CHECK_SECONDS:
         return ""
     return (
-        "The test of transitivity is left out of this report, since it would take a minute or "
+        "The check of transitivity is left out of this report, since it would take a minute or "
         f"more for {duels.n_arms:,} arms and {len(duels.pairs().first):,} pairs that met; "
         "bayesduel check computes it."
     )

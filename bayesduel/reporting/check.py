@@ -1,4 +1,4 @@
-"""Report sections: transitivity, residuals of the transitive model, model comparison."""
+"""Report sections: transitivity, residuals of scores, model comparison."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from bayesduel.reporting.section import (
     blocks,
     frame_table,
 )
-from bayesduel.text import SENTENCE, count, p_value, percent, shorten, significant
+from bayesduel.text import SENTENCE, count, percent, shorten, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,14 +32,6 @@ __all__ = [
 ]
 
 ROWS = 8  # of a table of residuals
-NULL_MODELS = {
-    "logistic": "scores, logistic (Bradley-Terry with lapses)",
-    "normal": "scores, normal (Thurstone with lapses)",
-    "isotonic": "strongly transitive, no link assumed",
-    "irregular": "weakly transitive, in the order of the scores",
-    "reordered": "weakly transitive, in the order that contradicts fewest majorities",
-    "mixture": "weakly transitive, pairs as level or as certain as those of the log",
-}
 RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, and a note
     "pairs": (
         (
@@ -50,7 +42,7 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "z", "{z:+z.1f}"),
             ("n", "adjusted p", lambda r: _p(r["surprise"])),
         ),
-        "Largest residuals under the transitive model that fits best. Adjusted p: probability that "
+        "Largest residuals under one score per arm. Adjusted p: probability that "
         "the largest of so many residuals is at least this large.",
     ),
     "arms": (
@@ -77,16 +69,11 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
     ),
 }
 NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
-CYCLES_NOTES = {
-    "none": "Any log has some cycles; these are no more than expected by chance.",
-    "weak": "A ranking with uneven margins may explain these cycles.",
-    "undecided": "An order effect may explain these cycles.",
+CAUSES = {
+    "": "",
+    "order": "An order effect may explain these cycles.",
     "conditions": "A ranking that changes with the conditions of a duel explains these cycles.",
-    "no power": "No more than expected by chance; more would hardly have been noticed.",
-    "borderline": "Whether a ranking explains these cycles is undecided.",
-    "no fit": "Whether a ranking explains these cycles is undecided.",
 }
-POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 
 
 def check_verdict_section(check: "Check") -> Section:
@@ -104,15 +91,14 @@ def check_verdict_section(check: "Check") -> Section:
 def transitivity_section(
     check: "Check", *, verdict: bool = False, modelled: bool = False
 ) -> Section:
-    """Return the section on the test of transitivity, with or without the verdict at its top.
+    """Return the section on whether there is one ranking, with or without the verdict at its top.
 
     `modelled`: whether the model of the page's ranking has an order effect.
     """
-    words = check_text.unordered_words(check.evidence)
+    words = check_text.unordered_words(check.transitive)
     if check.order is not None:
         words = check.order.words(modelled=modelled)
     order = Group("Order effect", (Text(words),)) if words else None
-    naive = check_text.naive_words(check.evidence)
     return Section(
         id="transitivity",
         title="Transitivity",
@@ -121,10 +107,8 @@ def transitivity_section(
             check_text.TEAMS_TESTED if check.of_teams else None,
             _arcs(check),
             *check.support,
-            f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
-            _test_in_numbers(check),
-            f"{check.independent_words} {_consistence_words(check)}".strip(),
+            _consistence_words(check),
             check_text.margin_words(check.margins),
             _cycles(check),
             order,
@@ -133,19 +117,18 @@ def transitivity_section(
 
 
 def residuals_section(check: "Check") -> Section:
-    """Return the section on what the transitive model does not explain."""
+    """Return the section on what scores do not explain."""
     from bayesduel.plots.transitivity import plot_residuals, residuals_size
 
     figure = None
-    if check.evidence.null_models is not None:
+    if check.evidence.scores is not None:
         figure = Figure(
             plot=partial(plot_residuals, check),
             size=residuals_size(check.duels.n_arms),
             alt="Share of duels won by each pair, in rank order",
-            caption="Arms in the order of the transitive model that fits best, which may differ "
-            "from the ranking. Purple: the row won most of its "
-            "decided duels with the column; orange: the column. Crosses: pairs whose result has a "
-            "p-value below 0.01 under that model. Grey: no "
+            caption="Arms in the order of their scores. Purple: the row won most of its decided "
+            "duels with the column; orange: the column. Crosses: pairs whose result has a p-value "
+            "below 0.01 under one score per arm. Grey: no "
             f"decided {check_text.decided_units(check.evidence.unit)}.",
             wide=True,
         )
@@ -184,61 +167,17 @@ def _cyclicity_figure(check: "Check") -> Figure | None:
     from bayesduel.plots.transitivity import CYCLICITY_SIZE, plot_cyclicity
 
     e = check.evidence
-    if not e.cyclic and not any(logs[:, 1].any() for logs in e.replicated.values()):
+    if not e.cyclic and not e.expected:
         return None  # no log has a cycle, as the text says
     return Figure(
         plot=partial(plot_cyclicity, check),
         size=CYCLICITY_SIZE,
         alt="Cyclicity of replicated logs and of this one",
-        caption="Replicated logs on the same design, by null model: scores (logistic or normal), "
-        "strong transitivity (a better ranked arm does at least as well against every opponent), "
-        "and weak transitivity (it only wins more often than not). Filled: the null model that "
-        "gives the p-value; line: this log. Cyclic triads are weighted by the certainty of "
-        "their three majorities.",
-    )
-
-
-def _test_in_numbers(check: "Check") -> Group | None:
-    e = check.evidence
-    if not e.replicated:
-        return None
-    nulls = Table(
-        columns="tnn",
-        name="null-models",
-        heads=("null model", "cyclic triads expected", "p-value"),
-        rows=tuple(
-            (
-                NULL_MODELS[model],
-                check_text.mean_count(logs[:, 1].mean()),
-                "does not fit"
-                if model in e.too_cyclic
-                else p_value(e.p_by_model[model], len(logs)).removeprefix("p ").removeprefix("= "),
-            )
-            for model, logs in e.replicated.items()
-        ),
-        caption="The p-value of the test is the largest of the models that fit. A model does not "
-        "fit if at most 2.5 % of its logs have as few cycles as this one. Evidence of cycles is "
-        "strong where all are at most 0.05, and weak where those of strong transitivity are. "
-        f"{e.n_replicated:,} logs were replicated from each null model. All three pairs have "
-        f"decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
+        caption=f"{e.n_replicated:,} logs replicated from one score per arm on the same design; "
+        "line: this log. Cyclic triads are weighted by the certainty of their three majorities. "
+        f"All three pairs have decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
         f"{count(e.n_all, 'triad')}.",
     )
-    strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
-    power = Table(
-        columns="t" + "n" * len(strengths),
-        name="power",
-        heads=("alternative", *strengths),
-        rows=tuple(
-            (POWER_NAMES[kind], *(f"{percent(v)} %" for v in row.values()))
-            for kind, row in e.power.items()
-            if kind == "three arms" or e.n_all > 1
-        ),
-        caption="Power: probability that the test rejects transitivity where such cycles are added "
-        "to the fitted ranking, and all else is as fitted.",
-    )
-    if e.strength == "strong":  # the question that it answers does not arise
-        return Group("The test in numbers", (nulls,), folded=True)
-    return Group("The test in numbers", (nulls, power), folded=True)
 
 
 def _consistence_words(check: "Check") -> str:
@@ -265,9 +204,9 @@ def _arcs(check: "Check") -> Figure | None:
 def _cycles(check: "Check") -> Group | None:
     if not check.cycles:
         return None
-    note = Text(check_text.leading_words(check.cycle_posterior), "small")
-    if check.evidence.strength != "strong":
-        note = Text(_cycles_note(check), "small")
+    e = check.evidence
+    about = NO_CYCLES_NOTE if not e.cyclic else CAUSES[e.other_cause]
+    note = Text(f"{about} {check_text.leading_words(check.cycle_posterior)}".strip(), "small")
     table = Table(
         columns="tnn",
         name="cycles",
@@ -283,15 +222,6 @@ def _cycles(check: "Check") -> Group | None:
         full=True,
     )
     return Group("Most probable cycles", blocks(note, table))
-
-
-def _cycles_note(check: "Check") -> str:
-    """Return what to make of cycles where the evidence is not strong, and how many are alike."""
-    e, b = check.evidence, check.cycle_posterior
-    note = CYCLES_NOTES[e.strength] if e.cyclic else NO_CYCLES_NOTE
-    if b is None or b.n_alike <= len(check.cycles):
-        return note
-    return f"{note} {check_text.leading_words(b)}"
 
 
 def _residuals(name: str, frame: "pd.DataFrame") -> Group:

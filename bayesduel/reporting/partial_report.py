@@ -19,7 +19,6 @@ import numpy as np
 from bayesduel.reporting.html import part
 from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
-from bayesduel.text import percent
 
 __all__ = [
     "IndexRow",
@@ -42,7 +41,7 @@ class IndexRow(NamedTuple):
     duels: str  # their numbers as text, "" where the log could not be analysed
     arms: str
     verdict: str  # the main result, or why there is none
-    # whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+    # whether the check lets a ranking stand; None where it was not made or cannot
     # tell
     transitive: bool | None = None
 
@@ -158,9 +157,7 @@ def index_section(labels: Sequence[str], rows: Sequence[IndexRow]) -> Section:
 
 
 def together_words(transitive: Sequence[bool | None]) -> str | None:
-    """Return in how many logs a ranking is rejected, beside what chance alone would give."""
-    from bayesduel.criticism.transitivity.evidence import LEVEL
-
+    """Return in how many logs no ranking holds."""
     tested = [one for one in transitive if one is not None]
     rejected = tested.count(False)
     if not rejected or len(tested) < 2:
@@ -168,11 +165,7 @@ def together_words(transitive: Sequence[bool | None]) -> str | None:
     open_ = len(transitive) - len(tested)
     verb = "is" if open_ == 1 else "are"
     others = f"; {open_:,} more {verb} not tested or cannot tell" if open_ else ""
-    return (
-        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs{others}. Each is tested on "
-        f"its own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
-        f"chance alone would reject at most {LEVEL * len(tested):.2g} on average."
-    )
+    return f"No ranking holds in {rejected:,} of {len(tested):,} logs{others}."
 
 
 def fingerprint(log: Any) -> str:

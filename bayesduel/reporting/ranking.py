@@ -97,10 +97,10 @@ def verdict_section(
 
 def caution_words(check: "Check | None", *, assumed: bool) -> str:
     """Return what the check says where a verdict assumes a ranking that it leaves open, else ""."""
-    unsettled = ("undecided", "borderline", "conditions", "no fit", "no power")
-    if check is None or not assumed or check.evidence.strength not in unsettled:
+    if check is None or not assumed or check.ranking is None:
         return ""
-    return check.verdict_parts[0]
+    unsettled = check.transitive is None or check.evidence.other_cause
+    return check.verdict_parts[0] if unsettled else ""
 
 
 def tie_words(a: "Analysis") -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesduel.criticism.check import Check
-from bayesduel.criticism.check_text import power_words
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
@@ -93,7 +92,7 @@ UNEVEN = (
     "--model preference-matrix has a probability of its own for each, which needs many duels of "
     "a pair."
 )
-MISSTATED = "Ratings may misstate single pairs: the log has more cycles than they predict."
+MISSTATED = "Ratings may misstate single pairs: margins differ from those of one score per arm."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
@@ -323,14 +322,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     rejected = REJECTED if a.rejected else ""
     pairs, uneven = a.by_pair, ""
     further: tuple[str, ...] = ()
-    if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
-        further = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
         uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
-    elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
+    elif a.ranked_by_score and a.check is not None and a.check.misstated:
         uneven, further = UNEVEN, (MISSTATED,)
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and not a.ordered
@@ -486,7 +483,7 @@ class Kind(NamedTuple):
     # its sections, given it and the command that made it
     sections: Callable[[Any, str | None], Sections]
     verdict: Callable[[Any], str]  # its main result, in the table of several logs
-    # whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+    # whether the check lets a ranking stand; None where it was not made or cannot
     # tell
     transitive: Callable[[Any], bool | None] = lambda one: None
 

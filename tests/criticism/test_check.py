@@ -1,7 +1,7 @@
 """Checks: calibrated evidence, what is said of a log, pages, and input that says little."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,24 +15,18 @@ from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import OrderShare, check
 from bayesduel.criticism.check_text import (
-    advice_words,
     evidence_words,
     leading_words,
     mean_count,
     p_words,
-    power_words,
 )
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, _tails_of_sum, judge_residuals
-from bayesduel.criticism.transitivity import evidence as evidence_room
-from bayesduel.criticism.transitivity.evidence import CycleEvidence, _p_of_fitting
-from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
-from bayesduel.criticism.transitivity.null_models import too_cyclic
+from bayesduel.criticism.transitivity.design import design_of
+from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.criticism.transitivity.triads import closed_triads
 from bayesduel.data.duels import Duels
-from bayesduel.reporting.check import _test_in_numbers
-from bayesduel.text import percent
 from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown, simulate, voted
 
 
@@ -40,12 +34,10 @@ def test_a_cycle_is_found_and_named():
     log = simulate(ROCK, 200, np.random.default_rng(4))
     found = check(log, quick=True)
     assert found.transitive is False
-    assert found.evidence.strength == "strong"
     assert found.p_one_ranking < 0.01 < 0.95 < found.p_material_cycle
     assert found.top_cycle == ("00", "01", "02") and found.p_condorcet_winner < 0.05
     assert 0.5 < found.cyclic_share.lower < found.cyclic_share.mean < found.cyclic_share.upper
-    assert found.evidence.p_strong <= 0.01
-    assert found.p_value <= 0.05
+    assert found.p_value <= 0.01
     assert {*found.cycles[0].arms} == {"00", "01", "02"}
     assert found.cycles[0].around == "00 > 01 > 02 > 00"
     assert found.cycles[0].probability > 0.9
@@ -56,7 +48,7 @@ def test_a_cycle_is_found_and_named():
     assert found.criterion == "von_neumann"
     assert "of what decides these duels is not in any ranking" in found.verdict_parts[0]
     assert "A single ranking is not appropriate" in found.verdict
-    assert "more cyclic triads than any transitive model predicts" in found.support[1]
+    assert "The only decided triad is cyclic; one score per arm predicts" in found.support[1]
     assert "estimated from a sample" not in repr(found)
     assert found.consistence == 0
 
@@ -64,75 +56,33 @@ def test_a_cycle_is_found_and_named():
 def test_counts_of_triads_say_what_they_are_counts_of():
     one = SimpleNamespace(
         n_closed=4, n_all=4, sampled=1.0, cyclic=1.0, decided=4.0, expected=2.0, p_value=0.5,
-        p_strong=0.5, n_replicated=400, order="estimated", unadjusted=(0.0, 3.0),
-        too_cyclic=(),
+        expected_interval=(0.0, 3.0), n_replicated=400, order="estimated", unadjusted=(0.0, 3.0),
     )  # fmt: skip
     told = evidence_words(one)
     assert told.startswith(
-        "1 of 4 decided triads is cyclic, majorities adjusted for the order effect (without that "
-        "adjustment 0 of 3); the"
+        "Predictive check: 1 of 4 decided triads is cyclic, majorities adjusted for the order "
+        "effect (without that adjustment 0 of 3); one"
     )
     same = SimpleNamespace(**{**vars(one), "unadjusted": (1.0, 4.0)})
-    assert evidence_words(same).startswith("1 of 4 decided triads is cyclic; the")
+    assert "check: 1 of 4 decided triads is cyclic; one score" in evidence_words(same)
     only = SimpleNamespace(**{**vars(one), "cyclic": 0.0, "decided": 1.0, "unadjusted": (0, 1)})
-    assert evidence_words(only).startswith("The only decided triad is not cyclic; the")
-    assert "the transitive model with the largest p-value predicts 2" in told
+    assert evidence_words(only).startswith(
+        "Predictive check: The only decided triad is not cyclic; one"
+    )
+    assert "one score per arm predicts 2.0 (0 to 3) on the same design" in told
     plain = SimpleNamespace(**{**vars(one), "order": "not recorded", "cyclic": 2.0})
-    assert evidence_words(plain).startswith("2 of 4 decided triads are cyclic; the")
+    assert evidence_words(plain).startswith(
+        "Predictive check: 2 of 4 decided triads are cyclic; one"
+    )
     assert [mean_count(x) for x in (1.25, 255.0, 1284.5)] == ["1.2", "255", "1,284"]
 
 
-def test_of_equal_p_values_the_model_is_named_that_predicts_most_cycles():
-    """As where a log is more cyclic than every replicated one."""
-    few, many = (np.full((9, 3), x) for x in (1.0, 5.0))
-    equal = SimpleNamespace(
-        too_cyclic=(),
-        p_by_model={"logistic": 0.1, "mixture": 0.1, "normal": 0.1},
-        replicated={"logistic": few, "mixture": many, "normal": few},
-    )
-    assert CycleEvidence.likeliest.fget(equal) == "mixture"
-    equal.p_by_model["normal"] = 0.2
-    assert CycleEvidence.likeliest.fget(equal) == "normal"
-    equal.p_by_model["mixture"] = 1.0
-    equal.too_cyclic = ("mixture",)
-    assert CycleEvidence.likeliest.fget(equal) == "normal"
-
-
-def test_a_null_model_that_predicts_far_more_cycles_does_not_acquit():
-    """It has the largest p-value for the wrong reason; a log that no model fits cannot tell."""
-    found = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
-    far = found.evidence.statistic + 5
-    replicated = {**found.evidence.replicated, "mixture": np.full((400, 3), far)}
-    p_by_model = {**found.evidence.p_by_model, "mixture": 1.0}
-    evidence = replace(found.evidence, replicated=replicated, p_by_model=p_by_model)
-    assert evidence.too_cyclic == ("mixture",)
-    assert evidence.likeliest != "mixture"
-    assert evidence.strength == "no fit" and evidence.transitive is None
-    told = replace(found, evidence=evidence)
-    assert "fits no transitive model of the test" in told.support[1]
-    assert "Far more cyclic triads than the log has are predicted by: mixture" in told.support[1]
-    assert told.to_dict()["test"]["too_cyclic"] == ("mixture",)
-    rows = _test_in_numbers(told).body[0].rows
-    assert rows[-1][-1] == "does not fit"
-
-
-def test_the_p_value_is_the_largest_of_the_models_that_fit():
-    observed = 3.0
-    assert too_cyclic(observed, np.full(400, 4.0))
-    assert not too_cyclic(observed, np.full(400, 3.0))  # as cyclic as the log
-    assert not too_cyclic(observed, np.full(20, 4.0))  # too few logs to tell
-    p = {"logistic": 0.3, "mixture": 1.0}
-    assert _p_of_fitting(p, ("mixture",)) == [0.3]
-    assert _p_of_fitting(p, ("logistic", "mixture")) == [0.3, 1.0]
-
-
 def test_a_log_that_would_hardly_show_cycles_is_not_called_transitive():
-    """Cycles won at 90 % would be seen here, those at 75 % would not."""
+    """The old test said that such a log is consistent with a ranking, p = 1.00."""
     found = check(bd.datasets.load("icehockey"), quick=True)
-    assert max(row[0.75] for row in found.power.values()) < 0.5
-    assert found.evidence.strength == "no power" and found.transitive is None
+    assert found.transitive is None
     assert found.verdict.startswith("The log cannot tell whether there is one ranking")
-    assert "which says nothing: cycles whose every step is won at 75 %" in found.support[1]
+    assert found.p_value > 0.05  # which says nothing by itself
 
 
 def order_share(level, interval, both_ways):
@@ -169,64 +119,37 @@ def test_repeated_votes_do_not_accuse_but_would_have():
     found = check(log, quick=True)
     assert found.transitive is not False
     assert found.evidence.unit == "majority verdict of each pair and group"
-    assert found.evidence.naive is not None
-    assert found.evidence.naive.transitive is False
-    assert "and reject transitivity" in " ".join(repr(found).split())
-    assert found.to_dict()["test"]["naive_rejects"] is True
+    single = Duels.from_wins(log.tally().wins)  # the same votes, as if they were independent
+    assert check(single, quick=True).p_value <= 0.05
 
 
 # -- what is believed -------------------------------------------------------------------------
 
 
-def test_cycle_posterior_before_any_duel_that_tells():
-    # Every pair level: draws are symmetric, so each of the 8 tournaments of 3 arms is as likely.
-    log = Duels.from_wins(5 * (1 - np.eye(3)))
-    found = check(log, quick=True)
-    assert found.cycle_posterior is not None
-    n = found.cycle_posterior.n_draws
-    low, high = stats.binom(n, 0.75).interval(1 - 1e-6)
-    assert low <= n * found.cycle_posterior.weak <= high
-    assert found.cycle_posterior.weak_prior == pytest.approx(0.75)
-    assert found.cycle_posterior.condorcet == pytest.approx(
-        found.cycle_posterior.weak
-    )  # of three arms: the same
-    assert (
-        found.cycle_posterior.strong <= found.cycle_posterior.moderate <= found.cycle_posterior.weak
-    )
-    assert found.cycle_posterior.cyclic[0] == pytest.approx(1 - found.cycle_posterior.weak)
-
-
 def test_cycles_are_counted_over_draws():
     """Of four draws two go round a > b > c > a, one the other way, one ranks the arms."""
     log = Duels.from_wins(5 * (1 - np.eye(3)), [*"abc"])
-    pairs = log.pairs()
-    triads = closed_triads(3, pairs.first, pairs.second, np.random.default_rng(0))
-    theta = np.array([[0.8, 0.3, 0.9], [0.6, 0.2, 0.7], [0.3, 0.9, 0.4], [0.8, 0.9, 0.7]])
-    found = cycle_posterior(theta, pairs, log.arms, triads)  # pairs ab, ac, bc
+    design = design_of(log)
+    triads = closed_triads(3, design.first, design.second, np.random.default_rng(0))
+    ahead = np.array([[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 1]], dtype=bool)  # ab, ac, bc
+    found = cycle_posterior(ahead, design, log.arms, triads)
     around = [(c.around, c.probability) for c in found.cycles]
     assert around == [("a > b > c > a", 0.5), ("a > c > b > a", 0.25)]
     assert (found.weak, found.condorcet) == (0.25, 0.25)
+    assert found.cyclic[0] == 0.75
 
 
-def test_forms_of_transitivity_are_those_of_their_definitions():
-    """For a > b > c: moderate if Pr(a > c) is no less than one of the other two, strong if both."""
-    theta = np.random.default_rng(0).uniform(size=(300, 3))
-    per_draw, per_triad = _count(theta, np.array([[0, 2, 1]]))  # pairs ab, ac, bc
-    cycles = np.zeros(2)
-    for found, (ab, ac, bc) in zip(per_draw, theta, strict=True):
-        P = np.array([[0.5, ab, ac], [1 - ab, 0.5, bc], [1 - ac, 1 - bc, 0.5]])
-        first, second, third = np.argsort(-(P > 0.5).sum(1), kind="stable")
-        if not P[first, third] > 0.5 or not P[first, second] > 0.5:
-            assert found.tolist() == [1, 1, 1]
-            cycles += (ab > 0.5, ab < 0.5)
-        else:
-            near = P[first, second], P[second, third]
-            broken = [P[first, third] < limit for limit in (min(near), max(near))]
-            assert found.tolist() == [0, *broken]
-    np.testing.assert_array_equal(per_triad[0], cycles)
-    by_draw, by_triad = _count(theta, np.tile([[0, 2, 1]], (300, 1)))  # more than at once
-    np.testing.assert_array_equal(by_draw, 300 * per_draw)
-    np.testing.assert_array_equal(by_triad, np.tile(per_triad, (300, 1)))
+def test_cycles_and_their_ways_are_those_of_a_loop():
+    """Of more triads than are looked at at once."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(14, 1)
+    triads = closed_triads(14, first, second, rng)
+    ahead = rng.uniform(size=(40, len(first))) > 0.5
+    per_draw, per_triad = _count(ahead, triads.edges)
+    forth = [[row[a] and row[b] and not row[c] for a, b, c in triads.edges] for row in ahead]
+    back = [[not row[a] and not row[b] and row[c] for a, b, c in triads.edges] for row in ahead]
+    np.testing.assert_array_equal(per_triad, np.stack([np.sum(forth, 0), np.sum(back, 0)], axis=1))
+    np.testing.assert_array_equal(per_draw, np.sum(forth, 1) + np.sum(back, 1))
 
 
 def test_cycles_are_alike_up_to_two_standard_errors():
@@ -247,8 +170,7 @@ def test_two_arms_have_no_triads(tmp_path):
     told = json.loads(found.to_json())
     assert told["p_value"] is None
     assert told["transitive"] is None
-    assert told["evidence"] == "none"
-    assert told["power"]["three arms"]["0.9"] == 0
+    assert told["other_cause"] == ""
     assert "<h1>" in bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
 
 
@@ -289,8 +211,8 @@ def test_bad_arguments():
     log = simulate(ROCK, 3, np.random.default_rng(0))
     with pytest.raises(TypeError, match="duels should be"):
         check(3)
-    with pytest.raises(ValueError, match=r"draws should be .* got 5"):
-        check(log, draws=5)
+    with pytest.raises(ValueError, match=r"material should be .* got 0.5"):
+        check(log, material=0.5)
     with pytest.raises(ValueError, match="model should be one of those compared"):
         check(log, quick=True).using("thurstone")
 
@@ -340,13 +262,12 @@ def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
 
 def test_the_z_score_of_a_judge_is_standard_under_the_model():
     """Judge k votes k times of five for a over b: mean 0 and variance 1 by the binomial law."""
-    top = LapseFit(lapse=0.1, scale=1.0, evidence=0.0, mode=np.array([0.7, 0, 0]), root=np.eye(3))
-    model = LapseModel(link=LOGISTIC, fits=(top,))
-    fitted = SimpleNamespace(best=model, design=SimpleNamespace(has_order=False))
+    fitted = ScoreModel(design_of(Duels.from_wins([[0, 7], [3, 0]], [*"ab"])))
+    fitted.mode = np.array([0.7, 0.0, 0.0])
     won = [float(vote < k) for k in range(6) for vote in range(5)]
     log = Duels.from_votes(["a"] * 30, ["b"] * 30, won, judge=np.repeat([*"012345"], 5))
     z = judge_residuals(log, fitted).sort_values("judge")["z"].to_numpy()
-    mass = stats.binom(5, 0.05 + 0.9 * expit(0.7)).pmf(np.arange(6))
+    mass = stats.binom(5, expit(0.7)).pmf(np.arange(6))
     assert (mass @ z, mass @ z**2) == pytest.approx((0, 1), abs=1e-12)
     assert (np.diff(z) > 0).all()
 
@@ -401,85 +322,51 @@ def test_an_order_effect_is_offered(tmp_path):
         assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
-        assert "Without an order effect the evidence of cycles would be strong" in words
+        assert "Without an order effect one ranking would have probability" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
     plain = check(log, quick=True, order_effect=False)
-    assert plain.evidence.transitive is False and plain.p_one_ranking < 0.05
+    assert plain.transitive is False and plain.p_one_ranking < 0.05
     assert plain.order is None
     assert "an advantage of one side could cause cycles, too" in " ".join(repr(plain).split())
 
 
-def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
+def test_an_order_effect_and_uneven_margins_are_told_from_cycles(tmp_path):
     undecided = check(presented(ROCK, 40, 0.0, np.random.default_rng(33)), quick=True)
     assert undecided.transitive is None
     assert undecided.criterion == "copeland"
     assert "cannot tell cycles from an order effect" in undecided.verdict_parts[0]
     assert "BradleyTerry() + OrderEffect()" in undecided.verdict
     told = json.loads(undecided.to_json())
-    assert (told["transitive"], told["evidence"]) == (None, "undecided")
+    assert (told["transitive"], told["other_cause"]) == (None, "order")
     page = bd.report(undecided, tmp_path / "check.html").read_text(encoding="utf-8")
     assert "cannot tell cycles from an order effect" in page
+    assert "An order effect may explain these cycles." in page
     rng = np.random.default_rng(5)
-    sure = np.triu(rng.choice([0.02, 0.45], (12, 12)), 1)
-    weak = check(simulate(0.5 + sure - sure.T, 8, rng), quick=True)
-    assert weak.evidence.strength == "weak"
-    assert weak.evidence.transitive
-    told = "no more than a ranking with uneven margins predicts"
-    assert told in weak.support[1]
-    page = bd.report(weak, tmp_path / "check.html").read_text(encoding="utf-8")
-    assert told in page
-    assert "A ranking with uneven margins may explain these cycles" in page
+    score = np.linspace(2, -2, 12)
+    factor = np.triu(rng.normal(size=(12, 12)), 1)
+    odds = (score[:, None] - score) * np.exp(factor + factor.T)
+    uneven = check(simulate(expit(odds), 40, rng), quick=True)
+    assert uneven.misstated and uneven.transitive is not False
+    page = bd.report(uneven.duels, tmp_path / "log.html").read_text(encoding="utf-8")
+    assert "margins differ from those of one score per arm" in page
 
 
 # -- one verdict, decided ----------------------------------------------------------------------
 
 
 def test_a_quick_check_has_the_numbers_of_a_full_one():
-    """`report` and `check` gave p-values of 200 and of 1,000 logs, on either side of 0.05."""
     log = simulate(ORDERED[:5, :5], 12, np.random.default_rng(16))
     quick, full = check(log, quick=True, seed=3), check(log, ["bradley-terry"], seed=3)
     assert full.comparison is not None and quick.comparison is None
-    assert quick.evidence.p_by_model == full.evidence.p_by_model
+    assert quick.p_value == full.p_value
     assert quick.verdict_parts[0] == full.verdict_parts[0]
     assert quick.cycles == full.cycles
-
-
-def test_logs_are_replicated_until_the_p_value_is_decided(monkeypatch):
-    near = evidence_room._near
-    # 20 of 400: on neither side of 0.05; 60 of 400: above; 1 of 400: below.
-    assert near([21 / 401], 400)
-    assert not near([61 / 401], 400) and not near([2 / 401], 400)
-    assert not near([61 / 401, 21 / 401], 400)  # the largest is above, whatever the others
-    assert near([2 / 401, 21 / 401], 400)
-    log = simulate(ROCK, 40, np.random.default_rng(4))
-    assert check(log, quick=True).evidence.n_replicated == 400
-    monkeypatch.setattr(evidence_room, "FIRST_DRAWS", (20, 20))
-    monkeypatch.setattr(evidence_room, "MOST_DRAWS", (70, 70))
-    found = check(log, quick=True)  # 1 of 21 is within Monte Carlo error of 0.05, and so on
-    assert found.evidence.n_replicated == 70
-    assert not found.evidence.settled
-    assert found.evidence.strength == "borderline" and found.evidence.transitive is None
-    assert "has a p-value within Monte Carlo error of 0.05" in found.support[1]
-    assert json.loads(found.to_json())["test"]["settled"] is False
 
 
 def test_a_p_value_near_the_level_has_its_error():
     assert p_words(0.052, 400) == "p = 0.052, Monte Carlo standard error 0.011"
     assert p_words(0.4, 400) == "p = 0.40"
     assert p_words(1 / 401, 400) == "p < 0.0025"
-
-
-def test_the_matrix_is_advised_for_pairs_that_met_often():
-    """With two duels a pair it predicts far worse than scores do."""
-    assert "where pairs met often, from the matrix" in advice_words("weak", "copeland", None)
-
-
-def test_advice_follows_the_evidence():
-    said = [advice_words(s, "copeland", None) for s in ("undecided", "borderline", "weak", "none")]
-    for words, part in zip(said, ("If the side listed first may", "together with the winners",
-                                  "A ranking is possible, but", "Use the ranking"),
-                           strict=True):  # fmt: skip
-        assert words.startswith(part) or part in words
 
 
 def test_a_cycle_is_named_only_where_it_is_ahead():
@@ -496,16 +383,6 @@ def test_a_cycle_is_named_only_where_it_is_ahead():
     assert "No single cycle stands out" in leading_words(two.cycle_posterior)
 
 
-def test_power_is_that_of_local_and_of_global_cycles():
-    found = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
-    local, throughout = (found.power[kind][0.75] for kind in ("three arms", "throughout"))
-    words = power_words(found.evidence)
-    assert f"probability of {percent(local)} %" in words and f"{percent(throughout)} %" in words
-    assert words in power_words(found.evidence)
-    cyclic = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
-    assert "Power" not in cyclic.verdict  # what was found needs no power
-
-
 def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     """Colonel Blotto on five fields has no chance and many cycles, as many as chance would make."""
     troops = np.random.default_rng(0).multinomial(20, [0.2] * 5, size=14)
@@ -513,16 +390,9 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     once = check(bd.Duels.from_wins((fields > 0).astype(int)), quick=True)
     assert once.transitive is None and once.evidence.cyclic > 0
     words = "Of the pairs that met, 100 % have one decided duel"
-    assert once.evidence.met_once == 1 and words in once.support[1]
+    assert once.evidence.met_once == 1 and words in once.support[2]
     often = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
-    assert often.evidence.met_once == 0 and "Of the pairs that met" not in often.support[1]
-
-
-def test_power_of_three_arms_is_that_of_their_one_cycle():
-    power = {"three arms": {0.75: 0.99}, "throughout": {0.75: 0.14}}
-    words = power_words(SimpleNamespace(n_all=1, power=power))
-    assert "a cycle of the three arms" in words and "14 %" not in words
-    assert words.endswith("It would probably have been seen.")
+    assert often.evidence.met_once == 0 and "Of the pairs that met" not in " ".join(often.support)
 
 
 def test_triads_are_counted_without_the_order_effect_too():
@@ -540,7 +410,7 @@ def test_triads_are_counted_without_the_order_effect_too():
 def test_json_page_and_arrays(tmp_path):
     found = check(simulate(ROCK, 200, np.random.default_rng(13)), quick=True)
     told = json.loads(found.to_json(tmp_path / "check.json"))
-    top = {"transitive", "p_value", "verdict", "cycles", "comparison", "evidence", "power"}
+    top = {"transitive", "p_value", "verdict", "cycles", "comparison", "other_cause", "test"}
     assert top <= told.keys()
     assert told["cyclic_share"] == pytest.approx(asdict(found.cyclic_share))
     own = ("p_one_ranking", "p_condorcet_winner", "p_material_cycle")
@@ -554,11 +424,8 @@ def test_json_page_and_arrays(tmp_path):
     assert "Rock &lt;paper&gt;" in page
     assert page.count("<img") == 3
     assert "http" not in page.replace("http://www.w3.org", "")
-    logs = found.data["replicated"]["logs"]
-    p = (1 + (logs.sel(quantity="cyclicity") >= found.evidence.statistic).sum("draw")) / (
-        1 + logs.sizes["draw"]
-    )
-    assert np.allclose(p, found.data["replicated"]["p_value"])
+    logs = found.data["replicated"]["logs"].sel(quantity="cyclicity")
+    assert (1 + (logs >= found.evidence.statistic).sum()) / (1 + len(logs)) == found.p_value
     assert "<p>" in found._repr_html_()
 
 
@@ -582,7 +449,7 @@ def test_the_command(tmp_path):
     result = CliRunner().invoke(main, args)
     assert result.exit_code == 0, result.output
     assert (
-        "more cyclic triads" in " ".join(result.stdout.split())
+        "A single ranking is not appropriate" in " ".join(result.stdout.split())
         and "00 > 01 > 02 > 00" in result.stdout
     )
     assert page.read_text(encoding="utf-8").count("<article") == 2
@@ -639,7 +506,6 @@ def test_cycles_are_modelled():
     found = check(simulate(expit(eta), 60, rng))
     assert not found.transitive
     assert found.comparison.best == "bradley-terry + cycles"
-    assert "use bradley-terry + cycles, which allows for cycles" in found.verdict
     assert bd.winners(found).attrs["verdict"]
 
 
@@ -650,9 +516,7 @@ def test_winners_of_compared_models():
     assert found.comparison is not None
     assert found.comparison.best == "bradley-terry"
     assert found.cycle_posteriors["bradley-terry"].weak == 1
-    assert found.cycle_posteriors["preference-matrix"].weak == pytest.approx(
-        found.cycle_posterior.weak, abs=0.1
-    )
+    assert found.cycle_posterior.weak > found.cycle_posteriors["preference-matrix"].weak
     assert "predicts best" in " ".join(repr(found).split())
     picked = bd.winners(found.using("preference-matrix"))
     assert picked.attrs["model"] == "preference-matrix"

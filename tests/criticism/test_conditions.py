@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.criticism.check_text import verdict_words
-from bayesduel.criticism.transitivity.evidence import transitivity_test
+from bayesduel.criticism.check import check
 
 ARMS, DUELS, LEVELS = 8, 2000, 6
 
@@ -48,30 +47,26 @@ def world(kind, seed, *, cyclic=False, judges=0):
 @pytest.mark.parametrize(("kind", "seed"), [("category", 0), ("time", 4), ("covariate", 2)])
 @pytest.mark.sampled(3, "time-4-0")
 def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judges):
-    found = transitivity_test(world(kind, seed, judges=judges), 199, seed, power=False)
-    assert (found.unit == "duel") == (judges == 0)  # else the majorities of each judge count
+    found = check(world(kind, seed, judges=judges), quick=True, seed=seed)
+    evidence = found.evidence
+    assert (evidence.unit == "duel") == (judges == 0)  # else the majorities of each judge count
     assert found.p_value <= 0.05  # without the conditions the log looks cyclic
-    assert found.strength == "conditions" and found.transitive is True
-    said, _ = verdict_words(found, None, "")
+    assert found.p_one_ranking < 0.95
+    assert evidence.other_cause == "conditions" and found.transitive is True
+    said = found.verdict_parts[0]
     assert "pairs met under different conditions" in said
     assert {"category": "category", "time": "time", "covariate": "x"}[kind] in said
+    assert found.to_dict()["other_cause"] == "conditions"
 
 
 @pytest.mark.parametrize("judges", [pytest.param(0, marks=pytest.mark.slow), 12])
 def test_cycles_beside_a_covariate_are_found(judges):
     """In most logs: the majorities of few judges say less than their votes."""
     logs = [world("covariate", seed, cyclic=True, judges=judges) for seed in range(3)]
-    found = [transitivity_test(log, 199, seed, power=False) for seed, log in enumerate(logs)]
-    assert sum(one.strength == "strong" and one.p_conditions <= 0.05 for one in found) >= 2
-
-
-def test_a_log_without_power_says_so():
-    rng = np.random.default_rng(0)
-    pairs = [(a, b) for a in "abcdefgh" for b in "abcdefgh" if a < b]
-    log = bd.Duels.from_votes(*zip(*pairs, strict=True), rng.integers(0, 2, len(pairs)) * 1.0)
-    found = transitivity_test(log, 99, 0)
-    assert found.strength == "no power" and found.transitive is None
-    assert "cannot tell whether a ranking holds" in verdict_words(found, None, "")[0]
+    found = [check(log, quick=True, seed=seed) for seed, log in enumerate(logs)]
+    named = [one.evidence for one in found]
+    assert sum(e.p_value <= 0.05 and e.p_conditions <= 0.05 for e in named) >= 2
+    assert sum(one.transitive is not True for one in found) >= 2
 
 
 @pytest.mark.slow
@@ -79,5 +74,5 @@ def test_a_log_without_power_says_so():
 @pytest.mark.parametrize("kind", ["category", "time", "covariate"])
 def test_false_alarms_are_at_most_five_per_cent(kind, judges):
     logs = [world(kind, 100 + s, judges=judges) for s in range(60)]
-    strengths = [transitivity_test(d, 199, s, power=False).strength for s, d in enumerate(logs)]
-    assert strengths.count("strong") <= 6  # 5 % of 60 is 3; more than 6 has a chance of 3 %
+    told = [check(log, quick=True, seed=s).transitive for s, log in enumerate(logs)]
+    assert told.count(False) <= 6  # 5 % of 60 is 3; more than 6 has a chance of 3 %

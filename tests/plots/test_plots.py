@@ -214,7 +214,7 @@ def rock():
 
 
 def test_cyclicity_of_logs_without_any_cycle_is_one_bar(rock):
-    flat = {model: np.zeros_like(logs) for model, logs in rock.evidence.replicated.items()}
+    flat = np.zeros_like(rock.evidence.replicated)
     ax = plots.plot_cyclicity(
         replace(rock, evidence=replace(rock.evidence, statistic=0.0, replicated=flat))
     )
@@ -222,12 +222,11 @@ def test_cyclicity_of_logs_without_any_cycle_is_one_bar(rock):
     assert low < -0.4 and 0.4 < high < 1.0
 
 
-def test_cyclicity_shows_every_world_and_the_log(rock):
+def test_cyclicity_shows_replicated_logs_and_the_log(rock):
     ax = plots.plot_cyclicity(rock)
     assert ax.lines[0].get_xdata()[0] == rock.evidence.statistic
-    assert len(ax.patches) == len(rock.evidence.replicated)
-    for patch in ax.patches:
-        assert sum(patch.get_data().values) == pytest.approx(1)
+    (patch,) = ax.patches
+    assert sum(patch.get_data().values) == pytest.approx(1)
     low, high = ax.get_xlim()
     assert low < rock.evidence.statistic < high
 
@@ -238,7 +237,7 @@ def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
     wins = np.triu(np.full((n_arms, n_arms), 40), 1)
     wins[0, -1] = 0
     wins[-1, 0] = 40
-    found = check(Duels.from_wins(wins), quick=True, draws=19)
+    found = check(Duels.from_wins(wins), quick=True)
     ax = plots.plot_cycles(found)
     names = [text.get_text() for text in ax.texts]
     order = np.argsort(-found.ranking.odds.mean(axis=1), kind="stable")
@@ -258,7 +257,7 @@ def test_arcs_join_the_pairs_that_contradict_the_order(n_arms):
 
 
 def test_no_arc_is_drawn_of_a_ranking():
-    found = check(bd.datasets.load("springall"), quick=True, draws=60)
+    found = check(bd.datasets.load("springall"), quick=True)
     ax = plots.plot_cycles(found)
     assert not ax.patches
     assert ax.get_title() == "None of 36 pairs contradicts the order"

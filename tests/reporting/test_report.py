@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import replace
 from importlib.resources import files
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
+from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, OrderEffect
@@ -18,7 +20,7 @@ from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.reporting.calibration import calibration_section
-from bayesduel.reporting.check import _cycles_note, _residuals, _test_in_numbers
+from bayesduel.reporting.check import _cycles, _residuals
 from bayesduel.reporting.fit import few_clusters_words
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
@@ -251,13 +253,17 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(by, tmp_path
 
 
 def test_a_verdict_that_assumes_a_ranking_has_a_caution_where_the_log_cannot_tell():
-    evidence = SimpleNamespace(strength="borderline")
-    check = SimpleNamespace(evidence=evidence, verdict_parts=("The test is undecided.", ""))
+    evidence = SimpleNamespace(other_cause="")
+    check = SimpleNamespace(
+        evidence=evidence, ranking=(), transitive=None, verdict_parts=("The test is undecided.", "")
+    )
     words = caution_words(check, assumed=True)
     assert words == "The test is undecided."
     assert caution_words(check, assumed=False) == ""
-    evidence.strength = "none"
+    check.transitive = True
     assert caution_words(check, assumed=True) == ""
+    evidence.other_cause = "conditions"
+    assert caution_words(check, assumed=True) == "The test is undecided."
 
 
 def test_no_caution_where_none_is_due(page):
@@ -439,18 +445,6 @@ def test_few_clusters_are_told_beside_duels_to_decide(tmp_path):
     assert "not for more of the same judges or groups" in page.text["next"]
 
 
-def test_a_p_value_in_a_table_has_no_name():
-    evidence = SimpleNamespace(
-        replicated={"logistic": np.zeros((400, 3)), "isotonic": np.full((400, 3), 127.2)},
-        p_by_model={"logistic": 1 / 401, "isotonic": 0.25}, strength="strong",
-        n_replicated=400, n_closed=9, n_all=10, unit="duel", too_cyclic=(),
-        power={"throughout": {}, "three arms": {}},
-    )  # fmt: skip
-    (table,) = _test_in_numbers(SimpleNamespace(evidence=evidence)).body
-    assert [row[1:] for row in table.rows] == [("0.0", "< 0.0025"), ("127", "0.25")]
-    assert "All three pairs have decided duels in 9 of 10 triads" in table.caption
-
-
 def test_residuals_have_no_negative_zero_and_no_p_value_of_nought():
     pair = {"first": "a", "second": "b", "observed": 3, "duels": 5, "expected": 3.0, "z": -0.01}
     pairs = pd.DataFrame([pair | {"surprise": 1.0}])
@@ -468,16 +462,14 @@ def test_residuals_have_no_negative_zero_and_no_p_value_of_nought():
 
 
 def test_cycles_of_a_log_without_any_are_not_called_its_own():
-    posterior = SimpleNamespace(n_alike=30, cycles=(SimpleNamespace(probability=0.33),))
-    for cyclic, strength, words in (
-        (0.0, "none", "No decided triad of the log is cyclic"),
-        (7.0, "weak", "A ranking with uneven margins may explain these cycles. No single cycle"),
-    ):
-        evidence = SimpleNamespace(cyclic=cyclic, strength=strength)
-        note = _cycles_note(
-            SimpleNamespace(evidence=evidence, cycle_posterior=posterior, cycles="")
-        )
-        assert note.startswith(words) and "30 cycles of three arms are as probable (33 %)" in note
+    found = check(bd.datasets.load("springall"), quick=True)
+    assert not found.evidence.cyclic and found.cycles
+    note, table = _cycles(found).body
+    assert note.words.startswith("No decided triad of the log is cyclic")
+    assert len(table.rows) == len(found.cycles)
+    cause = replace(found.evidence, cyclic=3.0, other_cause="conditions")
+    note, _ = _cycles(replace(found, evidence=cause)).body
+    assert note.words.startswith("A ranking that changes with the conditions of a duel explains")
 
 
 def test_of_pairs_that_met_as_often_those_of_the_best_are_shown():

@@ -35,7 +35,7 @@ __all__ = ["KINDS", "Log", "PairModel", "log_of"]
 
 KINDS = {"one score": ONE_SCORE, "uneven ranking": UNEVEN, "free residuals": FREE}
 POINTS = 15  # of the rule of a pair: log evidence of 12 arms to 0.001 beside 41 points
-ORDER = 1.0  # prior standard deviation of the order effect, as in the test of transitivity
+ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 NEWTON_STEPS = 60
@@ -167,7 +167,8 @@ class PairModel:
         drawn = np.empty((n, self.log.n_arms + 1))
         spread = np.empty(n)
         for k in np.unique(which):
-            node, own = self.nodes[k], which == k
+            node = self.nodes[k]
+            own = which == k
             self._value(node.mode, node.precision, node.spread)
             factor = _factor(self._information + np.diag(node.precision))
             standard = rng.standard_normal((len(node.mode), int(own.sum())))

@@ -26,6 +26,7 @@ PRIOR = {"one score": 0.25, "uneven ranking": 0.25, "free residuals": 0.5}
 DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
 NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
 INTERVAL = (0.025, 0.975)
+ROUNDING = 1e-12  # of the share, under scores alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,8 @@ class RankingPosterior:
         Posterior mean of the log odds of all pairs, shape (K, K), arms as in `p_in_top_cycle`.
     p_better
         Probability of each pair that the arm of the row beats that of the column, (K, K).
+    ahead
+        Whether the first arm of each pair that met beats the second, by draw, (draws, pairs).
     n_draws
         Posterior draws.
     """
@@ -80,6 +83,7 @@ class RankingPosterior:
     p_in_top_cycle: dict[str, float]
     odds: np.ndarray
     p_better: np.ndarray
+    ahead: np.ndarray
     n_draws: int
 
     @property
@@ -114,6 +118,7 @@ def ranking_posterior(
     in_top = np.zeros((n_draws, len(arms)))
     total = np.zeros((len(arms), len(arms)))
     better = np.zeros_like(total)
+    ahead = np.empty((n_draws, len(log.first)), dtype=bool)
     row = 0
     for model, count in zip(models.values(), counts, strict=True):
         if not count:
@@ -123,6 +128,7 @@ def ranking_posterior(
             odds = drawn.odds(k, rng)
             total += odds
             better += odds > 0
+            ahead[row] = odds[log.first, log.second] > 0
             in_top[row] = top_cycle_of(odds)
             found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
             row += 1
@@ -137,6 +143,7 @@ def ranking_posterior(
         p_in_top_cycle=dict(zip(arms, map(float, in_top.mean(0)), strict=True)),
         odds=total / n_draws,
         p_better=better / n_draws,
+        ahead=ahead,
         n_draws=n_draws,
     )
 
@@ -148,9 +155,6 @@ def cyclic_share_of(odds: np.ndarray) -> float:
     total = float((odds**2).sum())
     share = float((rest**2).sum()) / total if total > 0 else 0.0
     return share if share > ROUNDING else 0.0
-
-
-ROUNDING = 1e-12  # of the share, under scores alone
 
 
 @compiled

@@ -1,1 +1,1 @@
-"""The test of transitivity that :func:`bayesduel.check` uses."""
+"""The predictive check of scores that :func:`bayesduel.check` uses."""

@@ -90,7 +90,11 @@ def _gather(
 ) -> DecidedDuels:
     """Return one cell for each pair and side; one for each pair without an order effect."""
     kept = n > 0
-    low, high, side, n, won = low[kept], high[kept], side[kept], n[kept], won[kept]
+    low = low[kept]
+    high = high[kept]
+    side = side[kept]
+    n = n[kept]
+    won = won[kept]
     pairs = low * n_arms + high
     order = _order_status(n_arms, low, high, side, n, won)
     both = len(np.intersect1d(pairs[side > 0], pairs[side < 0]))

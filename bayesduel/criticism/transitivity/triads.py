@@ -54,14 +54,16 @@ def closed_triads(
     n_closed = sum(int(met[np.ix_(js, js)].sum()) for js in map(np.flatnonzero, met))
     every = np.arange(n_closed)
     kept = every if n_closed <= most else np.sort(rng.choice(n_closed, most, replace=False))
-    edges, seen = [np.empty((0, 3), dtype=np.int64)], 0
+    edges = [np.empty((0, 3), dtype=np.int64)]
+    seen = 0
     for i, row in enumerate(met):
         js = np.flatnonzero(row)
         j, k = (js[found] for found in np.nonzero(met[np.ix_(js, js)]))
         start, stop = np.searchsorted(kept, (seen, seen + len(j)))
         chosen = kept[start:stop] - seen
         seen += len(j)
-        j, k = j[chosen], k[chosen]
+        j = j[chosen]
+        k = k[chosen]
         edges.append(np.stack([place[i, j], place[j, k], place[i, k]], axis=1))
     return Triads(np.concatenate(edges), n_closed, n_arms * (n_arms - 1) * (n_arms - 2) // 6)
 
@@ -95,10 +97,13 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """
     n, n_pairs = z_scores.shape
     used = _words(np.ones((n, 1), dtype=bool))[0]
-    above, level = _words(z_scores > 0), _words(z_scores == 0)
+    above = _words(z_scores > 0)
+    level = _words(z_scores == 0)
     even = level.any()  # pairs that met an even number of times, without an order effect
     sure = np.abs(z_scores).ravel()
-    number, rows, weakest = np.full(n, len(edges)), [], []
+    number = np.full(n, len(edges))
+    rows = []
+    weakest = []
     for start in range(0, len(edges), WORDS_AT_ONCE):
         part = edges[start : start + WORDS_AT_ONCE].T
         ij, jk, ik = above[part]
@@ -112,12 +117,14 @@ def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
         place = np.flatnonzero(_bits(around[some]).view(bool))
         triad, row = np.divmod(place, 64 * used.size)
         rows.append(row)
-        triad, start_of_row = some[triad], row * n_pairs
+        triad = some[triad]
+        start_of_row = row * n_pairs
         least = sure[part[0].take(triad) + start_of_row]
         for pair in part[1:]:
             np.minimum(least, sure[pair.take(triad) + start_of_row], out=least)
         weakest.append(least)
-    row, half = np.concatenate(rows), np.concatenate(weakest) ** 2 / 2
+    row = np.concatenate(rows)
+    half = np.concatenate(weakest) ** 2 / 2
     top = np.zeros(n)
     np.maximum.at(top, row, half)
     total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
