@@ -8,7 +8,8 @@ models            who wins: ``BradleyTerry``, ``Thurstone``, ``Davidson`` (ties)
 what arms are     ``Scores``, ``Covariates(items)``
 worth
 further terms     ``OrderEffect``, ``Covariates([columns])``, ``RandomEffects(by)``,
-                  ``CategoryEffects``, ``TimeVarying``, ``JudgeTastes``, ``TeamSize``
+                  ``CategoryEffects``, ``TimeVarying``, ``JudgeTastes``, ``TeamSize``,
+                  ``PairEffects``
 modifiers         ``JudgeReliability``, ``BladeChest``
 ================  ================================================================================
 
@@ -28,6 +29,7 @@ from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.margin_response import MarginResponse
 from bayesduel.models.model import Model
 from bayesduel.models.order_effect import OrderEffect
+from bayesduel.models.pair_effects import PairEffects
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.plackett_luce import PlackettLuce
 from bayesduel.models.preference_matrix import PreferenceMatrix
@@ -76,6 +78,7 @@ __all__ = [
     "Model",
     "Modifier",
     "OrderEffect",
+    "PairEffects",
     "Part",
     "PerturbedThurstone",
     "PlackettLuce",

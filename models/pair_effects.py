@@ -17,11 +17,11 @@ class PairEffects(Term):
 
     Each pair, met or not, is off the difference of the scores by a number of its own::
 
-        residual_scale  ~ HalfNormal(prior)               (in the unit of the response)
-        residual_ij     ~ Normal(0, residual_scale),  residual_ji = -residual_ij
-        eta             = eta of the other terms + residual_first,second
+        pair_scale        ~ HalfNormal(prior)             (in the unit of the response)
+        pair_residual_ij  ~ Normal(0, pair_scale),  pair_residual_ji = -pair_residual_ij
+        eta               = eta of the other terms + pair_residual_first,second
 
-    At ``residual_scale`` 0 one ranking explains the log; the more it exceeds the differences of
+    At ``pair_scale`` 0 one ranking explains the log; the more it exceeds the differences of
     scores, the less a ranking says of who beats whom. Winners are those of the preferences with
     residuals, so cycles are possible, winner criteria may differ, and arms rank by Borda score. A
     pair that never met has a residual, too: it is drawn from the population of pairs.
@@ -33,7 +33,7 @@ class PairEffects(Term):
     Parameters
     ----------
     prior
-        Scale of the prior of ``residual_scale``. With 1 and Bradley-Terry, two arms of equal score
+        Scale of the prior of ``pair_scale``. With 1 and Bradley-Terry, two arms of equal score
         beat each other with probability 0.09 to 0.91, with probability 0.95 before any duel.
 
     Raises
@@ -57,15 +57,15 @@ class PairEffects(Term):
     prior: float | Prior = 1.0
 
     name: ClassVar[str] = "pair-residuals"
-    parameter: ClassVar[str] = "residual"
+    parameter: ClassVar[str] = "pair_residual"
     cyclic: ClassVar[bool] = True
     splits: ClassVar[bool] = False
-    dims: ClassVar[Dims] = {"residual": ("matchup",)}
+    dims: ClassVar[Dims] = {"pair_residual": ("matchup",)}
     ranges: ClassVar[dict[str, str]] = {"prior": "> 0 and finite"}
 
     @property
     def scales(self) -> dict[str, Scale]:
-        return {"residual_scale": Scale("half-normal", self.prior)}
+        return {"pair_scale": Scale("half-normal", self.prior)}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the pairs of arms, in the order of their places in `design`."""
@@ -89,4 +89,4 @@ class PairEffects(Term):
         return (Touch((place * (first != second),), sign),)
 
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
-        return scales["residual_scale"]
+        return scales["pair_scale"]

@@ -23,6 +23,7 @@ from bayesduel.models.judge_tastes import JudgeTastes
 from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.model import Model
 from bayesduel.models.order_effect import OrderEffect
+from bayesduel.models.pair_effects import PairEffects
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.plackett_luce import PlackettLuce
 from bayesduel.models.preference_matrix import PreferenceMatrix
@@ -71,7 +72,8 @@ TERMS: dict[str, type[Part]] = {
     kind.name: kind
     for kind in (
         *(Scores, Sources, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
-        *(CategoryEffects, JudgeTastes, TimeVarying, TeamSize, JudgeReliability, BladeChest),
+        *(CategoryEffects, JudgeTastes, TimeVarying, TeamSize, PairEffects),
+        *(JudgeReliability, BladeChest),
     )
 }
 SHORT = {"judge": "random:judge", "covariate": "covariates"}  # other words for terms

@@ -556,7 +556,7 @@ def check(
     --------
     >>> found = bd.check(bd.datasets.load("tversky1969"), quick=True)
     >>> round(found.p_one_ranking, 2), round(found.p_value, 1)
-    (0.0, 0.1)
+    (0.0, 0.0)
     """
     from bayesduel.data.read.duels import log_in
 
@@ -584,21 +584,18 @@ def check(
     design = _counted(duels, role)
     with one_thread_if_small(duels.n_arms):
         evidence = cycle_evidence(design, unit_of, np.random.default_rng(tested))
-    ranking = without_order = posterior = None
-    if evidence.n_closed:
-        step("estimating what is in no ranking")
-        ranking = ranking_posterior(design, duels.arms, np.random.default_rng(drawn), material)
-        triads = closed_triads(duels.n_arms, design.first, design.second, rng)
-        posterior = cycle_posterior(ranking.ahead, design, duels.arms, triads)
-        if design.has_order and design.both_ways < CROSSED:
-            unordered = _counted(replace(duels, ordered=False), role)
-            own = np.random.default_rng(drawn)
-            other = ranking_posterior(unordered, duels.arms, own, material)
-            no_ranking = 1 - words.SURE
-            if other.p_one_ranking <= no_ranking < ranking.p_one_ranking:
-                without_order = other
-        if evidence.p_value <= LEVEL and ranking.p_one_ranking < words.SURE:
-            evidence = _with_cause(evidence, duels, role, triads, seed)
+        ranking = without_order = posterior = None
+        if evidence.n_closed:
+            step("estimating what is in no ranking")
+            ranking = ranking_posterior(design, duels.arms, np.random.default_rng(drawn), material)
+            triads = closed_triads(duels.n_arms, design.first, design.second, rng)
+            posterior = cycle_posterior(ranking.ahead, design, duels.arms, triads)
+            if design.has_order and design.both_ways < CROSSED:
+                unordered = _counted(replace(duels, ordered=False), role)
+                other = np.random.default_rng(drawn)
+                without_order = ranking_posterior(unordered, duels.arms, other, material)
+            if evidence.p_value <= LEVEL and ranking.p_one_ranking < words.SURE:
+                evidence = _with_cause(evidence, duels, role, triads, seed)
     step("computing residuals")
     residuals = {}
     scores = evidence.scores
@@ -620,7 +617,7 @@ def check(
         units=units,
         evidence=evidence,
         ranking=ranking,
-        without_order=without_order,
+        without_order=_contradicted(ranking, without_order),
         cycle_posterior=posterior,
         cycle_posteriors={},
         residuals=residuals,
@@ -695,6 +692,16 @@ def _why_not(duels: Duels, n_pairs: int, quick: bool) -> str:
 def _counted(duels: Duels, role: Literal["group", "judge"] | None) -> DecidedDuels:
     """Return the decided duels of a log, or one majority verdict of each pair and unit."""
     return design_of(duels) if role is None else majority_design(duels, role)
+
+
+def _contradicted(
+    ranking: RankingPosterior | None, other: RankingPosterior | None
+) -> RankingPosterior | None:
+    """Return `other` where it alone says that there is no one ranking, else None."""
+    if ranking is None or other is None:
+        return None
+    improbable = 1 - words.SURE
+    return other if other.p_one_ranking <= improbable < ranking.p_one_ranking else None
 
 
 def _with_cause(

@@ -38,9 +38,10 @@ def averaged(draws: Arrays, over: Mapping[str, Any]) -> dict[str, np.ndarray]:
         that average.
     """
     found = dict(draws)
+    own = "strength" if "strength" in found else "score"
     for name, weights in over.items():
         mean = np.einsum("nli,l->ni", found[name], weights)
-        found["score"] = found["score"] + mean
+        found[own] = found[own] + mean
         found[name] = found[name] - mean[:, None]
         if "rating" in found:
             found["rating"] = found["rating"] + mean[:, None]
@@ -55,6 +56,7 @@ def stretched(
     at = group.dataset.sel(clustering=clustering)
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
+    draws = model.parameters(draws)  # "strength" is a score that does not decide who beats whom
     blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
     known = _free(fit, model, draws)
     x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
@@ -81,6 +83,8 @@ def stretched(
     found.pop("rating", None)
     for part_of in model.terms:
         found = part_of.complete(found, arms)
+    if model.terms.cyclic:
+        found["strength"] = found.pop("score")
     return found
 
 

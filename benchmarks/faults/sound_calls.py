@@ -147,7 +147,7 @@ class World:
     @cached_property
     def check(self) -> Any:
         """A check of the log."""
-        return bd.check(self.log, quick=True, draws=100)
+        return bd.check(self.log, quick=True)
 
     @cached_property
     def comparison(self) -> Any:
@@ -221,7 +221,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plan": lambda w: {"start": 3, "n_futures": 1, "budget": 5, "policy": bd.Uniform()},
     "audit": lambda w: {"fit": w.fit, "duels": w.log, "share": 0.1},
     "category_ranks": lambda w: {"fit": w.category_fit},
-    "check": lambda w: {"duels": w.log, "quick": True, "draws": 100},
+    "check": lambda w: {"duels": w.log, "quick": True},
     "coefficients": lambda w: {"fit": w.item_fit},
     "components": _log,
     "compare_models": lambda w: {"duels": w.log, "models": ["bradley-terry"], "draws": 100},

@@ -35,6 +35,7 @@ from bayesduel.models import (
     JudgeReliability,
     JudgeTastes,
     OrderEffect,
+    PairEffects,
     PerturbedThurstone,
     PreferenceMatrix,
     RandomEffects,
@@ -81,6 +82,7 @@ TERMS = {
     "tastes": JudgeTastes(),
     "reliability": JudgeReliability(),
     "cycles": BladeChest(),
+    "pairs": PairEffects(),
 }
 WORTH = {
     "scores": Scores(),

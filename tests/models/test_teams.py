@@ -18,6 +18,7 @@ from bayesduel.models import (
     CumulativeLogit,
     Davidson,
     OrderEffect,
+    PairEffects,
     PreferenceMatrix,
     RandomEffects,
     Scores,
@@ -230,8 +231,9 @@ def test_the_mode_is_that_of_a_logistic_regression_on_members():
         (PreferenceMatrix(), "has a parameter for each pair or arm"),
         (ThurstoneScore(variances="arm"), "has a parameter for each pair or arm"),
         (BradleyTerry() + BladeChest(), "cycles counts one arm a side"),
+        (BradleyTerry() + PairEffects(), "pair-residuals counts one arm a side"),
     ],
-    ids=["pairs", "noise by arm", "cycles"],
+    ids=["pairs", "noise by arm", "cycles", "residuals"],
 )
 def test_models_by_pair_refuse_teams(model, words):
     with pytest.raises(ValueError, match=words):

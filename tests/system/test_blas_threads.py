@@ -3,7 +3,7 @@
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayesduel as bd
-from bayesduel.criticism.transitivity import evidence
+from bayesduel.criticism import check as check_room
 from bayesduel.inference import fit
 from bayesduel.posterior import election, information_gain
 from bayesduel.reporting.analysis import analyse
@@ -36,7 +36,10 @@ def test_fits_tests_elections_and_reports_use_one_thread(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    places = {fit: ("_sample", "robust_covariance"), evidence: ("_test",)}
+    places = {
+        fit: ("_sample", "robust_covariance"),
+        check_room: ("cycle_evidence", "ranking_posterior"),
+    }
     places |= {election: ("_by_matrix",), information_gain: ("next_pairs",)}
     for module, names in places.items():
         for name in names:
@@ -44,9 +47,10 @@ def test_fits_tests_elections_and_reports_use_one_thread(monkeypatch):
     log = bd.datasets.load("tversky1969")
     with threadpool_limits(2, user_api="blas"):
         bd.winners(bd.fit(log, "preference-matrix", draws=100), covariance="model")
-        evidence.transitivity_test(log, 19, power=False)
+        check_room.check(log, quick=True)
         assert threads() == {2}
-        assert used.keys() == {"_sample", "robust_covariance", "_test", "_by_matrix"}
+        checked = {"cycle_evidence", "ranking_posterior"}
+        assert used.keys() == {"_sample", "robust_covariance", "_by_matrix", *checked}
         analyse(log, draws=100)
         assert threads() == {2}
     assert used == {name: {1} for names in places.values() for name in names}
