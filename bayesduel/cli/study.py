@@ -448,9 +448,7 @@ def _expected(
     if study.stop is None or not usual or study.sources:
         return None
     found = {
-        name: usual_duels(
-            len(study.arms), study.stop.rope, confirmed=name != NOT_CONFIRMED, doubt=doubt
-        )
+        name: usual_duels(len(study.arms), study.stop.rope, doubt)
         for name, (_, doubt) in CONFIRMING.items()
     }
     known = {name: duels for name, duels in found.items() if duels is not None}

@@ -44,7 +44,7 @@ __all__ = ["Future", "Plan", "plan", "play", "usual_duels"]
 # and 480). The last is of 4 arms: means of 61 studies from the prior at ropes of 0.1, 0.05 and 0.02
 # are 17, 38, 82; with confirmation 51, 113, 225. With a doubt of 0.5: 1.3 times those without by 8
 # arms (1.31 of 100 trial studies, 1.25 of docs/validation/studies.md); the powers as with 1.
-USUAL = {None: (80, 0.78, -1.0), 0.5: (105, 0.97, -0.92), 1.0: (198, 0.97, -0.92)}
+USUAL = {0.0: (80, 0.78, -1.0), 0.5: (105, 0.97, -0.92), 1.0: (198, 0.97, -0.92)}
 USUAL_ARMS = (3, 40)  # to which they are used
 USUAL_ROPES = (0.02, 0.1)
 
@@ -207,21 +207,19 @@ def plan(
     return Plan(tuple(kept[k] for k in range(n_futures)), budget)
 
 
-def usual_duels(n_arms: int, rope: float, *, confirmed: bool, doubt: float = 1.0) -> int | None:
+def usual_duels(n_arms: int, rope: float, doubt: float) -> int | None:
     """Return about how many duels finding the best arm takes; None where that was not measured.
 
     n_arms: all of which may meet, under a model of scores and the usual policy.
     rope: of the stop rule, whose probability is 0.95.
-    confirmed: whether the answer is confirmed by its own duels.
-    doubt: of the rule that confirms it.
+    doubt: of the rule that confirms the answer by its own duels; 0 where none does.
     """
     fewest, most = USUAL_ARMS
     smallest, largest = USUAL_ROPES
     inside = fewest <= n_arms <= most and smallest <= rope <= largest
-    rule = doubt if confirmed else None
-    if not inside or rule not in USUAL:
+    if not inside or doubt not in USUAL:
         return None
-    duels, by_arms, by_rope = USUAL[rule]
+    duels, by_arms, by_rope = USUAL[doubt]
     found = duels * (n_arms / 8) ** by_arms * (rope / 0.05) ** by_rope
     return int(round(found, 1 - math.floor(math.log10(found))))  # two digits
 

@@ -321,13 +321,9 @@ def test_where_scores_hold_doubt_takes_fewer_duels_than_confirmation():
 
 def test_the_usual_cost_in_doubt_is_between_the_others():
     for n_arms in (8, 20):
-        costs = [
-            usual_duels(n_arms, 0.05, confirmed=False),
-            usual_duels(n_arms, 0.05, confirmed=True, doubt=0.5),
-            usual_duels(n_arms, 0.05, confirmed=True),
-        ]
+        costs = [usual_duels(n_arms, 0.05, doubt) for doubt in (0.0, 0.5, 1.0)]
         assert costs == sorted(costs)
-    assert usual_duels(8, 0.05, confirmed=True, doubt=0.3) is None
+    assert usual_duels(8, 0.05, 0.3) is None
 
 
 def test_a_pair_is_its_own_as_far_as_its_duels_say():

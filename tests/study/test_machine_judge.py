@@ -132,6 +132,7 @@ def by_criterion(prompt):
     return f"[[short: A{degree}]] Thus [[helpful: {'A' if left > right else 'B'}{degree}]]."
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kill", [False, True])
 @pytest.mark.parametrize("order", ["--both-orders", "--one-order"])
 @pytest.mark.parametrize("grades", [1, 2])

@@ -510,14 +510,12 @@ def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
 def test_the_usual_cost_is_that_of_the_measured_studies():
     """Means of docs/understand/stopping.md, scores N(0, 1), rope 0.05, to two digits."""
     found = {
-        (n_arms, confirmed): usual_duels(n_arms, 0.05, confirmed=confirmed)
-        for n_arms in (8, 20)
-        for confirmed in (False, True)
+        (n_arms, doubt): usual_duels(n_arms, 0.05, doubt) for n_arms in (8, 20) for doubt in (0, 1)
     }
-    assert found == {(8, False): 80, (8, True): 200, (20, False): 160, (20, True): 480}
-    assert usual_duels(4, 0.02, confirmed=True) == pytest.approx(225, rel=0.15)
-    assert usual_duels(41, 0.05, confirmed=True) is None
-    assert usual_duels(8, 0.0, confirmed=True) is None
+    assert found == {(8, 0): 80, (8, 1): 200, (20, 0): 160, (20, 1): 480}
+    assert usual_duels(4, 0.02, 1) == pytest.approx(225, rel=0.15)
+    assert usual_duels(41, 0.05, 1) is None
+    assert usual_duels(8, 0.0, 1) is None
 
 
 def test_a_plan_may_be_asked_of_another_rule():
