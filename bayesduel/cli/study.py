@@ -318,7 +318,8 @@ def plan(
 ) -> tuple[Any, str]:
     """Say how many more duels the study is expected to take.
 
-    If its answer is confirmed by direct duels, also how many it would take without.
+    If its answer is confirmed by direct duels, also how many it would take if fewer pairs were
+    confirmed, or none.
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -329,21 +330,29 @@ def plan(
         bar = progress.add_task("futures", total=1.0)
         done = partial(progress.update, bar)
         found = study.plan(futures, budget, progress=lambda n: done(completed=n), **given)
-        without = None
-        if study.stop is not None and study.stop.unconfirmed != study.stop:
+        others = {}
+        for name, rule in _other_rules(study.stop).items():
             options: dict[str, Any] = {"n_futures": futures, "budget": budget, **given}
-            rule = study.stop.unconfirmed
-            without = simulated(study, stop=rule, progress=lambda n: done(completed=n), **options)
+            others[name] = simulated(
+                study, stop=rule, progress=lambda n: done(completed=n), **options
+            )
     if plot_path is not None:
         from bayesduel.system.atomic_write import write_figure
 
         write_figure(plot_path, found.plot().figure, dpi=150)
     data = found.to_dict() | {"rope": study.stop.rope}
-    text = f"{found} The rope is {study.stop.rope:g}."
-    if without is None:
-        return data, text
-    data["without_confirmation"] = without.to_dict()
-    return data, f"{text}\nWithout confirmation (--no-confirm): {without}"
+    data["other_rules"] = {name: plan.to_dict() for name, plan in others.items()}
+    lines = [f"{found} The rope is {study.stop.rope:g}."]
+    lines += [f"With {CONFIRMING[name][0]}: {plan}" for name, plan in others.items()]
+    return data, "\n".join(lines)
+
+
+def _other_rules(stop: Any) -> dict[str, Any]:
+    """Return the rules that confirm the same answer otherwise; none where it is not confirmed."""
+    if stop is None or stop.confirming(0.0) == stop:
+        return {}
+    rules = {name: stop.confirming(doubt) for name, (_, doubt) in CONFIRMING.items()}
+    return {name: rule for name, rule in rules.items() if rule != stop}
 
 
 @of_study("export", lambda given: _check_place(given["path"], given["format"]))

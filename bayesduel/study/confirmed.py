@@ -8,7 +8,7 @@ way round, which makes the next candidate. With less doubt a pair has to show by
 as much as it may not follow the scores.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -96,9 +96,8 @@ class Confirmed(StopRule):
         """True: it asks for the duels of its candidate."""
         return True
 
-    @property
-    def unconfirmed(self) -> StopRule:
-        return self.rule
+    def confirming(self, doubt: float) -> StopRule:
+        return replace(self, doubt=doubt) if doubt else self.rule
 
     @property
     def rope(self) -> float:

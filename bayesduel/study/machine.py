@@ -188,7 +188,8 @@ def _judged(
             break
         if error:
             return None, cost, error
-    return (_of_both(*verdicts, asking) if both_orders else verdicts[0]), cost, ""
+    first, *second = verdicts
+    return (_of_both(first, second[0], asking) if second else first), cost, ""
 
 
 def _verdict(said: Any, asking: Asking) -> Verdict:

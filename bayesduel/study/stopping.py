@@ -79,9 +79,12 @@ class StopRule(Settings, ABC):
         """Whether it has a say in which pair is next, and confirms the answer by these duels."""
         return False
 
-    @property
-    def unconfirmed(self) -> "StopRule":
-        """The rule without confirmation by direct duels: itself where it has none."""
+    def confirming(self, doubt: float) -> "StopRule":
+        """Return the rule with another doubt of its confirmation by direct duels.
+
+        doubt: as of ``Confirmed``; 0 leaves the confirmation out. A rule without confirmation is
+            returned as it is.
+        """
         return self
 
     @property
@@ -314,9 +317,8 @@ class AnyOf(StopRule):
     rules: tuple[StopRule, ...]
     name: ClassVar[str] = "any"
 
-    @property
-    def unconfirmed(self) -> StopRule:
-        return type(self)(tuple(rule.unconfirmed for rule in self.rules))
+    def confirming(self, doubt: float) -> StopRule:
+        return type(self)(tuple(rule.confirming(doubt) for rule in self.rules))
 
     @property
     def rope(self) -> float:

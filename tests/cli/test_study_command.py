@@ -125,14 +125,25 @@ def test_python_and_the_command_line_have_one_rope(tmp_path, capsys):
     assert expected["confirmed"] > expected["confirmed_in_doubt"] > expected["not_confirmed"]
 
 
-def test_a_plan_says_what_confirmation_costs(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("own", "others"),
+    [
+        ("--confirm", {"confirmed_in_doubt", "not_confirmed"}),
+        ("--confirm-in-doubt", {"confirmed", "not_confirmed"}),
+        ("--no-confirm", set()),
+    ],
+)
+def test_a_plan_says_what_confirmation_costs(tmp_path, capsys, own, others):
     here = tmp_path / "s"
-    assert study("new", here, "--arms", "a,b,c", "--rope", "0.1") == 0
+    assert study("new", here, "--arms", "a,b,c", "--rope", "0.1", own) == 0
     capsys.readouterr()
     assert study("plan", here, "--futures", "4", "--workers", "1", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rope"] == 0.1
-    assert found["without_confirmation"]["mean"] < found["mean"]
+    duels = {name: plan["mean"] for name, plan in found["other_rules"].items()}
+    assert duels.keys() == others
+    if others:
+        assert duels["not_confirmed"] < max(duels.get("confirmed", 0), found["mean"])
     kept = bd.Study(here).status().plan
     assert kept["mean"] == found["mean"]  # that of its own rule
 
