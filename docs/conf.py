@@ -63,7 +63,7 @@ html_theme_options = {"show_toc_level": 2, "use_download_button": False, "navbar
 
 # The rooms of the reference, what a reader tries first at the top.
 ROOMS = ["data", "inference", "posterior", "criticism", "reporting", "plots", "study", "simulation"]
-ROOMS += ["policies", "beliefs"]
+ROOMS += ["policies", "beliefs", "models"]
 
 SHARED = 4  # commands, beyond which an option is described once
 

@@ -13,10 +13,16 @@ CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", flags=re.M | re.S)
 PAGES = [p for p in sorted(DOCS.rglob("*.md")) if CELL.search(p.read_text(encoding="utf-8"))]
 
 
+MARKS = dict.fromkeys(("bandits", "llm_evaluation", "priors", "priors_and_pymc"), pytest.mark.slow)
+MARKS["dueling_bandits"] = pytest.mark.plain
+
+
 def of_pages():
-    """Return the pages as parameters: two, one of which compiles eight policies, are slow."""
-    slow = dict.fromkeys(("bandits", "llm_evaluation"), pytest.mark.slow)
-    return [pytest.param(p, id=p.stem, marks=slow.get(p.stem, ())) for p in PAGES]
+    """Return the pages as parameters; those that compile much are slow."""
+    return [
+        pytest.param(page, id=f"{page.parent.name}-{page.stem}", marks=MARKS.get(page.stem, ()))
+        for page in PAGES
+    ]
 
 
 @pytest.mark.parametrize("page", of_pages())
@@ -29,11 +35,29 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
 
 
 def test_every_page_is_in_the_table_of_contents_of_its_folder():
-    for folder in ("start", "how_to", "understand", "compare", "validation"):
+    folders = ("start", "tutorials", "how_to", "understand", "coming_from", "compare", "validation")
+    for folder in folders:
         index = (DOCS / folder / "index.md").read_text(encoding="utf-8")
         (listed,) = re.findall(r"```\{toctree\}\n(?::.*\n)*\n(.*?)```", index, flags=re.S)
         pages = {path.stem for path in (DOCS / folder).glob("*.md")} - {"index"}
         assert set(listed.split()) == pages
+
+
+def test_every_tutorial_is_a_notebook_that_can_be_downloaded_and_has_pictures():
+    pages = sorted(set((DOCS / "tutorials").glob("*.md")) - {DOCS / "tutorials" / "index.md"})
+    assert len(pages) == 6
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert page in PAGES
+        assert f"<{page.stem}.ipynb>`" in text
+        assert "bd.plot_" in text
+
+
+def test_every_page_of_the_reference_can_be_made():
+    """Else a public name in a new room breaks the site, and no other test notices."""
+    conf = runpy.run_path(str(DOCS / "conf.py"))
+    for name in ("_api", "_policies", "_models", "_commands", "_problems"):
+        assert conf[name]().startswith("# ")
 
 
 def test_broken_links_are_named(tmp_path):
