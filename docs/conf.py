@@ -7,6 +7,7 @@ terms and problems, and the policies with the attributes in which they name sour
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from doctest import DocTestParser
 from inspect import getdoc, isclass, isfunction, signature
 from pathlib import Path
 from typing import Any
@@ -63,12 +64,16 @@ html_theme_options = {"show_toc_level": 2, "use_download_button": False, "navbar
 
 # The rooms of the reference, what a reader tries first at the top.
 ROOMS = ["data", "inference", "posterior", "criticism", "reporting", "plots", "study", "simulation"]
-ROOMS += ["policies", "beliefs", "models"]
+ROOMS += ["policies", "beliefs"]
+
+# The modules of plots, in the order of the gallery: rankings, checks, terms, policies.
+PLOTS = ["ranking", "preference", "transitivity", "posterior_predictive", "calibration"]
+PLOTS += ["comparison", "coefficients", "judges", "sources", "categories", "ratings"]
+PLOTS += ["regret", "success", "policies"]
 
 SHARED = 4  # commands, beyond which an option is described once
 
 HERE = Path(__file__).parent
-MADE = HERE / "reference"
 
 
 def _first_line(thing: Any) -> str:
@@ -96,8 +101,10 @@ def _api() -> str:
     homes: dict[str, list[str]] = {}
     for name in bayesduel.__all__:
         thing = getattr(bayesduel, name)
-        if isclass(thing) or isfunction(thing):
-            room = thing.__module__.split(".")[1]
+        room = getattr(thing, "__module__", "bayesduel.").split(".")[1]
+        if (
+            isclass(thing) or isfunction(thing)
+        ) and room != "models":  # listed as models
             homes.setdefault(room, []).append(f"bayesduel.{name}")
     parts = [
         "# All names of `bayesduel`\n\nThose without a module are imported by `import bayesduel as "
@@ -217,6 +224,28 @@ def _options(rows: Iterable[tuple[str, str]]) -> str:
     return f"{_table(('option', 'what'), cells)}\n" if cells else ""
 
 
+def _gallery() -> str:
+    """Return the page of all plots: what each shows, and its example as a cell with its picture."""
+    plots = [name for name in bayesduel.__all__ if name.startswith("plot_")]
+    place = {name: PLOTS.index(getattr(bayesduel, name).__module__.split(".")[2]) for name in plots}
+    parts = [
+        "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# Gallery\n\n"
+        "Every plot of the package, and the code that draws it. Each takes `ax=` to draw into a "
+        "figure of yours, and returns the axes. *Arguments* leads to what it takes.\n\n"
+        "```{code-cell} ipython3\nimport bayesduel as bd\n```\n"
+    ]
+    for name in sorted(plots, key=place.__getitem__):
+        parts.append(f"## `{name}`\n\n{_first_line(getattr(bayesduel, name))}\n\n{_cell(name)}")
+    return "\n".join(parts)
+
+
+def _cell(name: str) -> str:
+    """Return the example of a plot as a cell of a notebook, but for the line that saves it."""
+    examples = DocTestParser().get_examples(getdoc(getattr(bayesduel, name)) or "")
+    code = "".join(each.source for each in examples if "savefig" not in each.source)
+    return f"```{{code-cell}} ipython3\n{code}```\n\n{{py:func}}`Arguments <bayesduel.{name}>`\n"
+
+
 def _problems() -> str:
     """Return the catalogue of problems and of shipped logs."""
     known: Mapping[str, Any] = {name: problems.named(name) for name in problems.NAMES}
@@ -230,12 +259,20 @@ def _problems() -> str:
     )
 
 
+PAGES = {
+    "reference/api": _api,
+    "reference/policies": _policies,
+    "reference/models": _models,
+    "reference/commands": _commands,
+    "reference/problems": _problems,
+    "gallery": _gallery,
+}
+
+
 def _write_reference(*_: Any) -> None:
     """Write the pages of the reference, those alone that differ, so that a build goes on."""
-    pages = {"api": _api, "policies": _policies, "models": _models, "problems": _problems}
-    pages["commands"] = _commands
-    for name, made in pages.items():
-        path, text = MADE / f"{name}.md", made()
+    for name, made in PAGES.items():
+        path, text = HERE / f"{name}.md", made()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
