@@ -102,9 +102,7 @@ def _api() -> str:
     for name in bayesduel.__all__:
         thing = getattr(bayesduel, name)
         room = getattr(thing, "__module__", "bayesduel.").split(".")[1]
-        if (
-            isclass(thing) or isfunction(thing)
-        ) and room != "models":  # listed as models
+        if (isclass(thing) or isfunction(thing)) and room != "models":  # listed as models
             homes.setdefault(room, []).append(f"bayesduel.{name}")
     parts = [
         "# All names of `bayesduel`\n\nThose without a module are imported by `import bayesduel as "
