@@ -6,7 +6,17 @@ import numpy as np
 
 from bayesduel.system.arguments import check_range
 
-__all__ = ["Z95", "adjusted", "check_ci_prob", "eti", "rejected", "wilson", "with_interval"]
+__all__ = [
+    "Z95",
+    "adjusted",
+    "check_ci_prob",
+    "clopper_pearson",
+    "eti",
+    "median_interval",
+    "rejected",
+    "wilson",
+    "with_interval",
+]
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
@@ -84,6 +94,46 @@ def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.nda
         centre = (k + Z95**2 / 2) / (n + Z95**2)
         half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def clopper_pearson(successes: Any, n: Any, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact interval of the proportion `successes` / `n`, elementwise.
+
+    It holds at least as often as `ci_prob` says.
+
+    References
+    ----------
+    Clopper & Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial", Biometrika 1934. Deviations: none.
+    """
+    from scipy import stats
+
+    tail = (1 - ci_prob) / 2
+    with np.errstate(invalid="ignore"):
+        low = stats.beta.ppf(tail, successes, n - successes + 1)
+        high = stats.beta.ppf(1 - tail, successes + 1, n - successes)
+    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+
+
+def median_interval(values: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the interval of the median of values along the last axis, as order statistics.
+
+    It holds at least as often as `ci_prob` says, whatever the law of the values is. Its ends are
+    infinite where the values are too few to tell: under 6 at 0.95.
+
+    References
+    ----------
+    Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.2. Deviations: none.
+    """
+    from scipy import stats
+
+    n = values.shape[-1]
+    outside = int(stats.binom.ppf((1 - ci_prob) / 2, n, 0.5))  # values on each side, and one end
+    if outside == 0:
+        unknown = np.full(values.shape[:-1], np.inf)
+        return -unknown, unknown
+    ordered = np.sort(values, axis=-1)
+    return ordered[..., outside - 1], ordered[..., n - outside]
 
 
 def adjusted(p: Any) -> np.ndarray:

@@ -33,6 +33,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from rich.progress import Progress
 
+from bayesduel.intervals import median_interval
+
 OURS = "PivotIndex"
 COPELAND = ("CCB", "ConfirmedSupKLUCB", "CWRMED", "DTS", "DTSPlus", "ECWRMED", "SCB", "SupKLUCB")
 COPELAND += ("SAVAGE", "PBR", "RankEl", "Uniform")  # assume no Condorcet winner
@@ -187,34 +189,31 @@ def keep(done: dict[Any, Any], path: Path) -> None:
 
 
 def gathered(done: dict[Any, Any], problem: str, horizon: int) -> dict[str, np.ndarray]:
-    """Return all regrets of a problem at a time, by policy.
+    """Return all regrets of a problem at a time, by policy, block after block.
 
     A policy that is told its horizon is read from runs of just this horizon.
     """
     import bayesduel as bd
 
-    found: dict[str, list[float]] = {}
-    blocks: set[tuple[str, int]] = set()
+    found: dict[str, dict[int, list[float]]] = {}
     for name, policy, length, block in sorted(done, key=str, reverse=True):
         fixed = hasattr(getattr(bd, policy)(), "horizon")
         told = done[name, policy, length, block]["regret"].get(str(horizon))
         if name != problem or told is None or (fixed and length != horizon):
             continue
-        if (policy, block) not in blocks:  # a shorter run of the same seed is the same run
-            blocks.add((policy, block))
-            found.setdefault(policy, []).extend(told)
-    return {policy: np.array(values) for policy, values in found.items()}
+        found.setdefault(policy, {}).setdefault(block, told)  # a shorter run is the same run
+    return {
+        policy: np.concatenate([blocks[block] for block in sorted(blocks)])
+        for policy, blocks in found.items()
+    }
 
 
 def ratio(ours: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
-    """Return the ratio of means with its 95 % interval by resampling runs."""
-    rng = np.random.default_rng(0)
-    means = [
-        values[rng.integers(0, len(values), (4000, len(values)))].mean(axis=1)
-        for values in (ours, other)
-    ]
-    low, high = np.quantile(means[0] / means[1], [0.025, 0.975])
-    return float(ours.mean() / other.mean()), float(low), float(high)
+    """Return the median ratio of the runs that both have, in pairs, with its 95 % interval."""
+    n = min(len(ours), len(other))
+    ratios = ours[:n] / other[:n]
+    low, high = median_interval(ratios, 0.95)
+    return float(np.median(ratios)), float(low), float(high)
 
 
 def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
@@ -222,10 +221,11 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
     for horizon in (10_000, 100_000, 1_000_000):
         print(f"\nT = {horizon:,}: mean (standard error), 95th percentile, worst; runs\n")
         print(
-            "| problem | pivot index | lowest other that assumes no Condorcet winner | ratio, 95 % "
-            "interval | lowest other | ratio, 95 % interval | us a duel |"
+            "| problem | pivot index | lowest other that assumes no Condorcet winner "
+            "| median ratio | lowest other | median ratio | us a duel |"
         )
         print("| --- | --- | --- | --- | --- | --- | --- |")
+        verdicts: dict[str, dict[str, list[str]]] = {}
         for name in found:
             told = gathered(done, name, horizon)
             ours = told.pop(OURS, np.array([]))
@@ -235,12 +235,24 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
             if not others or not len(ours):
                 continue
             row = [name, summary(ours)]
-            for class_ in (set(COPELAND) & set(others), set(others)):
+            for rivals_of, class_ in (
+                ("lowest other that assumes no winner", set(COPELAND) & set(others)),
+                ("lowest other", set(others)),
+                ("D-TS+", {"DTSPlus"}),
+            ):
                 best = min(class_, key=lambda policy: others[policy].mean())
                 middle, low, high = ratio(ours, others[best])
-                row += [f"{best} {summary(others[best])}", f"{middle:.2f} [{low:.2f}, {high:.2f}]"]
+                where = "below 1" if high < 1 else "above 1" if low > 1 else "not told apart"
+                verdicts.setdefault(rivals_of, {}).setdefault(where, []).append(name)
+                if rivals_of != "D-TS+":
+                    row += [f"{best} {summary(others[best])}"]
+                    row += [f"{middle:.2f} [{low:.2f}, {high:.2f}]"]
+            best = row[-2].partition(" ")[0]
             speed = [done[name, policy, min(horizon, 100_000), 0]["us"] for policy in (OURS, best)]
             print(f"| {' | '.join(row)} | {' v '.join(f'{x:.2g}' for x in speed)} |")
+        for rivals_of, by_verdict in verdicts.items():
+            for where, names in by_verdict.items():
+                print(f"\n{rivals_of}, {where}: {len(names)} ({', '.join(names)})")
     print("\nEvery policy at T = 10,000: mean regret of all its runs\n")
     policies = sorted({policy for _, policy, _, _ in done}, key=str.lower)
     print(f"| problem | {' | '.join(policies)} |")
@@ -252,7 +264,7 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
 
 
 def draw(found: dict[str, Any], done: dict[Any, Any], path: Path) -> None:
-    """Save the figure: ratios of means to D-TS+ by problem, and the tails of both."""
+    """Save the figure: median ratios to D-TS+ by problem, and the tails of both."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 8), layout="constrained")
@@ -269,7 +281,9 @@ def draw(found: dict[str, Any], done: dict[Any, Any], path: Path) -> None:
                 values.extend(told[policy] / np.median(told[policy]))
     left.axvline(1, color="0.6", lw=1)
     left.set(xscale="log", yticks=-np.arange(len(names)), yticklabels=names)
-    left.set_xlabel("mean regret of the pivot index / of D-TS+, T = 1e5, 95 % interval")
+    left.set_xlabel(
+        "regret of the pivot index / of D-TS+ in the same run, T = 1e5\nmedian, 95 % interval"
+    )
     left.set_title("problem (runs of each)", loc="left", fontsize=10)
     for policy, values in scaled.items():
         x = np.sort(values)

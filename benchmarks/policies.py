@@ -1,6 +1,7 @@
 """Policies: duels a second, growth with the number of arms, and duelpy beside us.
 
-Run with ``python -m benchmarks.policies``. One core. Each rate is the best of three runs of
+Run with ``python -m benchmarks.policies``, or with the names of some of ``MEASURES`` (``growth
+unchanged``). One core. Each rate is the best of three runs of
 a compiled, warm loop. duelpy 1.0.0 needs NumPy 1.23 and so Python 3.11 or older with an
 environment of its own, which is made under the temporary folder; where that cannot be done
 the row says why.
@@ -13,12 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 REGRET_RUNS = 20
+WARMING = 10.0  # seconds at most before a rate: D-TS plays 1,000 arms at 1,500 duels a second
 
 # Runs inside duelpy's own environment: its D-TS on the problem given, timed, with its regret.
 DUELPY = """
@@ -51,7 +54,8 @@ print(json.dumps({"rate": len(seen) / min(seconds), "regrets": regrets}))
 def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
     """Return duels a second of processor time of a warm compiled loop, the best of three.
 
-    It starts after K^2 duels: some policies begin with one of each pair, which costs less.
+    It starts after K^2 duels, or ``WARMING`` seconds: some policies begin with one of each pair,
+    which costs less.
     """
     from bayesduel.simulation.pair_run import play_pairs
     from bayesduel.simulation.run import driver
@@ -61,8 +65,12 @@ def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
-    best, done = np.inf, max(1000, len(P) ** 2)
-    run(belief, memory, P, alone, 1, done, rng, coins)
+    best = np.inf
+    done = 0
+    begun = time.process_time()
+    while done < max(1000, len(P) ** 2) and time.process_time() - begun < WARMING:
+        run(belief, memory, P, alone, done + 1, done + 1000, rng, coins)
+        done += 1000
     for _ in range(3):
         start = time.process_time()
         run(belief, memory, P, alone, done + 1, done + n_duels, rng, coins)
@@ -105,17 +113,48 @@ def growth() -> list[dict[str, Any]]:
     import bayesduel as bd
     from bayesduel.problems import named
 
+    sizes = (10, 100, 1000)
     rows = []
-    for policy in (bd.CCB(), bd.RUCB(), bd.RMED1(), bd.SCB()):
+    for policy in (bd.DTS(), bd.RUCB(), bd.SelfSparring(), bd.RMED1(), bd.CCB(), bd.SCB()):
         row: dict[str, Any] = {"policy": type(policy).__name__}
-        sizes = (16, 64, 500)
         for n_arms in sizes:
             P = np.array(named("linear", n_arms=n_arms).P)
-            row[f"us/duel, K = {n_arms}"] = 1e6 / rate(policy, P, 40_000)
+            n_duels = 40_000 if n_arms < sizes[-1] else 2000
+            row[f"us/duel, K = {n_arms}"] = 1e6 / rate(policy, P, n_duels)
         first, last = (row[f"us/duel, K = {n}"] for n in (sizes[0], sizes[-1]))
         row["power of K"] = np.log(last / first) / np.log(sizes[-1] / sizes[0])
         rows.append(row)
     return rows
+
+
+def unchanged() -> list[dict[str, Any]]:
+    """Return D-TS's regret on arxiv-6 beside that of the rule that formed all bounds every duel.
+
+    The kept runs of ``benchmarks.pivot_index`` are those of that rule.
+    """
+    from scipy import stats
+
+    from benchmarks.pivot_index import gathered, play, problems, read
+
+    kept = gathered(read(Path("none")), "arxiv-6", 10_000)["DTS"]
+    problem = problems()["arxiv-6"]
+    now: list[float] = []
+    while len(now) < len(kept):
+        block = len(now) // 40  # runs of a block
+        now += play(problem, "DTS", 10_000, block)["regret"]["10000"]
+    return [
+        {
+            "D-TS on arxiv-6, T = 10,000": label,
+            "runs": len(runs),
+            "mean": float(np.mean(runs)),
+            "median": float(np.median(runs)),
+            "p, Kolmogorov-Smirnov": p,
+        }
+        for label, runs, p in (
+            ("all bounds every duel", kept, ""),
+            ("what changed", now, float(stats.ks_2samp(kept, now).pvalue)),
+        )
+    ]
 
 
 def start() -> list[dict[str, Any]]:
@@ -203,22 +242,27 @@ def duelpy_python() -> Path | str:
     return "needs Python 3.11 or older; none found"
 
 
-def run() -> dict[str, list[dict[str, Any]]]:
-    """Print the tables and return their rows."""
+MEASURES = {
+    "speeds": ("Policies: duels a second", speeds),
+    "growth": ("Policies: cost a duel by number of arms", growth),
+    "unchanged": ("Policies: D-TS, before and now", unchanged),
+    "start": ("Policies: seconds to start, cached", start),
+    "beside_duelpy": ("Policies: D-TS beside duelpy's", beside_duelpy),
+}
+
+
+def run(names: Sequence[str] = ()) -> dict[str, list[dict[str, Any]]]:
+    """Print the tables of these measures, by default of all, and return their rows."""
     from benchmarks.tables import show
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     found = {}
-    for title, measure in (
-        ("Policies: duels a second", speeds),
-        ("Policies: cost a duel by number of arms", growth),
-        ("Policies: seconds to start, cached", start),
-        ("Policies: D-TS beside duelpy's", beside_duelpy),
-    ):
+    for name in names or MEASURES:
+        title, measure = MEASURES[name]
         found[title] = measure()
         show(title, found[title])
     return found
 
 
 if __name__ == "__main__":
-    run()
+    run(sys.argv[1:])

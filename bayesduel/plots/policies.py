@@ -1,23 +1,17 @@
-"""Policies compared: ratios or interquartile means with intervals, and performance profiles."""
+"""Policies compared: median ratios of regrets with intervals, and performance profiles."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesduel.plots import style
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.system.arguments import check_one_of
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["plot_policies", "plot_profiles"]
-
-SAID = {
-    "ratio": "mean regret, relative to {}, geometric mean over problems",
-    "iqm": "interquartile mean of regrets, relative to {}",
-}
 
 
 def _size(comparison: "xr.Dataset", *args: object, **settings: object) -> tuple[float, float]:
@@ -26,7 +20,7 @@ def _size(comparison: "xr.Dataset", *args: object, **settings: object) -> tuple[
 
 def _check(comparison: "xr.Dataset") -> None:
     """Raise ValueError unless a Dataset is a comparison of policies."""
-    if "iqm" not in comparison:
+    if "ratio_at" not in comparison:
         raise ValueError(
             "comparison should be what bayesduel.compare_policies returned, "
             f"got a Dataset of {', '.join(map(str, comparison))}"
@@ -34,44 +28,39 @@ def _check(comparison: "xr.Dataset") -> None:
 
 
 @style.figure(_size, "bayesduel.compare_policies")
-def plot_policies(
-    comparison: "xr.Dataset", ax: "Axes" = style.NEW, measure: Literal["ratio", "iqm"] = "ratio"
-) -> "Axes":
+def plot_policies(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     """Plot each policy's regret relative to the reference, the least at the top.
 
-    The bar is the interval. Filled dots: policies that differ from the reference after the
-    correction for many comparisons, at one less the probability of the intervals.
-
-    Parameters
-    ----------
-    measure
-        "ratio" of mean regrets, or "iqm", the interquartile mean.
+    The bar is the interval; there is none where the runs or problems are too few. Filled dots:
+    policies that differ from the reference after the correction for many comparisons, at one less
+    the probability of the intervals.
 
     Raises
     ------
     ValueError
-        If `measure` is neither, or the Dataset is of something else.
+        If the Dataset is of something else.
     """
     _check(comparison)
-    check_one_of(measure, "measure", tuple(SAID))
-    shown = comparison.sortby(measure)
+    shown = comparison.sortby("ratio")
     y = np.arange(shown.sizes["policy"])
-    value = shown[measure].values
+    value = shown["ratio"].values
     apart = shown["p_adjusted"].values < 1 - comparison.attrs["ci_prob"]
+    known = np.isfinite(shown["ratio_high"].values)
+    ends = shown["ratio_low"].values[known], shown["ratio_high"].values[known]
     ax.axvline(1.0, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
-    ends = shown[f"{measure}_low"], shown[f"{measure}_high"]
-    ax.hlines(y, *ends, color=style.ACCENT, lw=1.6, zorder=2)
+    ax.hlines(y[known], *ends, color=style.ACCENT, lw=1.6, zorder=2)
     for chosen, face in ((apart, style.ACCENT), (~apart, "white")):
         ax.plot(value[chosen], y[chosen], "o", ms=6, mfc=face, mec=style.ACCENT, mew=1.4, zorder=3)
     ax.set_xscale("log")
     names = [style.legend_label(name) for name in shown["policy"].values]
-    style.list_axis(ax, names, SAID[measure].format(comparison.attrs["reference"]))
+    reference = comparison.attrs["reference"]
+    style.list_axis(ax, names, f"regret relative to {reference} in the same run, median")
     return ax
 
 
 @style.figure((7.2, 4.6), "bayesduel.compare_policies")
 def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
-    """Plot performance profiles: the share of runs up to each regret, with pointwise intervals.
+    """Plot performance profiles: the share of runs up to each ratio, with pointwise intervals.
 
     A policy whose curve is above another's everywhere is better by every such count.
 
@@ -92,9 +81,9 @@ def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
         ax.plot(ratio, at["profile"], line, label=label, color=colour, linewidth=1.7)
     ax.set_xscale("log")
     ax.set_xlim(ratio[0], ratio[-1])
-    ax.set_xlabel(f"regret, relative to the mean of {comparison.attrs['reference']}", fontsize=9)
+    ax.set_xlabel(f"regret relative to {comparison.attrs['reference']} in the same run", fontsize=9)
     style.percent_ticks(ax, "y")
-    ax.set_ylabel("runs with at most this regret", fontsize=9)
+    ax.set_ylabel("runs with at most this ratio", fontsize=9)
     ax.legend(frameon=False, fontsize=8)
     style.plain(ax, keep=("bottom", "left"))
     return ax

@@ -83,8 +83,8 @@ EXAMPLES = {  # how what a plot shows is made
 >>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))""",
     "bayesduel.compare_policies": """
 >>> policies = [bd.Uniform(), bd.RUCB()]
->>> trace = bd.simulate(policies, ["cyclic-4", "mslr-5"], 500, replications=5, seed=0)
->>> comparison = bd.compare_policies(trace, resamples=100)""",
+>>> trace = bd.simulate(policies, "mslr-5", 500, replications=10, seed=0)
+>>> comparison = bd.compare_policies(trace)""",
     "bayesduel.criticism.calibration.held_out": """
 >>> from bayesduel.criticism.calibration import held_out
 >>> calibration = held_out(bd.datasets.load("springall"))""",

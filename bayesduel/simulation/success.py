@@ -22,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 import xarray as xr
 
-from bayesduel.intervals import check_ci_prob
+from bayesduel.intervals import check_ci_prob, clopper_pearson
 from bayesduel.preference.copeland import opposite
 from bayesduel.preference.kemeny import least_costs
 from bayesduel.simulation.regret import arm_costs, segment_at
@@ -70,8 +70,6 @@ def success_rate(
     Uniform    0.6
     Name: rate, dtype: float64
     """
-    from scipy import stats
-
     check_ci_prob(ci_prob)
     lost = opportunity_cost(trace, criterion)
     problem = trace["problem"].dataset
@@ -79,10 +77,7 @@ def success_rate(
     success = lost <= SAME * unit
     n = success.sizes["replication"]
     right = success.sum("replication")
-    tail = (1 - ci_prob) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.nan_to_num(stats.beta.ppf(tail, right, n - right + 1), nan=0.0)
-        high = np.nan_to_num(stats.beta.ppf(1 - tail, right + 1, n - right), nan=1.0)
+    low, high = clopper_pearson(right, n, ci_prob)
     return xr.Dataset(
         {
             "rate": right / n,

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from rich.progress import track
 
 from bayesduel.system.atomic_write import write_text
-from benchmarks.arena.page import leaderboard, write_page
+from benchmarks.arena.page import HORIZONS, leaderboard, write_page
 from benchmarks.arena.suite import FAMILIES, LITERATURE, PROBLEMS, problem_named
 from benchmarks.tables import show
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
@@ -33,7 +33,7 @@ POLICIES = (
 LONG = "PivotIndex SelfSparring DTSPlus RMED2FH".split()  # play T = 100,000, too
 SETTINGS = {"WinnerStays": {"regret": "strong"}}  # all others play with their defaults
 RUNS = 2  # of a block
-BLOCKS = {10_000: 2, 100_000: 1}  # by horizon
+BLOCKS = 2  # of a cell
 KEPT = Path("benchmarks/validation/measured/arena-0.jsonl.gz")
 PAGE = Path("docs/validation/arena.md")
 QUICK = ["mslr-5", "thurstone_cyclic-6-1"]
@@ -48,11 +48,11 @@ def experiment(name: str, problems: list[str], horizons: list[int]) -> Experimen
         {"problem": problem, "policy": policy, "horizon": horizon}
         for horizon in horizons
         for problem in sorted(problems, key=turn_of)
-        for policy in (POLICIES if horizon == min(BLOCKS) else LONG)
+        for policy in (POLICIES if horizon == min(HORIZONS) else LONG)
     )
     return Experiment(
         name=name, title="", question="", target="", cells=cells, run=play,
-        rows=lambda cell, records: [], quick=1, full=max(BLOCKS.values()), paired=("policy",),
+        rows=lambda cell, records: [], quick=1, full=BLOCKS, paired=("policy",),
     )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def complete(own: Experiment, blocks: int, seed: int, workers: int) -> list[tupl
     missing = [
         delayed(_played)(cell, block, seed_of(own, cell, block, seed))
         for horizon in dict.fromkeys(cell["horizon"] for cell in own.cells)
-        for block in range(min(blocks, BLOCKS[horizon]))
+        for block in range(blocks)
         for cell in own.cells
         if cell["horizon"] == horizon and block not in found[key_of(cell)]
     ]
@@ -110,14 +110,14 @@ def _played(cell: Cell, block: int, seed: int) -> Record:
 @click.option("--workers", default=2, show_default=True, help="Processes.")
 def main(quick: bool, only_page: bool, seed: int, workers: int) -> None:
     """Play what is missing of the arena, then rank the policies."""
-    name, problems, horizons = "arena", PROBLEMS, list(BLOCKS)
+    name, problems, horizons = "arena", PROBLEMS, list(HORIZONS)
     if quick:
         name, problems, horizons = "arena_quick", QUICK, horizons[:1]
     stored = FOLDER / f"{name}-{seed}.jsonl"
     if not (quick or seed or stored.exists()) and KEPT.exists():
         FOLDER.mkdir(exist_ok=True)
         write_text(stored, gzip.decompress(KEPT.read_bytes()).decode())
-    blocks = 1 if quick else 0 if only_page else max(BLOCKS.values())
+    blocks = 1 if quick else 0 if only_page else BLOCKS
     done = complete(experiment(name, problems, horizons), blocks, seed, workers)
     if quick or seed:
         rows = leaderboard(done, horizons[-1], problems)

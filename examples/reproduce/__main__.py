@@ -88,15 +88,16 @@ was meant), before its result was seen.
 Doubler, MultiSBM and Sparring are in none of the figures that we know of: the papers cite them, or
 are older. What the visualisation in appendix B.7 of the paper on SAVAGE shows is in no text that we
 found; the figure of SAVAGE below, all runs' duels until the answer and regret, stands in its place.
-Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
-has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
-interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.
-These intervals are those by resampling; the scripts now make the t interval of the logarithm,
-which knows that ten runs are few, and the page has it from the next `make reproduce` on. With ten
-runs the old ones are too short: a rerun of "pivot index below D-TS+" on mslr-5-c3 has 0.45 [0.34,
-0.56] where the table has 0.24 [0.16, 0.34] ([coverage](arena.md#intervals-of-ten-runs)). Rows
-with the same problem and number of runs share their runs, and are no independent confirmations.
-Verdicts are not corrected for their number: of true ties one in twenty is decided by chance.
+Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. What came out: both means,
+and the median ratio of two runs with the same problem and outcomes, with its 95 % interval, which
+holds whatever the law of the runs is. A claim "holds" where the interval is below 1 and "does not
+hold" where it is above; fewer than ten runs have no verdict. So a verdict is about most runs: where
+rare runs decide the mean, the means may say the opposite. Exponents are medians over runs, too.
+Means have no interval: ten runs do not know them ([coverage](arena.md#intervals-of-ten-runs)).
+Rows without an interval were run before and are not run again yet: "lower mean" and "higher mean"
+compare the two means alone, "inside" and "outside" look at the value alone. Rows with the same
+problem and number of runs share their runs, and are no independent confirmations. Verdicts are not
+corrected for their number: of true ties one in twenty is decided by chance.
 """
 
 

@@ -16,6 +16,7 @@ import xarray as xr
 from claims import seed_of
 
 import bayesduel as bd
+from bayesduel.intervals import median_interval
 from bayesduel.simulation.policy_comparison import compare_regrets
 
 FEWEST = 10  # runs that a verdict rests on
@@ -77,18 +78,18 @@ class Headline:
         print(f"  {claim} | {run} | {outcome} | {verdict}", flush=True)
 
     def below(self, source, run, regrets, better, worse, claim=""):
-        """Add the row of the claim that one mean regret is below another.
+        """Add the row of the claim that one regret is below another.
 
-        The outcome is the ratio of means with its 95 % interval: the t interval of the logarithm
-        over runs, which share problems and outcomes.
+        The outcome is both means, and the median ratio of two runs that share problem and outcomes,
+        with its 95 % interval: the verdict is that of the interval.
         """
         first, second = (np.asarray(regrets[name], float) for name in (better, worse))
         middle, low, high = ratio(first, second)
         verdict = "holds" if high < 1 else "does not hold" if low > 1 else "not distinguishable"
-        shown = f"ratio {middle:.2f} [{low:.2f}, {high:.2f}]"
+        shown = f"median ratio {middle:.2f} [{low:.2f}, {high:.2f}]"
         if len(first) < FEWEST:
-            shown = f"ratio {middle:.2f}"
-        means = f"{first.mean():,.0f} against {second.mean():,.0f}"
+            shown = f"median ratio {middle:.2f}"
+        means = f"means {first.mean():,.0f} against {second.mean():,.0f}"
         claim = claim or f"{better} below {worse}"
         self.row(claim, source, run, f"{means}, {shown}", verdict, len(first))
 
@@ -109,11 +110,11 @@ class Headline:
 
 
 def ratio(first, second):
-    """Return the ratio of means of paired runs and the 95 % t interval of its logarithm."""
+    """Return the median ratio of runs in pairs and its 95 % interval."""
     runs = xr.DataArray(
         [second, first], dims=("policy", "replication"), coords={"policy": ["second", "first"]}
     )
-    found = compare_regrets(runs, resamples=1).isel(policy=1)
+    found = compare_regrets(runs).isel(policy=1)
     return tuple(float(found[name]) for name in ("ratio", "ratio_low", "ratio_high"))
 
 
@@ -125,13 +126,17 @@ def last_regrets(trace, time=None):
 
 
 def exponent(trace, policy, decades=1.0):
-    """Return the slope of ln mean regret in ln t at the end, with its 95 % interval by runs."""
+    """Return the slope of ln regret in ln t at the end, as ``slope_of_runs`` does."""
     regret = bd.regret(trace).sel(policy=policy)
     regret = regret.sel(time=slice(float(regret["time"][-1]) / 10**decades, None))
-    x, n = np.log(regret["time"].values), regret.sizes["replication"]
-    values = regret.transpose("replication", "time").values
-    chosen = np.random.default_rng(0).integers(0, n, (1000, n))
-    lines = np.log(np.maximum(values[chosen].mean(axis=1), 1e-9))
-    slopes = np.polyfit(x, lines.T, 1)[0]
-    middle = np.polyfit(x, np.log(np.maximum(values.mean(axis=0), 1e-9)), 1)[0]
-    return float(middle), *map(float, np.quantile(slopes, [0.025, 0.975]))
+    return slope_of_runs(regret["time"].values, regret.transpose("time", "replication").values)
+
+
+def slope_of_runs(time, regrets):
+    """Return the median over runs of the slope of ln regret in ln t, with its 95 % interval.
+
+    `regrets` has shape (times, runs).
+    """
+    slopes = np.polyfit(np.log(time), np.log(np.maximum(regrets, 1e-9)), 1)[0]
+    low, high = median_interval(slopes, 0.95)
+    return float(np.median(slopes)), float(low), float(high)

@@ -3,9 +3,10 @@
 Haddenhorst, Bengs & Hüllermeier, NeurIPS 2021 (DKWT); Kleine Buening & Saha, AISTATS 2023
 (ANACONDA); Wu, Jin, Di, Lou, Farnoud & Gu, ICML 2024 (BETC-GLM). Of the first the program could be
 read, of the others the abstracts; their printed numbers could not. So the claims are those of the
-abstracts. Left, the duels until DKWT and two rivals answer, as in the experiment of its program
-(random matrices with a Condorcet winner and differences of h at least between the two chances of a
-pair, delta = 0.05; 100 runs in the program). A run without an answer counts with the horizon.
+abstracts. Points are medians over runs with 95 % intervals. Left, the duels until DKWT and two
+rivals answer, as in the experiment of its program: random matrices with a Condorcet winner, where
+the two chances of a pair (i beats j, j beats i) differ by h at least; delta = 0.05; 100 runs in the
+program. A run without an answer counts with the horizon.
 Middle, dynamic Condorcet regret by the horizon: five arms, Bradley-Terry with log strengths of
 standard deviation 1.5, drawn anew four times at random. ANACONDA's factor and the rate of its
 replays are ours; with replays as likely as in the paper, the other line. Right, Borda regret by the
@@ -18,10 +19,11 @@ from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
-from headline import Headline
+from headline import Headline, slope_of_runs
 from scipy.special import expit
 
 import bayesduel as bd
+from bayesduel.intervals import median_interval
 from bayesduel.plots.regret import COLOURS
 from bayesduel.problems import LogisticDuels, Matrix, RandomChanges, RandomProblem, bradley_terry
 
@@ -52,10 +54,9 @@ def separated(n_arms, *, h, rng):
 def main(arguments=None):
     run = Headline("since 2021", (FULL, QUICK), arguments)
     figure, panels = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
-    tournament(run, panels[0])
-    change(run, panels[1])
-    borda(run, panels[2])
-    for ax in panels:
+    for ax, panel in zip(panels, (tournament, change, borda), strict=True):
+        panel(run, ax)
+        ax.set_yscale("log")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
     run.finish(figure)
@@ -67,7 +68,7 @@ def tournament(run, ax):
     rivals = {"DKWT": bd.DKWT(**given), "SEEBS": bd.SEEBS(**given)}
     rivals |= {"explore-then-verify": bd.ExploreThenVerify(**given)}
     runs = int(run.sizes["matrices"])
-    means, wrong = [], 0
+    by_cell, wrong = [], 0
     for n_arms, h in CELLS:
         problem = RandomProblem(
             n_arms=n_arms, generator=separated, settings=(("h", h),), name=f"h = {h:g}"
@@ -77,7 +78,7 @@ def tournament(run, ax):
         played = trace["trace"]["answered"]
         duels = played.where(played > 0, LONGEST)
         found = {name: duels.sel(policy=name).values.ravel() for name in rivals}
-        means.append([one.mean() for one in found.values()])
+        by_cell.append(found)
         told = f"{n_arms} arms, h = {h:g}, {runs} matrices"
         for rival in ("SEEBS", "explore-then-verify"):
             claim = f"DKWT takes fewer duels than {rival}"
@@ -92,10 +93,10 @@ def tournament(run, ax):
     run.row(claim, TOURNAMENT, f"{runs * len(CELLS)} matrices", f"{share:.3f}", verdict)
     where = np.arange(len(CELLS))
     for place, name in enumerate(rivals):
-        ax.bar(where + 0.27 * (place - 1), np.array(means)[:, place], 0.25, label=name,
-               color=COLOURS[place])  # fmt: skip
-    ax.set(yscale="log", ylabel="mean duels until the answer")
-    ax.set_xticks(where, [f"{n} arms\nh = {h:g}" for n, h in CELLS])
+        duels = np.array([found[name] for found in by_cell])
+        points(ax, where + 0.15 * (place - 1), duels, name, place, "o")
+    ax.set(title="Batches: duels until the answer", ylabel="duels")
+    ax.set_xticks(where, [f"{n} arms\nchances differ\nby {h:g} at least" for n, h in CELLS])
 
 
 def change(run, ax):
@@ -106,12 +107,13 @@ def change(run, ax):
     problem = RandomChanges(family=family, n_changes=4)
     horizons, regrets = by_horizon(run, "change", rivals, problem, partial(of_pairs, rivals=rivals))
     for place, name in enumerate(rivals):
-        ax.plot(horizons, regrets[name].mean(axis=1), "o-", label=name, color=COLOURS[place])
-    ax.set(xscale="log", yscale="log", xlabel="horizon", ylabel="dynamic Condorcet regret")
+        points(ax, horizons, regrets[name], name, place)
+    ax.set(title="Preferences that change four times", ylabel="dynamic Condorcet regret")
+    ax.set(xscale="log", xlabel="horizon, duels")
     paper, told = "Kleine Buening & Saha 2023, abstract", f"4 changes, T = {horizons[-1]:,}"
     claim = "Regret grows as sqrt(T) up to logarithms: exponent at most 2/3"
     for name in ("ANACONDA", "ANACONDA, replays as in the paper"):
-        found = exponent_by_runs(horizons, regrets[name])
+        found = slope_of_runs(horizons, regrets[name])
         run.within(f"{paper}; {name}", told, claim, found, 0, 2 / 3, int(run.sizes["runs"]))
     last = {name: values[-1] for name, values in regrets.items()}
     for name in ("ANACONDA", "ANACONDA, replays as in the paper"):
@@ -132,14 +134,23 @@ def borda(run, ax):
 
     horizons, regrets = by_horizon(run, "borda", rivals, problem, of_items)
     for place, name in enumerate(rivals):
-        ax.plot(horizons, regrets[name].mean(axis=1), "o-", label=name, color=COLOURS[place])
-    ax.set(xscale="log", yscale="log", xlabel="horizon", ylabel="Borda regret")
+        points(ax, horizons, regrets[name], name, place)
+    ax.set(title="20 items with four attributes", ylabel="Borda regret")
+    ax.set(xscale="log", xlabel="horizon, duels")
     paper, told = "Wu et al. 2024, abstract", f"20 items, 4 attributes, T = {horizons[-1]:,}"
     claim = "Regret grows as T^(2/3): exponent from 0.6 to 0.73"
-    found = exponent_by_runs(horizons, regrets["BETC-GLM"])
+    found = slope_of_runs(horizons, regrets["BETC-GLM"])
     run.within(paper, told, claim, found, 0.6, 0.73, int(run.sizes["runs"]))
     last = {name: values[-1] for name, values in regrets.items()}
     run.below("ours", told, last, "BETC-GLM", "logistic Thompson")
+
+
+def points(ax, x, values, label, place, mark="o-"):
+    """Draw medians of runs with their 95 % intervals; `values` has shape (points, runs)."""
+    middle = np.median(values, axis=1)
+    low, high = median_interval(values, 0.95)
+    given = {"fmt": mark, "capsize": 3, "color": COLOURS[place], "label": label}
+    ax.errorbar(x, middle, yerr=(middle - low, high - middle), **given)
 
 
 def by_horizon(run, label, rivals, problem, of_trace):
@@ -156,18 +167,6 @@ def by_horizon(run, label, rivals, problem, of_trace):
 def of_pairs(trace, rivals):
     regret = bd.regret(trace, "condorcet").isel(time=-1)
     return {name: regret.sel(policy=name).values for name in rivals}
-
-
-def exponent_by_runs(horizons, regrets):
-    """Return the slope of ln mean regret in ln T, with its 95 % interval by resampling runs."""
-    x, rng = np.log(horizons), np.random.default_rng(0)
-    n = regrets.shape[1]
-
-    def slope(values):
-        return float(np.polyfit(x, np.log(values.mean(axis=1)), 1)[0])
-
-    drawn = [slope(regrets[:, rng.integers(0, n, n)]) for _ in range(1000)]
-    return slope(regrets), *map(float, np.quantile(drawn, [0.025, 0.975]))
 
 
 if __name__ == "__main__":

@@ -3,17 +3,18 @@
 Above: 100 items of 5 attributes, where the bound is n (f^-1(T) + 1) plus a constant; on the left
 the best item stands apart by a margin, on the right it need not, and the constant is large. Below
 left: the whole unit sphere, where the bound is of order sqrt(T). Below right: regret against the
-number of items. The exponents are slopes of ln regret in ln t over the last decade, their intervals
-by resampling runs. docs/validation/attributes.md says more of them.
+number of items. The exponents are medians over runs of the slope of ln regret in ln t in the last
+decade. docs/validation/attributes.md says more of them.
 
     python examples/reproduce/two_phase.py --quick --workers 2
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from headline import Headline, exponent
+from headline import Headline, exponent, slope_of_runs
 
 import bayesduel as bd
+from bayesduel.intervals import median_interval
 from bayesduel.problems import LogisticDuels, LogisticItems, UnitSphere
 
 FULL = {"runs": 16, "horizon": 100_000, "largest": 1_000_000}
@@ -88,7 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
             table[f"{family.name}, T = {int(near['time']):,}"] = near
 
     horizon = length / 10
-    means = {}
+    by_number = {}
     for m in (m for m in NUMBERS if m <= largest):
         policies = IN_EPOCHS  # one pass over the items an epoch, not a pull
         policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
@@ -104,24 +105,21 @@ def main(arguments: list[str] | None = None) -> None:
         last = bd.regret(trace).isel(time=-1)
         table[f"{m:,} items, margin {MARGIN:g}, T = {int(horizon):,}"] = last
         for name in last["policy"].values:
-            values = last.sel(policy=name).values
-            error = values.std(ddof=1) / np.sqrt(len(values))
-            means.setdefault(str(name), []).append((m, values.mean(), error))
+            by_number.setdefault(str(name), []).append((m, last.sel(policy=name).values))
     lines, names = panels[0, 0].get_legend_handles_labels()
     colours = {n: line.get_color() for n, line in zip(names, lines, strict=True)}
-    draw_numbers(panels[1, 1], means, horizon, colours)
-    tell_growth(means)
+    draw_numbers(panels[1, 1], by_number, horizon, colours)
+    tell_growth(by_number)
     for ax in panels.flat[:3]:
         ax.get_legend().remove()
     figure.legend(lines, names, loc="outside upper center", ncols=4, frameon=False)
     tell_winners(table)
-    told = (
-        f"{min(means['TwoPhase'])[0]:,} to {max(means['TwoPhase'])[0]:,} items, T = {horizon:,.0f}"
-    )
+    numbers = [m for m, _ in by_number["TwoPhase"]]
+    told = f"{numbers[0]:,} to {numbers[-1]:,} items, T = {horizon:,.0f}"
     for name in ("TwoPhase", "GLMETC"):
         claim = f"{name}: exponent of regret in the number of items at most 0.1 from 0"
         source = PAPER if name == "TwoPhase" else "ours"
-        run.within(source, f"{told}, {runs} runs", claim, growth(means[name]), -0.1, 0.1, runs)
+        run.within(source, f"{told}, {runs} runs", claim, growth(by_number[name]), -0.1, 0.1, runs)
     for where, last in table.items():
         if "LogisticThompson" in last["policy"].values and f"{length:,}" in where:
             regrets = {
@@ -135,10 +133,10 @@ def slope(x: np.ndarray, regret: np.ndarray) -> float:
     return float(np.polyfit(x, np.log(np.maximum(regret, 1e-9)), 1)[0])
 
 
-def tell_growth(means: dict) -> None:
-    """Print the slope of ln mean regret in ln m, weighted, with the error of the means."""
+def tell_growth(by_number: dict) -> None:
+    """Print the slope of ln regret in ln m."""
     print("\nExponent of regret in the number of items, 95 % interval:")
-    for name, rows in means.items():
+    for name, rows in by_number.items():
         if len(rows) > 1:
             middle, low, high = growth(rows)
             numbers = f"{rows[0][0]:,} to {rows[-1][0]:,}"
@@ -146,20 +144,19 @@ def tell_growth(means: dict) -> None:
 
 
 def growth(rows: list) -> tuple[float, float, float]:
-    """Return the slope of ln mean regret in ln m and its 95 % interval."""
-    m, mean, error = np.array(rows).T
-    x, weight = np.log(m), (mean / error) ** 2
-    x = x - np.average(x, weights=weight)
-    middle = (weight * x * np.log(mean)).sum() / (weight * x**2).sum()
-    half = 1.96 / np.sqrt((weight * x**2).sum())
-    return middle, middle - half, middle + half
+    """Return the median over runs of the slope of ln regret in ln m, and its 95 % interval."""
+    numbers, regrets = zip(*rows, strict=True)
+    return slope_of_runs(numbers, np.array(regrets))
 
 
-def draw_numbers(ax, means: dict, horizon: float, colours: dict) -> None:
-    """Draw mean regret and its standard error against the number of items."""
-    for name, rows in means.items():
-        m, mean, error = np.array(rows).T
-        ax.errorbar(m, mean, yerr=error, marker="o", capsize=3, label=name, color=colours[name])
+def draw_numbers(ax, by_number: dict, horizon: float, colours: dict) -> None:
+    """Draw median regret against the number of items, with the intervals of the medians."""
+    for name, rows in by_number.items():
+        m, regrets = zip(*rows, strict=True)
+        middle = np.median(regrets, axis=1)
+        low, high = median_interval(np.array(regrets), 0.95)
+        ends = np.nan_to_num([middle - low, high - middle], posinf=0.0)  # of few runs: none
+        ax.errorbar(m, middle, yerr=ends, marker="o", capsize=3, label=name, color=colours[name])
     ax.set(xscale="log", yscale="log", xlabel="items", ylabel="cumulative pull regret")
     ax.set_title(f"after {int(horizon):,} pulls, margin {MARGIN:g}", loc="left", fontsize=10)
     ax.spines[["top", "right"]].set_visible(False)
