@@ -17,7 +17,11 @@ its duel comes, which has the same law; no arm is evicted by duels with itself. 
 stretches, in a time that grows with t. Here those begin with one of the latest wins of b over a, or
 with the first of 2, 4, 8, ... earlier ones: as many of each as there are `buckets` (the buckets of
 Bifet & Gavaldà, "Learning from Time-Changing Data with Adaptive Windowing", SDM 2007). The program
-tries about log2 of t stretches, which begin at powers of two. The defaults of `factor` and `replay`
+(joesuk/nonstationary-duel on GitHub, read line by line) has the same episodes and replays, with
+these chances and lengths. It differs in five ways: it draws two different arms; an outcome counts
+for both orders of the pair; its threshold is ``(e - 1) (K sqrt(c n) + c K^2)`` with ``c = 4 log2 T
++ 2 log2 K``; it compares one sum over about log2 of n stretches that begin at powers of two; no
+replay begins while all arms are left. The defaults of `factor` and `replay`
 were found by trial on four segments of three arms with gaps of 0.3: at 160,000 duels they pay 5,335
 there, ``replay=1`` 26,581, D-TS 22,223 (docs/validation/policies.md has other problems).
 

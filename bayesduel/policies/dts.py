@@ -100,7 +100,8 @@ def know(sides, wins, prior, i, j):
     sides.chance[j, i] = 1 - above
     is_even = np.int64(wins[i, j] == wins[j, i])
     for first, second in ((i, j), (j, i)):
-        word, place = second // BITS, second % BITS
+        word = second // BITS
+        place = second % BITS
         sides.even[first, word] &= ~(np.int64(1) << place)
         sides.even[first, word] |= is_even << place
 
@@ -112,7 +113,8 @@ def sampled_wins(sides, candidates, rng):
     An even pair takes one bit of a uniform number: of many arms, most pairs never met. What those
     pairs bring to arm j is counted in binary: digit k is bit j % BITS of ``digits[j // BITS, k]``.
     """
-    n_arms, n_words = len(candidates), sides.even.shape[1]
+    n_arms = len(candidates)
+    n_words = sides.even.shape[1]
     wins = np.zeros(n_arms, np.int64)
     digits = sides.digits
     digits[:] = 0
@@ -126,15 +128,16 @@ def sampled_wins(sides, candidates, rng):
                 wins[i] += count_bits(won)
                 add(digits[word], even & ~won)
             uneven = undrawn[word] & ~even
-            for opponent in range(word * BITS, n_arms):
-                if uneven == 0:
-                    break
-                if uneven & 1:
-                    wins[i if rng.random() < sides.chance[i, opponent] else opponent] += 1
-                uneven >>= 1
+            while uneven != 0:
+                lowest = uneven & -uneven
+                opponent = word * BITS + count_bits(lowest - 1)
+                winner = i if rng.random() < sides.chance[i, opponent] else opponent
+                wins[winner] += 1
+                uneven ^= lowest
     for j in range(n_arms):
         for digit in range(digits.shape[1]):
-            wins[j] += ((digits[j // BITS, digit] >> (j % BITS)) & 1) << digit
+            bit = (digits[j // BITS, digit] >> (j % BITS)) & 1
+            wins[j] += bit << digit
         if not candidates[j]:
             wins[j] = -1
     return wins

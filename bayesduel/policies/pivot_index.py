@@ -62,12 +62,15 @@ CHAMPION, LEFT, RIGHT, SEEN, INFORMATIVE = range(5)  # of Memory.place
 def select(belief, memory, t, rng):
     """Return the pair of the shortest waiting time if it is over, else the champion twice."""
     place = memory.place
-    new, place[SEEN] = belief.n_duels[0] - place[SEEN], belief.n_duels[0]
-    if place[CHAMPION] < 0 or new > 1 or (new == 1 and belief.last[0] != belief.last[1]):
+    new = belief.n_duels[0] - place[SEEN]
+    place[SEEN] = belief.n_duels[0]
+    first_look = place[CHAMPION] < 0
+    of_two_arms = belief.last[0] != belief.last[1]
+    if first_look or new > 1 or (new == 1 and of_two_arms):
         informative = belief.wins.sum() - place[INFORMATIVE]
-        if place[CHAMPION] < 0 or informative > 0:
+        if first_look or informative > 0:
             place[INFORMATIVE] += informative
-            update(belief, memory, informative == 1 and belief.last[0] != belief.last[1], rng)
+            update(belief, memory, informative == 1 and of_two_arms, rng)
     if t >= memory.wait[0]:
         return place[LEFT], place[RIGHT]
     return place[CHAMPION], place[CHAMPION]
@@ -76,13 +79,17 @@ def select(belief, memory, t, rng):
 @compiled
 def repeats(belief, memory, t):
     """Return the number of duels until the waiting time is over; 1 if it is."""
-    return int(min(np.ceil(memory.wait[0]) - t, 1e18)) if memory.wait[0] > t else 1
+    if memory.wait[0] <= t:
+        return 1
+    left = np.ceil(memory.wait[0]) - t
+    return int(min(left, 1e18))
 
 
 @compiled
 def update(belief, memory, single, rng):
     """Update champion, indices and waiting time; `single`: by the last duel alone."""
-    beats, place = memory.beats, memory.place
+    beats = memory.beats
+    place = memory.place
     n_arms = len(beats)
     for i in range(n_arms):
         for j in range(i):
@@ -100,12 +107,14 @@ def update(belief, memory, single, rng):
     few = single and champion == place[CHAMPION] and champion not in belief.last
     place[CHAMPION] = champion
     if not few:
-        memory.by_rival[:], memory.by_champion[:] = 0.0, 0.0
+        memory.by_rival[:] = 0.0
+        memory.by_champion[:] = 0.0
     strength = strength_prior(n_arms - 1)
     for rival in range(n_arms):
         if rival != champion and (not few or rival in belief.last):
-            indices = memory.by_rival[rival], memory.by_champion[rival]
-            weigh(beats, strength, champion, rival, *indices)
+            by_rival = memory.by_rival[rival]
+            by_champion = memory.by_champion[rival]
+            weigh(beats, strength, champion, rival, by_rival, by_champion)
     choose(belief, memory, expected, rng)
 
 
@@ -128,28 +137,39 @@ def weigh(beats, strength, champion, rival, by_rival, by_champion):
     """
     n_arms = len(beats)
     n = n_arms - 2
-    others, won, lost = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    others = np.empty(n, np.int64)
+    won = np.empty(n)
+    lost = np.empty(n)
     k = 0
     for j in range(n_arms):
         if j != champion and j != rival:
-            others[k], won[k], lost[k] = j, beats[rival, j], beats[j, champion]
+            others[k] = j
+            won[k] = beats[rival, j]
+            lost[k] = beats[j, champion]
             k += 1
-    wins, losses = successes(won), successes(lost)
+    wins = successes(won)
+    losses = successes(lost)
     beaten = beats[rival, champion]
     # Jointly with the sign of rival and champion: _1 if the rival beats the champion.
-    wins_0, wins_1 = (1 - beaten) * wins[n] * strength[:-1], beaten * wins[n] * strength[1:]
-    losses_0, losses_1 = losses[n] * strength[:-1], losses[n] * strength[1:]
+    wins_0 = (1 - beaten) * wins[n] * strength[:-1]
+    wins_1 = beaten * wins[n] * strength[1:]
+    losses_0 = losses[n] * strength[:-1]
+    losses_1 = losses[n] * strength[1:]
     total = wins_0.sum() * losses_0.sum() + wins_1.sum() * losses_1.sum()
 
-    right, wrong, surely = 0.0, 0.0, 0.0
+    right = 0.0
+    wrong = 0.0
+    surely = 0.0
     for i in range(n + 1):
         for j in range(n - i, min(n - i + 1, n) + 1):
             right += wins_1[i] * losses_1[j]
             wrong += wins_0[i] * losses_0[j]
-    more_0, more_1 = np.cumsum(losses_0[::-1]), np.cumsum(losses_1[::-1])  # [k]: n - k or more
+    more_0 = np.cumsum(losses_0[::-1])  # [k]: n - k or more
+    more_1 = np.cumsum(losses_1[::-1])
     for i in range(2, n + 1):
         surely += wins_1[i] * more_1[i - 2] + wins_0[i] * more_0[i - 2]
-    by_rival[:], by_champion[:] = 0.0, 0.0
+    by_rival[:] = 0.0
+    by_champion[:] = 0.0
     if right + surely < NO_CHANCE * total:
         return
     by_rival[champion] = uncertainty(right, wrong) / total
@@ -174,7 +194,8 @@ def strength_prior(n_signs):
     even = n_signs * log(2) - log(n_signs + 1)
     for s in range(n_signs + 1):
         ways = lgamma(n_signs + 1) - lgamma(s + 1) - lgamma(n_signs - s + 1)
-        prior[s] = (1 + exp(min(even - ways, 700.0))) / 2
+        related = exp(min(even - ways, 700.0))
+        prior[s] = (1 + related) / 2
     return prior
 
 
@@ -185,7 +206,9 @@ def successes(chances):
     pmf = np.zeros((n + 1, n + 1))
     pmf[0, 0] = 1.0
     for k in range(n):
-        u, before, after = chances[k], pmf[k], pmf[k + 1]
+        u = chances[k]
+        before = pmf[k]
+        after = pmf[k + 1]
         after[0] = (1 - u) * before[0]
         for s in range(1, k + 2):
             after[s] = u * before[s - 1] + (1 - u) * before[s]
@@ -201,8 +224,10 @@ def pivotal(chances, first, strength, other_0, other_1):
     first k trials; what the others after k add is carried backwards.
     """
     n = len(chances)
-    if_won, if_lost = np.empty(n), np.empty(n)
-    with_one, without = np.zeros(n + 1), np.zeros(n + 1)  # by successes of all other trials
+    if_won = np.empty(n)
+    if_lost = np.empty(n)
+    with_one = np.zeros(n + 1)  # by successes of all other trials
+    without = np.zeros(n + 1)
     for s in range(n):
         with_one[s] += strength[s + 2] * other_1[n - 1 - s]
         without[s] += strength[s + 1] * other_1[n - 1 - s]
@@ -210,11 +235,14 @@ def pivotal(chances, first, strength, other_0, other_1):
             with_one[s] += strength[s + 1] * other_0[n + 1 - s]
             without[s] += strength[s] * other_0[n + 1 - s]
     for k in range(n - 1, -1, -1):
-        u, up, down = chances[k], 0.0, 0.0
+        u = chances[k]
+        up = 0.0
+        down = 0.0
         for s in range(k + 1):
             up += first[k, s] * with_one[s]
             down += first[k, s] * without[s]
-        if_won[k], if_lost[k] = u * up, (1 - u) * down
+        if_won[k] = u * up
+        if_lost[k] = (1 - u) * down
         for s in range(k):
             with_one[s] = (1 - u) * with_one[s] + u * with_one[s + 1]
             without[s] = (1 - u) * without[s] + u * without[s + 1]
@@ -224,13 +252,17 @@ def pivotal(chances, first, strength, other_0, other_1):
 @compiled
 def uncertainty(plus, minus):
     """Return 4 q (1 - q) times the chance that a sign is pivotal, split by the sign it has then."""
-    return 4 * plus * minus / (plus + minus) if plus > 0 and minus > 0 else 0.0
+    if plus <= 0 or minus <= 0:
+        return 0.0
+    return 4 * plus * minus / (plus + minus)
 
 
 @compiled
 def choose(belief, memory, expected, rng):
     """Write the pair of the shortest waiting time, ties at random."""
-    n_arms, place = len(expected), memory.place
+    n_arms = len(expected)
+    place = memory.place
+    most = expected.max()
     total = memory.by_champion.sum(axis=0)
     times = np.full(n_arms * n_arms, inf)
     for i in range(n_arms):
@@ -241,15 +273,18 @@ def choose(belief, memory, expected, rng):
             if j == place[CHAMPION]:
                 index += total[i]
             if index > LEAST:
-                cost = expected.max() - (expected[i] + expected[j]) / 2 + 0.5
+                regret = most - (expected[i] + expected[j]) / 2
+                cost = regret + 0.5
                 n = belief.wins[i, j] + belief.wins[j, i]
                 own = -log(4 * memory.beats[i, j] * memory.beats[j, i])
                 joint = max(own, -log(index))
                 duels = (n + 1) * (OPTIMISM + joint / 2) / (OPTIMISM + own)
-                times[i * n_arms + j] = duels * cost / index
+                pair = i * n_arms + j
+                times[pair] = duels * cost / index
     memory.wait[0] = times.min()
     chosen = pick(times <= memory.wait[0] * (1 + SAME), rng)
-    place[LEFT], place[RIGHT] = chosen // n_arms, chosen % n_arms
+    place[LEFT] = chosen // n_arms
+    place[RIGHT] = chosen % n_arms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,9 +78,11 @@ def select(belief, memory, t, rng):
 @compiled
 def first_below(belief, memory, due):
     """Return the first pair with fewer than `due` duels, or (-1, -1); search on from the last."""
-    n_arms, place = belief.wins.shape[0], memory.place
+    n_arms = belief.wins.shape[0]
+    place = memory.place
     if place[WANTED] != due:
-        place[WANTED], place[FROM] = due, 0
+        place[WANTED] = due
+        place[FROM] = 0
     for i in range(place[FROM], n_arms):
         for j in range(i + 1, n_arms):
             if belief.wins[i, j] + belief.wins[j, i] < due:
@@ -92,25 +94,31 @@ def first_below(belief, memory, due):
 @compiled
 def update(belief, memory):
     """Recompute the divergences of the two arms that met last, or of all after several duels."""
-    wins, last, divergence, place = belief.wins, belief.last, memory.divergence, memory.place
-    n_arms = len(divergence)
-    new, place[SEEN] = belief.n_duels[0] - place[SEEN], belief.n_duels[0]
+    wins = belief.wins
+    last = belief.last
+    n_arms = len(memory.divergence)
+    new = belief.n_duels[0] - memory.place[SEEN]
+    memory.place[SEEN] = belief.n_duels[0]
     for i in range(n_arms):
-        if new > 1 or (new == 1 and (i == last[0] or i == last[1])):
+        met_last = i == last[0] or i == last[1]
+        if new > 1 or (new == 1 and met_last):
             total = 0.0
             for j in range(n_arms):
                 n = wins[i, j] + wins[j, i]
                 if j != i and 2 * wins[i, j] <= n:
-                    total += n * divergence_from_half(wins[i, j] / n if n > 0 else 0.5)
-            divergence[i] = total
+                    share_of_i = wins[i, j] / n if n > 0 else 0.5
+                    total += n * divergence_from_half(share_of_i)
+            memory.divergence[i] = total
 
 
 @compiled
 def renew(memory, likely, log_t):
     """Remove the last arm from L_R, add the plausible arms to L_N, start anew when L_C is done."""
-    lists, drawn = memory.lists, memory.place[DRAWN]
+    lists = memory.lists
+    drawn = memory.place[DRAWN]
     lists[REMAINING, drawn] = False
-    divergence, margin = memory.divergence, log_t + memory.slack
+    divergence = memory.divergence
+    margin = log_t + memory.slack
     least = divergence[likely]
     for i in range(len(divergence)):
         if not lists[REMAINING, i] and divergence[i] - least <= margin:
@@ -125,13 +133,16 @@ def renew(memory, likely, log_t):
 @compiled
 def cheapest_opponent(belief, arm, likely):
     """Return the opponent that refutes `arm` at least regret, -1 if it loses to none."""
-    cheapest, price = -1, inf
+    cheapest = -1
+    price = inf
     for j in range(belief.wins.shape[0]):
         p = share(belief, arm, j)
         if j != arm and p < 0.5:
             regret = max(share(belief, likely, arm) + share(belief, likely, j) - 1, 0.01)
-            if regret / divergence_from_half(p) < price:
-                cheapest, price = j, regret / divergence_from_half(p)
+            own_price = regret / divergence_from_half(p)
+            if own_price < price:
+                cheapest = j
+                price = own_price
     return cheapest
 
 
@@ -146,11 +157,12 @@ def opponent(belief, memory, arm, likely, t, rng):
                 cheapest = -1
         else:
             cheapest = cheapest_opponent(belief, arm, likely)
-        if cheapest >= 0 and met(belief, arm, likely) >= met(belief, arm, cheapest) / max(
-            1.0, log(max(1.0, log(t)))
-        ):
-            return cheapest
-    wins, beats = belief.wins, np.full(n_arms, inf)
+        if cheapest >= 0:
+            often = met(belief, arm, cheapest) / max(1.0, log(max(1.0, log(t))))
+            if met(belief, arm, likely) >= often:
+                return cheapest
+    wins = belief.wins
+    beats = np.full(n_arms, inf)
     for j in range(n_arms):
         if j != arm:
             n = wins[arm, j] + wins[j, arm]
@@ -233,11 +245,8 @@ class RMED2FH(RMED2, HorizonPolicy):
 
     def init(self, n_arms: int) -> Memory:
         repeated = log(max(1.0, log(max(1.0, self.known_horizon()))))
-        return (
-            super()
-            .init(n_arms)
-            ._replace(
-                opening=float(max(1.0, ceil(self.alpha * repeated))),
-                cheapest=np.full(n_arms, -2, np.int64),
-            )
+        memory = super().init(n_arms)
+        return memory._replace(
+            opening=float(max(1.0, ceil(self.alpha * repeated))),
+            cheapest=np.full(n_arms, -2, np.int64),
         )

@@ -35,7 +35,8 @@ def learn(belief, memory, rng):
     n_arms = len(memory.lower)
     new = belief.n_duels[0] - memory.seen[0]
     memory.seen[0] = belief.n_duels[0]
-    i, j = belief.last[0], belief.last[1]
+    i = belief.last[0]
+    j = belief.last[1]
     if memory.criterion == BORDA:
         arm = take_reward(memory.rewards, belief)
         if arm >= 0:
@@ -49,7 +50,8 @@ def learn(belief, memory, rng):
     if memory.restarts > 0:
         if new == 1 and memory.active[i, j]:
             matters = sampled_depends(memory, i, j, rng)
-            memory.active[i, j] = memory.active[j, i] = matters
+            memory.active[i, j] = matters
+            memory.active[j, i] = matters
     elif new > 0 and (memory.criterion < KEMENY or is_level(belief, memory.active, i, j)):
         depends(memory)
 
@@ -57,48 +59,63 @@ def learn(belief, memory, rng):
 @compiled
 def learn_pair(belief, memory, i, j):
     """Tighten the interval of a pair; replace it if the intersection is empty."""
-    lower, n_arms = memory.lower, len(memory.lower)
+    lower = memory.lower
     n = belief.wins[i, j] + belief.wins[j, i]
     if n == 0:
         return
-    budget = budget_of(memory, n, n_arms * (n_arms - 1) / 2)
+    n_pairs = len(lower) * (len(lower) - 1) / 2
+    budget = budget_of(memory, n, n_pairs)
     i_below = 1 - upper_bound(belief, j, i, budget)
     j_below = 1 - upper_bound(belief, i, j, budget)
-    if memory.nested and max(lower[i, j], i_below) <= 1 - max(lower[j, i], j_below):
-        i_below, j_below = max(lower[i, j], i_below), max(lower[j, i], j_below)
-    lower[i, j], lower[j, i] = i_below, j_below
+    i_nested = max(lower[i, j], i_below)
+    j_nested = max(lower[j, i], j_below)
+    if memory.nested and i_nested <= 1 - j_nested:
+        i_below = i_nested
+        j_below = j_nested
+    lower[i, j] = i_below
+    lower[j, i] = j_below
 
 
 @compiled
 def learn_mean(belief, memory, i):
     """Tighten the interval of an arm's mean; replace it if the intersection is empty."""
-    lower, n = memory.lower, memory.rewards.duels[i]
-    budget, points = budget_of(memory, n, len(lower)), memory.rewards.points[i]
+    lower = memory.lower
+    n = memory.rewards.duels[i]
+    points = memory.rewards.points[i]
+    budget = budget_of(memory, n, len(lower))
     below = 1 - upper_from_counts(belief, n - points, points, budget)
     above = upper_from_counts(belief, points, n - points, budget)
-    if memory.nested and max(lower[i, 0], below) <= min(lower[i, 1], above):
-        below, above = max(lower[i, 0], below), min(lower[i, 1], above)
-    lower[i, 0], lower[i, 1] = below, above
+    nested_below = max(lower[i, 0], below)
+    nested_above = min(lower[i, 1], above)
+    if memory.nested and nested_below <= nested_above:
+        below = nested_below
+        above = nested_above
+    lower[i, 0] = below
+    lower[i, 1] = above
 
 
 @compiled
 def budget_of(memory, n, n_unknown):
     """Return ln(eta(n) / delta): a union bound over unknowns and numbers of duels."""
     if memory.horizon == inf:
-        return log(pi * pi * n_unknown * n * n / 3) - log(memory.delta)
-    return log(2 * n_unknown * memory.horizon) - log(memory.delta)
+        eta = pi * pi * n_unknown * n * n / 3
+    else:
+        eta = 2 * n_unknown * memory.horizon
+    return log(eta) - log(memory.delta)
 
 
 @compiled
 def depends(memory):
     """Drop from `active` the unknowns that the decision provably does not depend on."""
-    lower, active = memory.lower, memory.active
+    lower = memory.lower
+    active = memory.active
     n_arms = len(lower)
     if memory.criterion >= KEMENY:
         keep_rankings(memory, memory.criterion == SLATER)
     elif memory.criterion == BORDA:
         # Surely of the k best, or within epsilon of k others at best.
-        below, above = lower[:, 0], lower[:, 1]
+        below = lower[:, 0]
+        above = lower[:, 1]
         for i in range(n_arms):
             worse = (above < below[i]).sum()
             better = (below + memory.epsilon > above[i]).sum()
@@ -117,8 +134,10 @@ def depends(memory):
         for i in range(n_arms):
             for j in range(i):
                 settled = beats[i, j] or beats[j, i]
-                if active[i, j] and (settled or sure > max(possible[i], possible[j])):
-                    active[i, j] = active[j, i] = False
+                behind = sure > max(possible[i], possible[j])
+                if active[i, j] and (settled or behind):
+                    active[i, j] = False
+                    active[j, i] = False
 
 
 @compiled
@@ -142,14 +161,16 @@ def sampled_depends(memory, i, j, rng):
                     return True
             a = int(rng.random() * n_arms)  # move on: redraw a random other coordinate
             b = int(rng.random() * (n_arms - 1))
-            redraw(x, memory.lower, a, b + (b >= a), rng)
+            b += b >= a
+            redraw(x, memory.lower, a, b, rng)
     return False
 
 
 @compiled
 def redraw(x, lower, i, j, rng):
     """Draw x[i, j] uniformly from its interval."""
-    low, high = max(lower[i, j], 0.0), min(1 - lower[j, i], 1.0)
+    low = max(lower[i, j], 0.0)
+    high = min(1 - lower[j, i], 1.0)
     x[i, j] = low + (high - low) * rng.random()
     x[j, i] = 1 - x[i, j]
 

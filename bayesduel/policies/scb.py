@@ -62,12 +62,14 @@ def select(belief, memory, t, rng):
     if clock[START] == 0 or t - clock[START] >= 2.0 ** (2.0 ** clock[ROUND]):
         start_round(belief, memory, t, rng)
     while clock[WINNER] < 0:
-        i, j = memory.testing[0], memory.testing[1]
+        i = memory.testing[0]
+        j = memory.testing[1]
         if i >= 0:
             sign = test(belief, memory, i, j)
             if sign == 0:
                 return i, j
-            memory.decided[i, j], memory.decided[j, i] = sign, -sign
+            memory.decided[i, j] = sign
+            memory.decided[j, i] = -sign
             memory.testing[:] = -1
             reward(memory, i, j, rng)
         else:
@@ -78,7 +80,8 @@ def select(belief, memory, t, rng):
 @compiled
 def start_round(belief, memory, t, rng):
     """Reset the state of the last round."""
-    clock, n_arms = memory.clock, len(memory.active)
+    clock = memory.clock
+    n_arms = len(memory.active)
     clock[ROUND] += 1
     clock[START] = t
     if clock[WINNER] >= 0:
@@ -114,10 +117,10 @@ def start_sweep(memory, rng):
 @compiled
 def test(belief, memory, i, j):
     """Return 1 or -1 once the sign test decides the pair, else 0."""
-    n_arms, r = len(memory.active), memory.clock[ROUND]
+    n_arms = len(memory.active)
     wins = belief.wins[i, j] - memory.before[i, j]
     losses = belief.wins[j, i] - memory.before[j, i]
-    budget = round_budget(r) + 2 * log(float(n_arms))
+    budget = round_budget(memory.clock[ROUND]) + 2 * log(float(n_arms))
     if memory.sign_test == MIXTURE:
         return sign_by_mixture(wins, losses, budget)
     if memory.sign_test == UNION:
@@ -135,7 +138,8 @@ def round_budget(r):
 @compiled
 def next_reward(belief, memory, rng):
     """Go to the next opponent of the next active arm; end a sweep after the last arm."""
-    clock, n_arms = memory.clock, len(memory.active)
+    clock = memory.clock
+    n_arms = len(memory.active)
     clock[PLACE] += 1
     while clock[PLACE] < n_arms and not memory.active[memory.order[clock[PLACE]]]:
         clock[PLACE] += 1
@@ -151,8 +155,10 @@ def next_reward(belief, memory, rng):
     else:
         j = int(rng.random() * (n_arms - 1))
         j += j >= i
-        memory.before[i, j], memory.before[j, i] = belief.wins[i, j], belief.wins[j, i]
-    memory.testing[0], memory.testing[1] = i, j
+        memory.before[i, j] = belief.wins[i, j]
+        memory.before[j, i] = belief.wins[j, i]
+    memory.testing[0] = i
+    memory.testing[1] = j
 
 
 @compiled
@@ -169,18 +175,20 @@ def end_sweep(memory, rng):
     The best-arm identification of Algorithm 4 at delta_r: after s rewards each, the
     interval of an arm is all q with ``s kl(mean, q) <= ln(4 s K / delta) + 2 ln ln s``.
     """
-    clock, n_arms = memory.clock, len(memory.active)
+    clock = memory.clock
+    n_arms = len(memory.active)
     s = clock[SWEEP]
     if s >= 2:
         budget = log(4.0 * s * n_arms) + round_budget(clock[ROUND]) + 2 * log(log(float(s)))
+        within = max(budget, 0.0) / s
         best = -np.inf
         for i in range(n_arms):
             if memory.active[i]:
-                lower = 1 - largest_within(1 - memory.rewards[i] / s, max(budget, 0.0) / s)
+                lower = 1 - largest_within(1 - memory.rewards[i] / s, within)
                 best = max(best, lower)
         for i in range(n_arms):
             if memory.active[i]:
-                upper = largest_within(memory.rewards[i] / s, max(budget, 0.0) / s)
+                upper = largest_within(memory.rewards[i] / s, within)
                 memory.active[i] = upper >= best
     exact = memory.cache and s == n_arms - 1
     if memory.active.sum() == 1 or exact:

@@ -42,7 +42,8 @@ def distances(mu, spread, k):
     mu_b) / (s_a + s_b)``, a the k-th and b the next.
     """
     order = np.argsort(-mu)
-    a, b = order[k - 1], order[k]
+    a = order[k - 1]
+    b = order[k]
     weight = sqrt(spread[b]) / (sqrt(spread[a]) + sqrt(spread[b]))
     c = weight * mu[a] + (1 - weight) * mu[b]
     away = np.empty(len(mu))
@@ -69,7 +70,9 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
     for i in range(n_arms):
         base[i] = log_normal_cdf(away[i] / sqrt(spread[i]))
     order = np.argsort(base)
-    first, second, ties = 0, 1, 0
+    first = 0
+    second = 1
+    ties = 0
     most = -np.inf
     for later in range(1, n_arms):
         j = order[later]
@@ -82,11 +85,12 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
             up += log_normal_cdf(away[j] / sqrt(spread[j] - less)) - base[j]
             if up > most:
                 most = up
-                first, second, ties = min(i, j), max(i, j), 1
-            elif up == most:
+                ties = 0
+            if up == most:
                 ties += 1
-                if rng.random() * ties < 1:
-                    first, second = min(i, j), max(i, j)
+                if ties == 1 or rng.random() * ties < 1:
+                    first = min(i, j)
+                    second = max(i, j)
     return first, second
 
 
@@ -94,17 +98,20 @@ def best_pair_by_gain(mu, spread, variance, n, k, rng):
 def best_pair(gain, rng):
     """Return the pair i < j of the largest entry, ties at random."""
     n_arms = len(gain)
-    first, second, ties = 0, 1, 0
+    first = 0
+    second = 1
+    ties = 0
     most = -np.inf
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if gain[i, j] > most:
                 most = gain[i, j]
-                first, second, ties = i, j, 1
-            elif gain[i, j] == most:
+                ties = 0
+            if gain[i, j] == most:
                 ties += 1
-                if rng.random() * ties < 1:
-                    first, second = i, j
+                if ties == 1 or rng.random() * ties < 1:
+                    first = i
+                    second = j
     return first, second
 
 
