@@ -97,7 +97,7 @@ def test_a_problem(run):
     trace = run("Add a problem")["trace"]
     assert bd.regret(trace).sizes["problem"] == 2
     truths = trace["ladder"]["problem"]["P"].values
-    assert truths.shape == (4, 8, 8) and (truths[0] != truths[1]).any()
+    assert truths.shape == (6, 8, 8) and (truths[0] != truths[1]).any()
 
 
 @pytest.mark.plain

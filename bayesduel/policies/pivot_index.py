@@ -17,9 +17,10 @@ References
 ----------
 This package; ``docs/validation/pivot_index.md`` has the argument step by step, where it fails, and
 the measurements. Argued there, not refereed: regret O(log T) where no pair is tied. Measured there:
-lower mean regret than the other policies on most problems of the literature, and on all families of
-fresh problems together (``docs/validation/arena.md``), but not under Bradley-Terry or where winners
-are in a cycle, where self-sparring has less; rare long runs of duels of a wrong champion remain.
+lower mean regret than the other policies on most problems of the literature, and first by rating on
+all families of fresh problems together (``docs/validation/arena.md``). Self-sparring has less where
+there is a Condorcet winner, under Bradley-Terry, and where winners are in a cycle. Rare long runs
+of duels of a wrong champion remain.
 """
 
 from dataclasses import dataclass
