@@ -63,6 +63,21 @@ def test_every_tutorial_is_a_notebook_that_can_be_downloaded_and_has_pictures():
         assert "bd.plot_" in text
 
 
+def test_numbers_of_the_validation_summary_stand_on_the_pages_that_it_names():
+    folder = DOCS / "validation"
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?\?) \| (.*?) \| (.*?) \|$", text, flags=re.M)
+    assert len(rows) >= 10
+    for _, answer, where in rows:
+        links = re.findall(r"\]\((.*?)\)", where)
+        named = "".join((folder / link).read_text(encoding="utf-8") for link in links)
+        for number in re.findall(r"\d[\d,.]*\d ?%|\d[\d,]*\.\d+|\d+,000,000", answer):
+            assert number in named, (number, links)
+    found = runpy.run_path(str(DOCS / "conf.py"))["myst_substitutions"]
+    assert int(found["met"]) + int(found["missed"]) == int(found["targets"]) > 300
+    assert set(found) == set(re.findall(r"\{\{ (\w+) \}\}", text))
+
+
 @pytest.mark.parametrize("folder", ["how_to", "understand"])
 def test_every_page_has_a_picture(folder):
     pages = set((DOCS / folder).glob("*.md")) - {DOCS / folder / "index.md"}
