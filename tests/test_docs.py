@@ -23,7 +23,7 @@ SLOW += ["custom_models", "studies", "certificates", "stopping"]
 MARKS = dict.fromkeys(SLOW, pytest.mark.slow)
 MARKS["dueling_bandits"] = pytest.mark.plain
 # Pages that others wrote while this rule was made.
-WITHOUT_PICTURE = {"reading", "judges", "recruiting"}
+WITHOUT_PICTURE = {"reading"}
 
 
 def of_pages():
