@@ -1,5 +1,6 @@
 """Model criticism: is there one ranking, residuals of scores, and comparison of models."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -52,8 +53,10 @@ if TYPE_CHECKING:
 __all__ = ["Check", "OrderShare", "check", "expected_seconds", "with_comparison"]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
-SECONDS_A_PAIR = 3e-4  # of processor time, see expected_seconds
-SECONDS_A_TRIAD = 3e-8
+# Of processor time, beside other work: 12.4 s of 345 arms and 5,100 pairs, 14.8 s of 200 arms and
+# 19,900 pairs; see expected_seconds.
+SECONDS_A_PAIR = 6e-4
+SECONDS_A_TRIAD = 2e-7
 DRAWS = 1000  # of each model compared, and of logs by which arms are held against scores
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
@@ -63,6 +66,7 @@ CROSSED = 0.5  # share of pairs that met in both orders, from which an order eff
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
+FEWEST_DRAWS = 100  # of a fit that only says what is known of the log
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200
 NAN = float("nan")
@@ -315,34 +319,60 @@ class Check:
     def fit(self) -> "xr.DataTree":
         """The fit that winners are read from.
 
-        The model picked, or the stacked one; where none were compared, the preference matrix
-        if the evidence of cycles is strong, else Bradley-Terry.
+        The model picked, or the stacked one; where none were compared, :attr:`averaged` if no
+        ranking holds, else Bradley-Terry.
         """
         if self.comparison is not None:
             if self.model is not None:
                 return self.comparison.fits[self.model]
             return self.comparison.stacked()
-        from bayesduel.inference.fit import fit, fitted
+        from bayesduel.inference.fit import fitted
 
         if self.transitive is not False:
             return fitted(self.duels, "bradley-terry", "auto", seed=self.seed)
-        return fit(self.units, "preference-matrix", seed=self.seed)
+        return self.averaged
+
+    @cached_property
+    def averaged(self) -> "xr.DataTree":
+        """The three models of a pair as a fit, averaged; a preference matrix where no triad closed.
+
+        Of the units that were counted; P is that of neutral ground.
+        """
+        from bayesduel.criticism.compare import mixture
+        from bayesduel.inference.fit import fit
+
+        draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWN_AT_ONCE))
+        if self.ranking is None:
+            return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
+        own = np.random.SeedSequence(self.seed).spawn(6)[-1]
+        rng = np.random.default_rng(own)
+        theta = rng.permutation(self.ranking.chances(rng))
+        weights = self.ranking.model_weights
+        shown = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        log = fit(self.units, "preference-matrix", draws=FEWEST_DRAWS, seed=self.seed)
+        return mixture(
+            theta,
+            log,
+            weights,
+            method="averaging",
+            method_reason=f"weights by the evidence of each model: {shown}",
+            seed=self.seed,
+            importance_ess=float(len(theta)),
+            dependence=json.dumps(["", ""]),
+        )
 
     @cached_property
     def without_ranking(self) -> "xr.DataTree":
         """A fit of a model that allows cycles: of those compared, the one that predicts best.
 
-        Where none were compared: the preference matrix, of the units that were counted.
+        Where none were compared: :attr:`averaged`.
         """
-        from bayesduel.inference.fit import fit
-
         if self.comparison is not None:
             for name in self.comparison.table.index:
                 tree = self.comparison.fits[name]
                 if not tree.duel.model.criteria_agree:
                     return tree
-        draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWN_AT_ONCE))
-        return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
+        return self.averaged
 
     def answer_without_ranking(self, model: "Model") -> "tuple[xr.DataTree | None, str]":
         """Return a fit that allows cycles and controls for what `model` does, or None and why.
@@ -671,8 +701,8 @@ def with_comparison(
 def expected_seconds(duels: Duels) -> float:
     """Return about how many processor seconds a quick check of a log takes.
 
-    By a line through measured times (345 to 1,000 arms, 4,700 to 95,000 pairs): most of it draws
-    the pairs of replicated logs, the rest fits the null models.
+    By two measured times. Most of it fits the models of a pair: by pair their quadrature, by arm
+    their matrices.
     """
     n_pairs = len(duels.pairs().first)
     return SECONDS_A_PAIR * n_pairs + SECONDS_A_TRIAD * duels.n_arms**3

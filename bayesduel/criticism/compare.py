@@ -202,19 +202,6 @@ class Comparison:
         theta = rng.permutation(
             np.concatenate([_theta(fits[name], k, rng) for name, k in shares.items()])
         )
-        arms = first["posterior"]["arm"].to_numpy()
-        i, j = np.triu_indices(n_arms, 1)
-        coords = {
-            "chain": [0],
-            "draw": np.arange(len(theta)),
-            "arm": arms,
-            "opponent": arms,
-            "pair_first": ("pair", arms[i]),
-            "pair_second": ("pair", arms[j]),
-        }
-        drawn = xr.Dataset({"theta": (("chain", "draw", "pair"), theta[None])}, coords=coords)
-        observed = {name: first[name].dataset for name in ("constant_data", "observed_data")}
-        tree = xr.DataTree.from_dict({"posterior": drawn, **observed})
         sorted_weights = sorted(weights.items(), key=lambda item: -item[1])
         words = ", ".join(f"{name} {w:.2f}" for name, w in sorted_weights)
         if len(self.as_good) > 1:
@@ -228,20 +215,16 @@ class Comparison:
         parts = [dependence_of(fits[name], fits[name].duel.covariance(), "auto") for name in shares]
         sentences = dict.fromkeys(one.sentence for one in parts)
         refusal = next((one.refusal for one in parts if one.refusal), "")
-        kept = ("source", "n_duels", "components", "versions", "tie_rule")
-        tree.attrs.update(
-            {name: first.attrs[name] for name in kept},
-            model="stacked",
-            model_settings=json.dumps({"weights": sorted_weights}),
-            outcome="win",
+        return mixture(
+            theta,
+            first,
+            weights,
             method="stacking",
             method_reason=f"weights by leaving out one {self.unit} at a time: {words}",
             seed=seed,
-            khat=float("nan"),
             importance_ess=float(known),
             dependence=json.dumps([" ".join(sentences), refusal]),
         )
-        return tree
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain numbers and words, for JSON."""
@@ -583,6 +566,42 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
             "model, fit.duel.model"
         )
     return model
+
+
+def mixture(
+    theta: np.ndarray, of: xr.DataTree, weights: Mapping[str, float], **attrs: Any
+) -> xr.DataTree:
+    """Return draws of P of a mixture of models as a fit, which ``bayesduel.winners`` takes.
+
+    theta: P of all pairs, in the order of ``np.triu_indices(K, 1)``, (draws, pairs).
+    of: a fit of the same log, from which what is known of the log is copied.
+    weights: of the models, by name.
+    attrs: further attributes of the fit.
+    """
+    arms = of["posterior"]["arm"].to_numpy()
+    i, j = np.triu_indices(len(arms), 1)
+    coords = {
+        "chain": [0],
+        "draw": np.arange(len(theta)),
+        "arm": arms,
+        "opponent": arms,
+        "pair_first": ("pair", arms[i]),
+        "pair_second": ("pair", arms[j]),
+    }
+    drawn = xr.Dataset({"theta": (("chain", "draw", "pair"), theta[None])}, coords=coords)
+    observed = {name: of[name].dataset for name in ("constant_data", "observed_data")}
+    tree = xr.DataTree.from_dict({"posterior": drawn, **observed})
+    kept = ("source", "n_duels", "components", "versions", "tie_rule")
+    falling = sorted(weights.items(), key=lambda item: -item[1])
+    tree.attrs.update(
+        {name: of.attrs[name] for name in kept},
+        model="stacked",
+        model_settings=json.dumps({"weights": falling}),
+        outcome="win",
+        khat=float("nan"),
+        **attrs,
+    )
+    return tree
 
 
 def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:

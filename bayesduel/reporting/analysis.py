@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "given_again", "log_of"]
 
-FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
-FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
 TIES = 0.05  # share of ties from which a page says what a tie counts for
 FREE_ARMS = 200  # from which that model needs the share of pairs that met
 MET = 0.5
@@ -195,7 +193,8 @@ def analyse(
             free_reason = free_reason or _why_not_free(duels)
             if not free_reason:
                 step("fitting without transitivity")
-                loose, free_unit = _without_transitivity(check, seed), check.evidence.unit
+                loose = check.averaged
+                free_unit = check.evidence.unit
         if loose is not None:
             free = winners(loose, rope=rope, confidence=confidence)
         found = checked(found, check, free if by_score else found, free_reason)
@@ -322,13 +321,3 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     score = fit.duel.model.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
-
-
-def _without_transitivity(check: "Check", seed: int) -> "xr.DataTree":
-    """Return a fit of a model without transitivity."""
-    from bayesduel.inference.fit import fitted
-
-    low, high = FREE_DRAWS
-    draws = min(max(FREE_NUMBERS // check.duels.n_arms**2, low), high)
-    kept: dict[str, Any] = {"draws": draws, "log_likelihood": False, "preference": False}
-    return fitted(check.units, "preference-matrix", "auto", seed=seed, **kept)

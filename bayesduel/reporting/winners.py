@@ -119,8 +119,8 @@ def _words(a: "Analysis") -> tuple[str, ...]:
             criterion_words(a.free),
         )
     return (
-        f"{assumed}. This section is based on a fit with one probability per pair and no "
-        f"transitivity assumed{unit}.{sides}",
+        f"{assumed}. This section is based on models with which cycles are possible, averaged"
+        f"{unit}.{sides}",
         criterion_words(a.free),
     )
 

@@ -63,8 +63,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
     model: name of the study's model.
     Returns ``transitive`` (False where the check objects, None where the log cannot tell),
     ``sentence``, and, where it objects, ``notions``: the posterior probability that `best` is the
-    winner under each criterion (several winners share it), every pair with a probability of its
-    own.
+    winner under each criterion (several winners share it), where pairs may deviate from scores.
     """
     from bayesduel.criticism.check import check
     from bayesduel.posterior.winners import winners
@@ -78,7 +77,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
         f"the {NOTIONS[n]} winner with probability {p:.2f}" for n, p in notions.items()
     )
     sentence = (
-        f"{found.verdict_parts[0]} The answer stands for the scores of {model}. With a win "
-        f"probability of its own for each pair, {best} is {said}."
+        f"{found.verdict_parts[0]} The answer stands for the scores of {model}. Where pairs "
+        f"deviate from scores, {best} is {said}."
     )
     return {"transitive": False, "sentence": sentence, "notions": notions}

@@ -432,8 +432,24 @@ def test_json_page_and_arrays(tmp_path):
 def test_winners_of_a_check():
     log = simulate(ROCK, 40, np.random.default_rng(14))
     found = check(log, quick=True)
-    assert bd.winners(found).attrs["model"] == "preference-matrix"
-    assert float(bd.winners(found)["condorcet_exists"]) < 0.2
+    told = bd.winners(found)
+    assert told.attrs["model"] == "stacked"
+    assert float(told["condorcet_exists"]) == pytest.approx(found.p_condorcet_winner, abs=0.05)
+
+
+def test_the_answer_without_a_ranking_is_that_of_the_three_models():
+    """Its P is that of the check's draws; a preference matrix where no three arms have all met."""
+    found = check(simulate(ORDERED[:6, :6], 12, np.random.default_rng(3)), quick=True)
+    P = np.concatenate([*bd.preference_draws(found.averaged)])
+    assert len(P) == found.ranking.n_draws
+    np.testing.assert_allclose(P + P.transpose(0, 2, 1), 1)
+    pairs = np.triu_indices(6, 1)
+    better = (P > 0.5).mean(axis=0)[pairs]
+    np.testing.assert_allclose(better, found.ranking.p_better[pairs], atol=0.06)
+    weights = json.loads(found.averaged.attrs["model_settings"])["weights"]
+    assert dict(weights) == pytest.approx(found.ranking.model_weights)
+    two = check(Duels.from_wins([[0, 30], [10, 0]]), quick=True)
+    assert two.averaged.attrs["model"] == "preference-matrix"
 
 
 def test_the_command(tmp_path):

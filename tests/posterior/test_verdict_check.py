@@ -82,7 +82,7 @@ def at_home():
 
 
 def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
-    assert at_home.answer_without_ranking(BradleyTerry())[0].attrs["model"] == "preference-matrix"
+    assert at_home.answer_without_ranking(BradleyTerry())[0].attrs["model"] == "stacked"
     flat = BradleyTerry(scale=np.inf) + OrderEffect(np.inf)
     fit, why = at_home.answer_without_ranking(flat)
     assert fit is None and why.endswith("needs a proper prior.")

@@ -508,7 +508,7 @@ def test_an_order_effect_is_named_where_the_log_has_no_problems(springall):
 def test_where_no_ranking_holds_pairs_are_those_of_the_model_with_cycles(tmp_path):
     wins = np.array([[0, 40, 10, 40], [10, 0, 40, 40], [40, 10, 0, 40], [10, 10, 10, 0]])
     page = page_of(Duels.from_wins(wins, ["r", "p", "s", "b"]), tmp_path)
-    assert "By the model preference-matrix, which allows cycles." in page.text["preferences"]
+    assert "By the model stacked, which allows cycles." in page.text["preferences"]
     assert "ranking that is for comparison only" in page.text["next"]
     assert "win rates by a model that allows cycles" in page.text["ranking"]
     assert page.rows["ranking"][0][2] == "win rate"

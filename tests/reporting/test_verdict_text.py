@@ -160,9 +160,9 @@ def test_uneven_margins_are_on_the_first_screen(monkeypatch):
     log = bd.datasets.load("baseball1987")
     a = analyse(log, bd.fit(log, draws=400, seed=0))
     assert "misstate" not in str(sections(a)[0])
-    monkeypatch.setattr(type(a.check.evidence), "strength", "weak")
+    monkeypatch.setattr(type(a.check), "misstated", True)
     said = sections(a)[0].body[0].text
-    assert "Ratings may misstate single pairs: the log has more cycles than they predict." in said
+    assert "Ratings may misstate single pairs: margins differ from those of one score" in str(said)
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_a_rejected_ranking_is_on_the_first_screen_and_its_scores_are_not(tmp_pa
     page = Page(bd.report(log, tmp_path / "r.html", draws=400, noun="bot").read_text())
     said = page.text["verdict"]
     assert said.strip().startswith("No single ranking holds. No bot beats all others")
-    assert "Power: " in said and "is not in any ranking" in said
+    assert "is not in any ranking" in said
     assert (
         "bots are in the order of their win rates by a model that allows cycles"
         in (page.text["ranking"])

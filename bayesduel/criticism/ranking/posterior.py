@@ -10,9 +10,12 @@ Jiang, Lim, Yao & Ye, "Statistical ranking and combinatorial Hodge theory", Math
 2011 (the part of a flow that scores explain; here of log odds on the complete graph).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bayesduel.criticism.ranking.evidence import KINDS, PairModel, log_of
 from bayesduel.criticism.transitivity.design import DecidedDuels
@@ -73,6 +76,8 @@ class RankingPosterior:
         Whether the first arm of each pair that met beats the second, by draw, (draws, pairs).
     n_draws
         Posterior draws.
+    models
+        The three models, fitted.
     """
 
     cyclic_share: CyclicShare
@@ -85,11 +90,21 @@ class RankingPosterior:
     p_better: np.ndarray
     ahead: np.ndarray
     n_draws: int
+    models: dict[str, PairModel]
 
     @property
     def p_one_ranking(self) -> float:
         """Probability of one ranking: of the models without free residuals."""
         return 1.0 - self.model_weights["free residuals"]
+
+    def chances(self, rng: np.random.Generator) -> np.ndarray:
+        """Return `n_draws` new draws of the win probabilities of all pairs, (draws, pairs).
+
+        On neutral ground, in the order of ``np.triu_indices(K, 1)``.
+        """
+        drawn = _drawn(self.models, [*self.model_weights.values()], self.n_draws, rng)
+        pairs = np.triu_indices(len(self.odds), 1)
+        return np.stack([expit(odds[pairs]) for odds in drawn])
 
     @property
     def top_cycle(self) -> tuple[str, ...]:
@@ -112,26 +127,18 @@ def ranking_posterior(
     logs = np.array([model.log_evidence + np.log(PRIOR[name]) for name, model in models.items()])
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     n_draws = int(np.clip(NUMBERS // len(arms) ** 2, *DRAWS))
-    counts = rng.multinomial(n_draws, weights)
     least = float(np.log(material) - np.log1p(-material))
     found = np.empty((n_draws, 3))
     in_top = np.zeros((n_draws, len(arms)))
     total = np.zeros((len(arms), len(arms)))
     better = np.zeros_like(total)
     ahead = np.empty((n_draws, len(log.first)), dtype=bool)
-    row = 0
-    for model, count in zip(models.values(), counts, strict=True):
-        if not count:
-            continue
-        drawn = model.draw(int(count), rng)
-        for k in range(count):
-            odds = drawn.odds(k, rng)
-            total += odds
-            better += odds > 0
-            ahead[row] = odds[log.first, log.second] > 0
-            in_top[row] = top_cycle_of(odds)
-            found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
-            row += 1
+    for row, odds in enumerate(_drawn(models, weights, n_draws, rng)):
+        total += odds
+        better += odds > 0
+        ahead[row] = odds[log.first, log.second] > 0
+        in_top[row] = top_cycle_of(odds)
+        found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
     share, condorcet, cyclic = found.T
     low, high = np.quantile(share, INTERVAL)
     return RankingPosterior(
@@ -145,7 +152,19 @@ def ranking_posterior(
         p_better=better / n_draws,
         ahead=ahead,
         n_draws=n_draws,
+        models=models,
     )
+
+
+def _drawn(
+    models: dict[str, PairModel], weights: Any, n_draws: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield draws of the log odds of all pairs, (K, K), of each model as its weight says."""
+    counts = rng.multinomial(n_draws, weights)
+    for model, count in zip(models.values(), counts, strict=True):
+        if count:
+            drawn = model.draw(int(count), rng)
+            yield from (drawn.odds(k, rng) for k in range(count))
 
 
 def cyclic_share_of(odds: np.ndarray) -> float:
