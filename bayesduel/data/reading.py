@@ -35,12 +35,23 @@ class Line(NamedTuple):
         What it was taken for, in words.
     rows
         Number of rows it concerns, or None where it is not known.
+    hint
+        The option that would take it for something else, such as "--by lang", or "".
+    told
+        Whether it is said on stderr when the log is read.
     """
 
     role: str
     column: str
     understood: str
     rows: int | None = None
+    hint: str = ""
+    told: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it was taken for, and the option that would take it for something else."""
+        return f"{self.understood}: {self.hint}?" if self.hint else self.understood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +115,7 @@ class Reading:
     @property
     def shared(self) -> tuple[Line, ...]:
         """The lines of columns that are not used although votes share their values."""
-        return tuple(line for line in self.not_used if line.understood.endswith("?"))
+        return tuple(line for line in self.not_used if line.hint)
 
     def line(self, role: str) -> Line | None:
         """Return the first line of a role, or None."""
@@ -130,8 +141,15 @@ class Reading:
         return f"{self.source}: {count(self.n_rows, 'row')}{shape}"
 
     def __str__(self) -> str:
-        cells = [(*line[:3], "" if line.rows is None else f"{line.rows:,}") for line in self.lines]
+        cells = self._cells()
         return "\n".join([self._head, *_aligned([HEADS, *cells] if cells else [])])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the texts of each line."""
+        return [
+            (line.role, line.column, line.words, "" if line.rows is None else f"{line.rows:,}")
+            for line in self.lines
+        ]
 
     __repr__ = __str__
 
@@ -141,9 +159,9 @@ class Reading:
         heads = [f"<th{left}>{name}</th>" for name in HEADS[:3]]
         head = "".join([*heads, f"<th{right}>{HEADS[3]}</th>"])
         rows = []
-        for *cells, n in self.lines:
-            texts = "".join(f"<td{left}>{escape(str(cell))}</td>" for cell in cells)
-            rows.append(f"<tr>{texts}<td{right}>{'' if n is None else f'{n:,}'}</td></tr>")
+        for *cells, n in self._cells():
+            texts = "".join(f"<td{left}>{escape(cell)}</td>" for cell in cells)
+            rows.append(f"<tr>{texts}<td{right}>{n}</td></tr>")
         body = "".join(rows)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f'<p>{escape(self._head)}</p><div style="overflow-x: auto">{table}</div>'

@@ -33,7 +33,7 @@ FIRST = "the left side (shown first)"
 
 MIRRORED = (
     "all counts are the same from both sides: where each duel has two rows, it counts twice "
-    "(--shape matches counts it once)"
+    "(shape='matches', --shape matches, counts it once)"
 )
 
 

@@ -40,8 +40,7 @@ def _reading(duels: "Duels") -> Group:
     """Return what the log was taken for, in the words of ``bayesduel read``."""
     lines = duels.reading.lines
     rows = tuple(
-        (line.role, shorten(line.column, CELL), line.understood, _number(line.rows))
-        for line in lines
+        (line.role, shorten(line.column, CELL), line.words, _number(line.rows)) for line in lines
     )
     table = Table(columns="tttn", heads=HEADS, rows=rows, name="reading")
     return Group("How the log was read", (table,), folded=not duels.reading.left_out)

@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import chain, permutations
+from itertools import chain, permutations, product
+from shlex import quote
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,9 @@ from bayesduel.system.arguments import shown_value
 __all__ = [
     "FLAG_WORDS",
     "GROUNDS",
+    "OPPONENTS",
     "SCORES",
+    "TEAMS",
     "THIRD",
     "WON_SIDES",
     "ColumnError",
@@ -35,8 +38,11 @@ __all__ = [
     "Peek",
     "Roles",
     "arms_in",
+    "as_option",
     "assign",
+    "bare",
     "plain",
+    "scores_in",
     "side_of",
     "take",
     "wins_columns",
@@ -106,10 +112,13 @@ GROUNDS = (
     "gospodarz",
     "gospodarze",
 )  # left sides with a ground
+TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competitor", "name",
+         "model", "arm", "side")  # fmt: skip
+OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
+             "otherteam", "otherplayer", "adversary")  # fmt: skip
 # Two arms of which neither name says how the pair was presented.
 PLAIN_PAIRS = (
-    ("team", "opponent"), ("player", "opponent"), ("team", "opp"), ("player", "opp"),
-    ("model", "opponent"), ("model", "baseline"),
+    *product(TEAMS, OPPONENTS), ("model", "baseline"),
     ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
     ("new", "old"), ("treatment", "control"), ("visitor", "opponent"),
 )  # fmt: skip
@@ -164,7 +173,15 @@ RECORDS = (
 )  # of the left arm against the right one
 TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw", "drawn")
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
-SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk: goals home and away
+# Goals home and away (football-data.co.uk); goals, points and runs for and against.
+SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"), ("gf", "ga"), ("pf", "pa"), ("rf", "ra"),
+               ("rs", "ra"), ("gf", "gc"), ("gf", "gs"), ("gp", "gc"), ("bp", "bc"),
+               ("tore", "gegentore"), ("wynik", "wynikrywala"))  # fmt: skip
+# Words beside those of `SCORES`: of the first side, of the other one.
+AGAINST = (("for", "against"), ("own", "opponent"), ("own", "opp"), ("team", "opponent"),
+           ("team", "opp"), ("", "opponent"), ("", "opp"), ("", "opponents"), ("", "against"),
+           ("scored", "conceded"), ("scored", "allowed"), ("pour", "contre"), ("pro", "contra"),
+           ("afavor", "encontra"), ("fatti", "subiti"))  # fmt: skip
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
     "judge": ("judge", "annotator", "rater", "user", "worker", "voter", "assessor", "evaluator",
@@ -333,6 +350,15 @@ def arms_in(columns: Sequence[str]) -> tuple[str, str] | None:
     return finder.found["left"], finder.found["right"]
 
 
+def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
+    """Return the columns of the margin, or of the two scores, of two arms; [] if there are none."""
+    finder = _Finder(columns, "")
+    side = _find_arms(finder, left, right, None)
+    _find_margin(finder, side)
+    roles = ("margin", "margin_right")
+    return [finder.found[role] for role in roles if role in finder.found]
+
+
 def side_of(left: str, right: str) -> tuple[str, str] | None:
     """Return the words of `SIDES` that alone tell the names of two columns apart, or None."""
     names = [plain(left), plain(right)]
@@ -343,6 +369,16 @@ def side_of(left: str, right: str) -> tuple[str, str] | None:
 def plain(name: str) -> str:
     """Return a name without case, spaces and punctuation, as names are compared."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def as_option(option: str, *columns: str) -> str:
+    """Return the option that names columns, as a shell takes it."""
+    return f"--{option} {quote(','.join(columns))}"
+
+
+def bare(name: str) -> str:
+    """Return a name without what stands in brackets behind it: "rating (1 = best)" is a rating."""
+    return re.sub(r"(?<=.)\s*[(\[].*[)\]]\s*$", "", name)
 
 
 def words_of(name: str) -> set[str]:
@@ -555,7 +591,7 @@ def _find_arms(finder: _Finder, left: str, right: str, peek: Peek | None) -> tup
     for plain_pair in PLAIN_PAIRS:
         first, second = (names.free(name) for name in plain_pair)
         if first is not None and second is not None:
-            found.append((("", ""), first, second))
+            found.append((plain_pair, first, second))
     if peek is not None:
         found = [one for one in found if one[0] != TALLIES or not _are_numbers(one[1:], peek)]
     if peek is not None and not (found and _named_arms(names, found[0], peek)):
@@ -628,12 +664,12 @@ def _sharing_labels(finder: _Finder, peek: Peek) -> list[tuple[tuple[str, str], 
     for labels, (side, first, second) in found[1:]:
         best, (other, *both) = found[0]
         if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
-            lefts = f"{both[0]},{first}"
-            rights = f"{both[1]},{second}"
+            lefts = as_option("left", both[0], first)
+            rights = as_option("right", both[1], second)
             raise ValueError(
                 f"{finder.source}: each side may have several members, in the columns {both[0]!r} "
-                f"and {first!r} against {both[1]!r} and {second!r}: say so by --left {lefts} "
-                f"--right {rights} (left=, right= as lists), or name one column of each side"
+                f"and {first!r} against {both[1]!r} and {second!r}: say so by {lefts} "
+                f"{rights} (left=, right= as lists), or name one column of each side"
             )
     return [pair for _, pair in found]
 
@@ -726,16 +762,17 @@ def _may_be_outcomes(finder: _Finder, peek: Peek) -> str:
     measured = {}
     for column, read in (peek(free) if free else {}).items():
         texts = {text.strip() for text in read.values} - {""}
+        option = as_option("outcome", column)
         if side := _sides_in(texts):
-            said.append(f"{column!r} has {side[0]!r} and {side[1]!r} (--outcome {column})")
+            said.append(f"{column!r} has {side[0]!r} and {side[1]!r} ({option})")
         elif texts and all(text.endswith("%") for text in texts):
-            said.append(f"{column!r} has percentages (--outcome {column})")
+            said.append(f"{column!r} has percentages ({option})")
         elif len(texts) > 1 and all(re.fullmatch(NUMBER, text) for text in texts):
             measured[column] = sorted(map(float, texts))
     _, *pair = next(_Finder([*measured], "").sided(), ((), "", ""))
     if all(pair):
         said.append(
-            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides (--margin {pair[0]},{pair[1]}; "
+            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({as_option('margin', *pair)}; "
             "where fewer is better, --lower-is-better, too)"
         )
     for column in (name for name in measured if name not in pair):
@@ -746,14 +783,15 @@ def _may_be_outcomes(finder: _Finder, peek: Peek) -> str:
 def _may_be(column: str, values: Sequence[float]) -> str:
     """Return what a column of numbers may say of who won, with the option; "" if nothing."""
     whole = all(value.is_integer() for value in values)
+    option = as_option("outcome", column)
     words = f"{len(values)} {'whole ' if whole else ''}numbers from {values[0]:g} to {values[-1]:g}"
     if values == [0, 1]:
-        return f"{column!r} has 0 and 1 (--outcome {column} --means '0=?,1=?')"
+        return f"{column!r} has 0 and 1 ({option} --means '0=?,1=?')"
     if whole and values[0] < 0 < values[-1] and len(values) < FEW:
-        return f"{column!r} has {words} (a margin, or grades: --outcome {column} --coding grades)"
+        return f"{column!r} has {words} (a margin, or grades: {option} --coding grades)"
     if values[0] < 0 < values[-1]:
-        return f"{column!r} has {words} (--margin {column})"
-    return f"{column!r} has {words} (--outcome {column})" if len(values) < FEW else ""
+        return f"{column!r} has {words} ({as_option('margin', column)})"
+    return f"{column!r} has {words} ({option})" if len(values) < FEW else ""
 
 
 def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
@@ -787,7 +825,7 @@ def _find_margin(finder: _Finder, side: tuple[str, str]) -> None:
     """Find a margin, or two scores: of the side that matched, else of any."""
     if finder.guess("margin", ROLES["margin"]):
         return
-    pairs = [*finder.pairs(SCORES, [side]), *finder.pairs(SCORES, SIDES)]
+    pairs = [*finder.pairs(SCORES, [side, *SIDES, *AGAINST])]
     for names in SCORE_PAIRS:
         first, second = (finder.free(name) for name in names)
         if first is not None and second is not None:

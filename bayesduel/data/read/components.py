@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
-from bayesduel.data.read.columns import Columns, Roles
+from bayesduel.data.read.columns import Columns, Roles, as_option
 
 __all__ = ["remark_on_components"]
 
@@ -28,8 +28,8 @@ def remark_on_components(source: Any, roles: Roles, log: Duels) -> None:
     column = _separating(source, roles, parts)
     if column is not None:
         print(
-            f"{found}, and {column!r} separates them: by={column!r} (--by {column}) ranks each "
-            "by itself",
+            f"{found}, and {column!r} separates them: by={column!r} ({as_option('by', column)}) "
+            "ranks each by itself",
             file=sys.stderr,
         )
 

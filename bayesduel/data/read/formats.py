@@ -25,13 +25,14 @@ from bayesduel.system.arguments import check_type, shown_value
 from bayesduel.text import join, printable, shorten
 
 __all__ = [
+    "GAMES",
     "LONGEST_LINE",
     "LogFile",
     "called",
     "check_file",
     "check_once",
     "expand",
-    "is_spreadsheet",
+    "is_read_whole",
     "json_object",
     "json_objects",
     "names_log",
@@ -55,7 +56,8 @@ ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF fil
             b"\xd0\xcf\x11\xe0": "an old Excel file", b"\x89PNG": "a PNG picture",
             b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+GAMES = ".pgn"
+READ_WHOLE = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", GAMES)  # not by DuckDB
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
 HEAD = 65_536  # bytes read to recognise the format
@@ -204,9 +206,9 @@ def names_log(name: str) -> bool:
     return _named(name)[1] is not None
 
 
-def is_spreadsheet(path: Any) -> bool:
-    """Return whether a path is that of a spreadsheet, by its name."""
-    return isinstance(path, str | os.PathLike) and str(path).lower().endswith(SPREADSHEETS)
+def is_read_whole(path: Any) -> bool:
+    """Return whether a path is that of a spreadsheet, or of games of chess, by its name."""
+    return isinstance(path, str | os.PathLike) and str(path).lower().endswith(READ_WHOLE)
 
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:

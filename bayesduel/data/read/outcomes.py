@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import plain, side_of, words_of
+from bayesduel.data.read.columns import as_option, plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.votes import LARGEST_GRADE
@@ -51,6 +51,7 @@ __all__ = [
     "WINNERS_NAME",
     "Meaning",
     "choose_meaning",
+    "difference",
     "grades_of",
     "means_of",
     "says_both_bad",
@@ -70,7 +71,7 @@ WORDS = (
     ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
     ("1st", "2nd"), ("home", "away"), ("h", "a"), ("white", "black"), ("player1", "player2"),
     ("win", "loss"), ("won", "lost"), ("w", "l"), ("1-0", "0-1"), ("true", "false"), (">", "<"),
-    ("win", "lose"), ("wins", "loses"), ("yes", "no"), ("w", "b"),
+    ("win", "lose"), ("wins", "loses"), ("yes", "no"), ("w", "b"), ("victory", "defeat"),
     ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
     ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
     ("왼쪽", "오른쪽"),
@@ -100,12 +101,28 @@ SIGNED = "1/-1/0"
 OWN = "columns"
 NAMED = "winner"
 SOFT = "probability"
+PERCENTS = "percent"
 GRADED = "grades"
 SCORED = "score"
 LOSER = "loser"
-CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED, LOSER, SOFT, GRADED, SCORED)
+CODINGS = (
+    *("/".join(pair) for pair in WORDS),
+    *NUMBERS,
+    OWN,
+    NAMED,
+    LOSER,
+    SOFT,
+    PERCENTS,
+    GRADED,
+    SCORED,
+)
 MEANS = "means"  # how outcomes are read where the user says what each value means
-PERCENT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*%\s*")
+# A share of left, or those of both sides, which add up to 100: "60 %", "55% / 45%", "55/45".
+PERCENT = re.compile(
+    r"\s*(?P<left>[0-9]+(?:[.,][0-9]+)?)\s*(?P<sign>%?)"
+    r"(?:\s*[-:–/|]\s*(?P<right>[0-9]+(?:[.,][0-9]+)?)\s*(?P=sign))?\s*"
+)
+ROUNDING = 1  # by which two percentages that are rounded may miss 100 at most
 SETS = r"\d+-\d+(\(\d+\))?(,? +\d+-\d+(\(\d+\))?)+"  # of tennis, with their tie-breaks
 # Two scores, and those of half-time in brackets.
 SCORE = re.compile(
@@ -317,7 +334,7 @@ def choose_meaning(
     }
     values = _Values(outcome, n, columns[2])
     if coding is not None:
-        asked = (ways | {NAMED: NAMES, LOSER: LOSERS})[
+        asked = (ways | {PERCENTS: _percent_way(outcome), NAMED: NAMES, LOSER: LOSERS})[
             coding if coding != OWN else _own_coding(columns)
         ]
         if coding == GRADED:
@@ -396,7 +413,8 @@ class _Values:
         also = ""
         if numbers and not signed and 1 < max(numbers) <= 100 and len(numbers) == len(self.times):
             also = (
-                "; of a scale, --grades BEST_FOR_LEFT,BEST_FOR_RIGHT; percentages are 64% or 0.64"
+                "; of a scale, --grades BEST_FOR_LEFT,BEST_FOR_RIGHT; of percentages of left, "
+                "--coding percent"
             )
         if signed and len(numbers) == len(self.times):
             also = (
@@ -446,8 +464,8 @@ def _of_the_other(way: Meaning, values: _Values, columns: tuple[str, str, str]) 
     if way.shares:
         raise ValueError(
             f"column {outcome!r} should be a share of {left!r}, got one of {right!r}, by its name; "
-            f"name the sides in its order (--left {right} --right {left}), or the way it is: "
-            "--coding probability (coding=)"
+            f"name the sides in its order ({as_option('left', right)} {as_option('right', left)}), "
+            "or the way it is: --coding probability (coding=)"
         )
     if way.by_name:
         return LOSERS
@@ -507,18 +525,26 @@ def _soft_way(outcome: Coded) -> Meaning:
     return Meaning(SOFT, "a number from 0 to 1", TIE_WORDS | words | codes, shares=shares)
 
 
+def _percent_way(outcome: Coded) -> Meaning:
+    """Return the way by which outcomes are percentages without a sign: 64 for 64 %."""
+    keys = {_key(text) for text in outcome.values}
+    shares = {key: key / 100 for key in keys if isinstance(key, float) and 0 <= key <= 100}
+    codes = {key: LEFT if share >= 0.5 else RIGHT for key, share in shares.items()}
+    return Meaning(PERCENTS, "a number from 0 to 100", TIE_WORDS | codes, shares=shares)
+
+
 def _score_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are scores in one text, left's first: "2-1"."""
     margins: dict[str | float, float] = {}
     for text in outcome.values:
-        margin = _difference(text)
+        margin = difference(text)
         if margin is not None:
             margins[_key(text)] = margin
     codes = {key: int(np.sign(margin)) for key, margin in margins.items()}
     return Meaning(SCORED, "two scores such as 2-1", codes, margins=margins)
 
 
-def _difference(text: str) -> float | None:
+def difference(text: str) -> float | None:
     """Return left's score minus right's in a text: of sets ("6-4 3-6 7-5") those won; else None.
 
     Where a letter says who won ("W 3-1", "L 3-1"), it does, whichever score stands first.
@@ -637,12 +663,24 @@ def _exact(text: str) -> str | float:
 
 def _key(text: str) -> str | float:
     """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
-    share = PERCENT.fullmatch(text)
+    share = _share_in(text)
     try:
-        return float(share[1].replace(",", ".")) / 100 if share else float(text)
+        return float(text) if share is None else share
     except ValueError:
         word = re.sub(r"\s+", "", text.casefold())
         return word if word[:1] in tuple("0123456789½") else plain(word)
+
+
+def _share_in(text: str) -> float | None:
+    """Return the share of left that percentages say; None where a text holds none."""
+    found = PERCENT.fullmatch(text)
+    if found is None or not (found["sign"] or (found["right"] and "/" in text)):
+        return None
+    left = float(found["left"].replace(",", "."))
+    if found["right"] is None:
+        return left / 100
+    both = left + float(found["right"].replace(",", "."))
+    return left / both if abs(both - 100) <= ROUNDING else None
 
 
 def _folded(column: Coded) -> set[str]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import Columns, wins_columns
+from bayesduel.data.read.columns import Columns, as_option, wins_columns
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import bad_row
+from bayesduel.data.read.sql import name_of
 from bayesduel.data.votes import LARGEST, ReadSummary, TieRule
 
 __all__ = ["read_pair_counts"]
@@ -50,10 +51,10 @@ def read_pair_counts(
     # rows of single duels may mirror one another by chance
     several = any(max(column, default=0) > 1 for column in counts)
     if several and seen == mirrored:
+        first = f"{name_of(taken['left'])} < {name_of(taken['right'])}"
         raise ValueError(
             f"{source.name}: each pair should have its counts once, got every row a second time "
-            f'from the other side; --where \'"{taken["left"]}" < "{taken["right"]}"\' (where=) '
-            "keeps one of the two"
+            f"from the other side; {as_option('where', first)} (where=) keeps one of the two"
         )
     summary = ReadSummary(
         source=source.words,

@@ -35,12 +35,13 @@ from bayesduel.data.read.columns import (
     Columns,
     Given,
     arms_in,
+    as_option,
     plain,
     take,
 )
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
-from bayesduel.data.read.formats import expand, is_spreadsheet, recognise
+from bayesduel.data.read.formats import expand, is_read_whole, recognise
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
 from bayesduel.data.read.reading import not_used
@@ -363,7 +364,7 @@ def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
     paths = [path_or_frame] if isinstance(path_or_frame, str) else path_or_frame
     if isinstance(paths, list) and not any(map(is_address, paths)):
         first = expand(path_or_frame)[0]
-        names = () if is_spreadsheet(first) else recognise(first).columns  # without the rows
+        names = () if is_read_whole(first) else recognise(first).columns  # without the rows
         decided = {*map(plain, names)} & {*OUTCOMES}
         if shape is None and decided and ranking_columns(names) is None:
             arms = arms_in(names)
@@ -567,7 +568,7 @@ def _repeated(name: str, values: Sequence[str | None]) -> str:
     counts = Counter(value for value in values if value is not None)
     if len(counts) < 2 or min(counts.values()) < 2:
         return name
-    return f"{name} ({len(counts):,} values in {len(values):,} rows; --judge {name}?)"
+    return f"{name} ({len(counts):,} values in {len(values):,} rows; {as_option('judge', name)}?)"
 
 
 def _label(text: str | None) -> str | None:

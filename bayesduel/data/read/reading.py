@@ -1,12 +1,12 @@
 """What a log that was read was taken for, as a record."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import Columns, Roles, plain
+from bayesduel.data.read.columns import Columns, Roles, as_option, plain
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import LOSERS_NAME, NAMED, WINNERS_NAME, Meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
@@ -56,13 +56,12 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     if outcome is not None and meaning is not None and not given:
         if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
             said.append(f"{outcome.column}: {outcome.understood}")
-    if (left := reading.line("left")) is not None and left.understood.endswith(("?", "cancels")):
-        said.append(f"{left.column}: {left.understood}")
+    said += [f"{line.column}: {line.words}" for line in reading.lines if line.told]
     said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
              for line in reading.left_out]  # fmt: skip
     shared = reading.shared
     if shared and roles.judge is None and roles.group is None:
-        named = [f"{line.column} ({line.understood.partition(':')[0]})" for line in shared[:SHOWN]]
+        named = [f"{line.column} ({line.understood})" for line in shared[:SHOWN]]
         more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
         said.append(
             f"not used: {', '.join(named)}{more}; votes that share a value may depend "
@@ -81,14 +80,18 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     what = "arm" if roles.teams is None else "side"
     joined = _joined(lefts | rights) if roles.teams is None else ""
     parts = ""
+    told = bool(joined)
     if roles.teams is not None:
         members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
         parts = f" of {count(len(members), 'member')}"
         if shared := int(rows.n[duels & _share_a_member(rows)].sum()):
             parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
+            told = True
     elif joined:
-        parts = f", whose labels may be of several members: --teams '{joined}'?"
-    yield Line("left", named["left"], f"{count(len(lefts), what)}{parts}", _known(rows, rows.left))
+        parts = ", whose labels may be of several members"
+    hint = f"--teams '{joined}'" if joined else ""
+    words = f"{count(len(lefts), what)}{parts}"
+    yield Line("left", named["left"], words, _known(rows, rows.left), hint, told)
     again = f"{count(len(rights), what)}, the same"
     if lefts != rights:
         again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
@@ -130,12 +133,19 @@ def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         return
     used = (examined.fault == 0) & ~examined.left_out
     column = Coded(rows.outcome.values, np.where(examined.left_out, -1, rows.outcome.code))
-    words = _meaning_in_words(meaning, roles, _counts(column, rows.n))
+    arms = {text.casefold() for side in (rows.left, rows.right) for text in _labels(side)}
+    words = _meaning_in_words(meaning, roles, _counts(column, rows.n), arms)
     yield Line("outcome", roles.outcome, words, int(rows.n[used].sum()))
 
 
-def _meaning_in_words(meaning: Meaning, roles: Roles, counted: Mapping[str, int]) -> str:
-    """Return what the values of an outcome mean, in words, given how often each occurs."""
+def _meaning_in_words(
+    meaning: Meaning, roles: Roles, counted: Mapping[str, int], arms: Container[str]
+) -> str:
+    """Return what the values of an outcome mean, in words.
+
+    counted: how often each occurs.
+    arms: the labels of the arms; one called "draw" is an arm.
+    """
     if meaning.shares is not None and meaning.said is None:
         values = [meaning.shares[key] for t in counted if (key := meaning.key(t)) in meaning.shares]
         return f"the probability that left is better, {min(values):g} to {max(values):g}"
@@ -145,7 +155,8 @@ def _meaning_in_words(meaning: Meaning, roles: Roles, counted: Mapping[str, int]
     understood = {text: meaning.says(text) for text in counted}
     known = [text for text, words in understood.items() if words]
     if meaning.by_name:
-        ties = [text for text in known if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
+        others = known if meaning.exact else [t for t in known if t.casefold() not in arms]
+        ties = [text for text in others if understood[text] not in (WINNERS_NAME, LOSERS_NAME)]
         who = "the name of the loser" if meaning.loser else "the name of the winner"
         return ", ".join([who, *_listed(ties, understood, counted)])
     return ", ".join(_listed(known, understood, counted))
@@ -252,6 +263,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
         n_rows = sum(counted.values())
         n_values = len(counted)
         sure = len(column.code) < PEEKED
+        hint = ""
         words = "no value"
         if n_values:
             words = count(n_values, "value")
@@ -260,8 +272,8 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
             typical = sorted(counted.values())[n_values // 2]
             words += f", most in {typical:,} rows" if typical > 1 else ""
             option = "by" if n_values <= FEW else "group"
-            words += f": --{option} {name}?"
-        yield Line("not used", name, words, n_rows)
+            hint = as_option(option, name)
+        yield Line("not used", name, words, n_rows, hint)
 
 
 def _measures(name: str, texts: Iterable[str]) -> bool:

@@ -157,7 +157,8 @@ class ShapedSource(FrameSource):
     def left_out(self) -> list[tuple[str, int]]:
         """Return why rows were left out before they were read, and how many."""
         ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
-        found = [(f"not {self._asked.where}", self._n_left_out), (MISSING[self.kind], n)]
+        found = [line for part in self._parts for line in part.source.left_out()]
+        found += [(f"not {self._asked.where}", self._n_left_out), (MISSING[self.kind], n)]
         return [(why, rows) for why, rows in found if rows]
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:

@@ -37,13 +37,17 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.data.read.columns import (
+    OPPONENTS,
     OUTCOMES,
     ROLES,
     SCORES,
+    TEAMS,
     THIRD,
     Columns,
     arms_in,
+    bare,
     plain,
+    scores_in,
     side_of,
     take,
     wins_columns,
@@ -51,7 +55,7 @@ from bayesduel.data.read.columns import (
 )
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
-from bayesduel.data.read.outcomes import TIES
+from bayesduel.data.read.outcomes import TIES, difference
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import (
     OTHER,
@@ -120,6 +124,11 @@ WORST = ("worst", "least", "leastpreferred", "schlechteste", "pire", "peor", "pe
 FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
          "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
          "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
+# What a scale says of itself, in words: "1 = best, 7 = worst", "best = 1", "1 (sehr gut)".
+BEST_WORDS = ("best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|beste|mejor|meilleur"
+              "|migliore|melhor|лучший")  # fmt: skip
+BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}) (is )?1\b")
+MARKS_OF_SCHOOLS = {"note", "noten", "schulnote", "schulnoten", "zensur"}  # in German 1 is best
 MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
            "duelid", "battle", "battleid", "event", "eventid", "id", "matchno",
            "gameno")  # fmt: skip
@@ -127,10 +136,6 @@ VERSUS = ("match", "fixture", "game", "pair", "pairing", "matchup", "versus", "v
           "event", "bout", "duel", "battle", "comparison", "partie", "spiel", "begegnung",
           "partido", "partita")  # fmt: skip
 REPEATED = 1.5  # duels per arm above which the texts of a column name arms
-TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competitor", "name",
-         "model", "arm", "side")  # fmt: skip
-OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
-             "otherteam", "otherplayer", "adversary")  # fmt: skip
 RESULTS = ("result", "outcome", "wl", "winloss", "res", "win", "won", "winner", "score", "points",
            "goals", "pts", "gf", "goalsfor", "pf", "pointsfor", "tore", "goles", "buts",
            "gols")  # fmt: skip
@@ -204,7 +209,7 @@ class Table:
         if isinstance(given, str):
             take(self.columns, self.source.name, {role: given})
             return given
-        free = {plain(name): name for name in reversed(self.columns) if name not in but}
+        free = {plain(bare(name)): name for name in reversed(self.columns) if name not in but}
         return next((free[name] for name in names if name in free), None)
 
     def used(self, *roles: str) -> tuple[str, ...]:
@@ -336,8 +341,8 @@ def nested(table: Table) -> Shape | str:
 def matches(table: Table) -> Shape | str:
     """Return the shape of a table with two rows for each match, one for each side.
 
-    With a column of matches the two rows of a match have the same there. Without, they are mirrored
-    where as many rows say that A beat B as say that B lost to A, for all A and B.
+    Where each row is there again from the other side, the rows of one of both sides are kept as
+    they are. Else the two rows of a match have the same in a column of matches.
     """
     lack = (
         "two rows for each match: its id (or the opponent), a team and its result (group, right, "
@@ -346,41 +351,46 @@ def matches(table: Table) -> Shape | str:
     opponent = table.column("right", OPPONENTS)
     team = table.column("left", TEAMS, [opponent])
     match = table.column("group", MATCHES, [team, opponent])
-    result = table.column("outcome", RESULTS, [match, team, opponent])
-    if team is None or result is None or (opponent is None and match is None):
+    if table.named and (team is None or opponent is None) and match is None:
+        team, opponent = arms_in(table.columns) or (team, opponent)
+    if team is None or (opponent is None and match is None):
+        return lack
+    scores = [] if opponent is None else scores_in(table.columns, team, opponent)
+    result = None if scores else table.column("outcome", RESULTS, [match, team, opponent])
+    if opponent is not None and _are_mirrored(table, team, opponent, result, scores):
+        said = "each match is there twice, once from each side, and is counted once"
+        own = () if result is None or plain(result) in OUTCOMES else (result,)
+        kept = MIRRORED.format(
+            arm=text_of_column(team),
+            other=text_of_column(opponent),
+            outcome="".join(f", {text_of_column(name)} AS outcome" for name in own),
+        )
+        return Shape("two rows for each match", own, kept, said, ordered=False, open=True)
+    result = result or table.column("outcome", RESULTS, [match, team, opponent])
+    if result is None or match is None or not _are_of_two(table.all(match)[match]):
         return lack
     if opponent is None and not table.named and arms_in(table.columns):
         return lack
     results = {text.lower() for text in table.known(result)}
-    scored = table.numbers(result) is not None and not results <= {*WINS, *LOSSES, *DRAWS}
-    if not table.named and not scored and not results <= {*WINS, *LOSSES, *DRAWS}:
-        return lack
-    twice = match is not None and _are_of_two(table.all(match)[match])
-    if not twice and (opponent is None or scored or not _mirrored(table, team, opponent, result)):
-        return lack
-    if opponent is None and scored and not table.named:
-        return lack  # a table of scores
+    in_words = results <= {*WINS, *LOSSES, *DRAWS}
+    scored = table.numbers(result) is not None and not in_words
+    if not table.named and not in_words and (opponent is None or not scored):
+        return lack  # of scores, a table of scores
     columns = {"arm": team, "other": opponent, "value": result}
     said = f"each match is there twice, once for each team, and is counted once; left={team}, "
-    said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row"
+    said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row, "
+    said += f"match={match}"
     taken = {role: name for role, name in columns.items() if name is not None}
     texts = ", ".join(f"{text_of_column(name)} AS {role}" for role, name in taken.items())
-    if twice:
-        assert match is not None
+    winner = f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
+    if scored:
         number = "TRY_CAST({}.value AS DOUBLE)".format
-        winner = f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
-        if scored:
-            winner = f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
-        agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
-        query = TWO_ROWS.format(key=text_of_column(match), texts=texts, winner=winner, agree=agree)
-        said += f", match={match}"
-    else:
-        match = None
-        query = MIRRORED.format(texts=texts, winner=_side("a"))
+        winner = f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
+    agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
+    query = TWO_ROWS.format(key=text_of_column(match), texts=texts, winner=winner, agree=agree)
     rule = (result, "a win, a loss or a draw, and the reverse in the other row of the match")
     return Shape(
-        "two rows for each match", (*taken.values(), *([match] if match else [])), query, said,
-        rule,
+        "two rows for each match", (*taken.values(), match), query, said, rule,
         ordered=False, open=True, used=table.used("left", "right", "outcome", "group"),
     )  # fmt: skip
 
@@ -721,9 +731,8 @@ SELECT a.row_of_file, a.arm AS model_a, coalesce(b.arm, '') AS model_b,
     CASE WHEN a.n = 2{agree} THEN {winner} END AS winner
 FROM sides a LEFT JOIN sides b ON a.key = b.key AND b.place = 2 WHERE a.place = 1"""
 MIRRORED = """
-SELECT row_of_file, arm AS model_a, other AS model_b, value AS verdict, {winner} AS winner
-FROM (SELECT row_of_file, {texts} FROM records) a
-WHERE arm <= other OR arm IS NULL OR other IS NULL"""
+SELECT row_of_file{outcome} FROM records
+WHERE {arm} <= {other} OR {arm} IS NULL OR {other} IS NULL"""
 CHOSEN_OF = """
 SELECT row_of_file, key AS ranking, arm, CASE WHEN value = 1 THEN '1' END AS rank, true AS judged,
     CASE WHEN sum(value) OVER (PARTITION BY key) <> 1 OR value NOT IN (0, 1)
@@ -807,20 +816,43 @@ def _are_of_two(keys: Sequence[str]) -> bool:
     return max(sizes, default=0) == 2 and 4 * sizes.count(2) >= 3 * len(sizes)
 
 
-def _mirrored(table: Table, team: str, opponent: str, result: str) -> bool:
-    """Return whether as many rows say that A beat B as say that B lost to A, for all A and B."""
-    columns = table.all(team, opponent, result)
-    rows = Counter(
-        zip(*([text.lower() for text in column] for column in columns.values()), strict=True)
-    )
-    side = {w: 1 for w in WINS} | {w: -1 for w in LOSSES} | {w: 0 for w in DRAWS} | {"": 2}
-    signed: Counter[tuple[str, str, int]] = Counter()
-    for (a, b, word), n in rows.items():
-        signed[a, b, side.get(word, 3)] += n
-    reverse = {1: -1, -1: 1, 0: 0, 2: 2}
-    return len(signed) > 2 and all(
-        k in reverse and signed[b, a, reverse[k]] == n for (a, b, k), n in signed.items()
-    )
+def _are_mirrored(
+    table: Table, team: str, opponent: str, result: str | None, scores: Sequence[str]
+) -> bool:
+    """Return whether each row is there again from the other side.
+
+    Where the shape is named, the two arms are enough; else the row has to say who won.
+    """
+    said = scores or [name for name in (result,) if name is not None]
+    left, right, *values = table.all(team, opponent, *said).values()
+    sides = [*zip(left, right, strict=True)]
+    if table.named:
+        return len({*sides}) > 1 and Counter(sides) == Counter((b, a) for a, b in sides)
+    if not said:
+        return False
+    if scores:
+        ahead = [_margin(row) for row in zip(*values, strict=True)]
+    else:
+        ahead = [_ahead(*row) for row in zip(left, right, *values, strict=True)]
+    rows = Counter((*both, n) for both, n in zip(sides, ahead, strict=True))
+    turned = Counter({(b, a, n and -n): times for (a, b, n), times in rows.items()})
+    return len(rows) > 2 and rows == turned and any(ahead)
+
+
+def _margin(scores: Sequence[str]) -> float | None:
+    """Return a margin, or the difference of two scores; None where one is no number."""
+    if not all(map(_is_number, scores)):
+        return None
+    own, *other = map(_number, scores)
+    return own - sum(other)
+
+
+def _ahead(team: str, opponent: str, result: str) -> float | None:
+    """Return by how much a team is ahead of its opponent; None where a result does not say it."""
+    known = dict.fromkeys((*WINS, team.lower()), 1.0)
+    known |= dict.fromkeys((*LOSSES, opponent.lower()), -1.0)
+    known |= dict.fromkeys(DRAWS, 0.0)
+    return known.get(result.lower(), difference(result))
 
 
 def _n_chosen(table: Table, chosen: str) -> int:
@@ -1011,14 +1043,25 @@ def _check_direction(table: Table, columns: Sequence[str]) -> None:
     """Raise ValueError if the names of all columns, or that of the file, say: fewer is better."""
     if table.named or table.given.get("lower_is_better"):
         return
-    fewer = [bool(words_of(name) & FEWER) for name in columns]
-    if not (all(fewer) or words_of(Path(table.source.name).stem) & FEWER):
+    stem = Path(table.source.name).stem
+    fewer = [bool(words_of(name) & FEWER) or _says_1_is_best(name) for name in columns]
+    constant = [min(texts) for name in table.columns if len(texts := table.known(name)) == 1]
+    marks = all(words_of(name) & MARKS_OF_SCHOOLS for name in columns)
+    said = bool(words_of(stem) & FEWER) or any(map(_says_1_is_best, [stem, *constant]))
+    said |= marks and all(1 <= n <= 6 for name in columns for n in table.numbers(name) or [0])
+    if not (all(fewer) or said):
         return
     raise ValueError(
         f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "
         "lower_is_better=True (--lower-is-better), or shape='scores' (--shape scores) where the "
         "higher is"
     )
+
+
+def _says_1_is_best(text: str) -> bool:
+    """Return whether a text says of a scale that 1 is its best."""
+    words = " ".join(re.findall("[^\\W_]+", text.casefold()))
+    return BEST_IS_1.search(words) is not None
 
 
 def _numbered(table: Table, but: Sequence[str | None]) -> dict[str, str]:
@@ -1086,7 +1129,7 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     item = item or table.column("item", ROWS)
     beside = [name for name in table.columns if name != item and plain(name) not in named]
     models = [name for name in beside if _mostly_numbers(table.rows[name])]
-    left_over = [name for name in beside if name not in models and table.known(name)]
+    left_over = [name for name in beside if name not in models and len(table.known(name)) > 1]
     if len(models) < 2 or (left_over and not table.named):
         return None
     _check_direction(table, models)

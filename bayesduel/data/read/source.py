@@ -16,7 +16,7 @@ from bayesduel.data.read.conditions import check_condition
 from bayesduel.data.read.decimals import columns_with_commas
 from bayesduel.data.read.duckdb_source import ENTRY, FileSource, connected
 from bayesduel.data.read.faults import refusal
-from bayesduel.data.read.formats import called, check_once, expand, is_spreadsheet
+from bayesduel.data.read.formats import GAMES, called, check_once, expand, is_read_whole
 from bayesduel.data.read.rows import KindError
 from bayesduel.data.read.shape import Asked, Part
 from bayesduel.data.read.shapes import RANKS, checked_shape, duels, shape_asked, shape_found
@@ -38,8 +38,8 @@ def open_source(path_or_frame: Any) -> Iterator[Any]:
     """
     if _are_paths(path_or_frame):
         (first, *others) = expand(path_or_frame)
-        if is_spreadsheet(first) and not others:
-            yield _spreadsheet(first)
+        if is_read_whole(first) and not others:
+            yield _read_whole(first)
             return
         with connected() as (con, folder):
             yield FileSource(path_or_frame, con, folder, False, None)
@@ -100,11 +100,11 @@ def open_log(
         names = expand(path_or_frame, mixed=True)
 
         def opened(path: Any) -> Any:
-            if is_spreadsheet(path):
-                return _spreadsheet(path)
+            if is_read_whole(path):
+                return _read_whole(path)
             return FileSource(path, con, tempfile.mkdtemp(dir=folder), skip, memory)
 
-        joined = len(names) > 1 and any(map(is_spreadsheet, names))
+        joined = len(names) > 1 and any(map(is_read_whole, names))
         first = opened(path_or_frame if len(names) == 1 else names[0])
         parts = _parts_of(chain([first], map(opened, names[1:])), asked, joined=joined)
         if not parts:
@@ -155,8 +155,12 @@ def _frame(given: Any, words: str | None = None) -> Iterator[Any]:
         yield source
 
 
-def _spreadsheet(path: Any) -> Any:
-    """Return a spreadsheet as a source; Narwhals and Calamine are imported for these only."""
+def _read_whole(path: Any) -> Any:
+    """Return a spreadsheet, or games of chess, as a source; Narwhals is imported for these only."""
+    if str(path).lower().endswith(GAMES):
+        from bayesduel.data.read.pgn import Games
+
+        return Games(path)
     from bayesduel.data.read.spreadsheet import Spreadsheet
 
     return Spreadsheet(path)

@@ -33,6 +33,7 @@ MEANING = {  # of every code, by coding: typed here, not taken from the package
     "win/lose": {"win": LEFT, "lose": RIGHT},
     "wins/loses": {"wins": LEFT, "loses": RIGHT},
     "yes/no": {"yes": LEFT, "no": RIGHT},
+    "victory/defeat": {"Victory": LEFT, "Defeat": RIGHT, "Draw": TIE},
     "links/rechts": {"Links": LEFT, "Rechts": RIGHT, "unentschieden": TIE},
     "gauche/droite": {"gauche": LEFT, "droite": RIGHT, "égalité": TIE},
     "izquierda/derecha": {"izquierda": LEFT, "derecha": RIGHT, "empate": TIE},
@@ -94,7 +95,15 @@ def wins(duels):
 
 
 def test_every_coding_is_tried_here():
-    assert set(CODINGS) == set(MEANING) | {"columns", "winner", "loser", "grades", "score", *THREE}
+    assert set(CODINGS) == set(MEANING) | {
+        "columns",
+        "winner",
+        "loser",
+        "grades",
+        "score",
+        "percent",
+        *THREE,
+    }
 
 
 @pytest.mark.parametrize(("coding", "side"), THREE.items())
