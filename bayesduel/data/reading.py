@@ -37,7 +37,7 @@ class Line(NamedTuple):
         Number of rows it concerns, or None where it is not known.
     hint
         The option that would take it for something else, such as "--by lang", or "".
-    told
+    noticed
         Whether it is said on stderr when the log is read.
     """
 
@@ -46,7 +46,7 @@ class Line(NamedTuple):
     understood: str
     rows: int | None = None
     hint: str = ""
-    told: bool = False
+    noticed: bool = False
 
     @property
     def words(self) -> str:

@@ -149,7 +149,7 @@ def read_duels(  # type: ignore[misc]
     path_or_frame
         A path, a folder, a glob, or a list of these: CSV, TSV (UTF-8, with a header line), JSON
         (lines, or a list of objects) or Parquet, each plain, .gz or .zst; a sheet of Excel (with
-        the extra ``excel``). Or a frame: pandas,
+        the extra ``excel``); games of chess (.pgn). Or a frame: pandas,
         Polars, PyArrow, DuckDB, Dask, PySpark, Ibis; rows of lazy frames are counted by their own
         engine. Or a list of tuples (left, right, outcome) or (winner, loser), a list of
         dictionaries (rows) or a dictionary of columns. Columns ``wins_a`` and ``wins_b`` (and
@@ -208,7 +208,8 @@ def read_duels(  # type: ignore[misc]
         "loser" (the label of this one), "columns" (the names of the columns of arms), "grades"
         (whole numbers of either sign, such as -2 to 2: how much better left is; words such as "A is
         much better" are found to be grades by themselves), "probability" (that left is better, from
-        0 to 1: a soft vote, which counts for both sides by its share) and so on:
+        0 to 1: a soft vote, which counts for both sides by its share), "percent" (the same from 0
+        to 100) and so on:
         ``bayesduel.data.read.outcomes.CODINGS``. Words for a tie are understood in all of them.
     means
         What each value of the outcome means: "left", "right", "tie", a grade ("grade -2": right is

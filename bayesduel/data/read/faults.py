@@ -17,7 +17,7 @@ from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_m
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
-from bayesduel.text import count
+from bayesduel.text import count, join
 
 __all__ = [
     "EMPTY",
@@ -38,6 +38,7 @@ __all__ = [
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
+SHOWN_FIRST = 3  # values of a column that a message lists
 SHOWN = 30  # characters of a value in a hint
 EMPTY = "rows without a value"
 # What stands for no opponent, as in tournaments: English, German, French, Spanish, Italian,
@@ -196,7 +197,14 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
     """Return how the column of what was shown first is read, or None without it."""
     if rows.shown_first is None:
         return None
-    return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
+    try:
+        return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
+    except ValueError:
+        _, rule = FAULTS[FIRST]
+        values = [text for text in rows.shown_first.values if text.strip()]
+        raise ValueError(
+            f"column {roles.shown_first!r} {rule}, got {join(values, SHOWN_FIRST, quote=True)}"
+        ) from None
 
 
 def prepared(rows: Rows, roles: Roles) -> Rows:

@@ -528,9 +528,13 @@ def _soft_way(outcome: Coded) -> Meaning:
 def _percent_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are percentages without a sign: 64 for 64 %."""
     keys = {_key(text) for text in outcome.values}
-    shares = {key: key / 100 for key in keys if isinstance(key, float) and 0 <= key <= 100}
-    codes = {key: LEFT if share >= 0.5 else RIGHT for key, share in shares.items()}
-    return Meaning(PERCENTS, "a number from 0 to 100", TIE_WORDS | codes, shares=shares)
+    shares: dict[str | float, float] = {}
+    codes = dict(TIE_WORDS)
+    for key in keys:
+        if isinstance(key, float) and 0 <= key <= 100:
+            shares[key] = key / 100
+            codes[key] = LEFT if key >= 50 else RIGHT
+    return Meaning(PERCENTS, "a number from 0 to 100", codes, shares=shares)
 
 
 def _score_way(outcome: Coded) -> Meaning:

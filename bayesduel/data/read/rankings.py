@@ -223,7 +223,7 @@ def read_rankings(
         there = source.columns()
         if isinstance(weight, str):
             columns["weight"] = weight
-        found = columns_in(source, columns)
+        found = columns_in(source, columns, sure=shape is False)
         if found is None:
             forms = "; ".join(" and ".join(form) for form in FORMS)
             raise ValueError(
@@ -359,7 +359,7 @@ def rankings_in(path_or_frame: Any, **options: Any) -> Any:
 
 def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
     """Return whether the columns of a file or a frame, or its shape, are those of rankings."""
-    if shape not in (None, *RANKED):
+    if shape not in (None, False, *RANKED):
         return False
     paths = [path_or_frame] if isinstance(path_or_frame, str) else path_or_frame
     if isinstance(paths, list) and not any(map(is_address, paths)):
@@ -373,7 +373,9 @@ def holds_rankings(path_or_frame: Any, shape: Any = None) -> bool:
     with open_log(path_or_frame, rankings=True, shape=shape) as source:
         if source.kind == "rankings":
             return True
-        found = columns_in(source)
+        found = columns_in(source, sure=shape is False)
+        if shape is False:  # a row is a duel, unless columns are places
+            return found is not None and "place_1" in found
         if found is None or "order" not in found:
             return found is not None
         # A name that other logs have, too.
@@ -409,14 +411,17 @@ def ranking_columns(
     return None
 
 
-def columns_in(source: Any, given: Mapping[str, str] | None = None) -> dict[str, str] | None:
+def columns_in(
+    source: Any, given: Mapping[str, str] | None = None, *, sure: bool = False
+) -> dict[str, str] | None:
     """Return the same of a source, where its first rows may say more than the names.
 
-    Texts such as "a > b > c" are orders; columns 1, 2, 3 that hold numbers are no places of arms.
+    Texts such as "a > b > c" are orders; columns 1, 2, 3 that hold numbers are places of arms only
+    where the user says that nothing else is looked for (`sure`).
     """
     names = source.columns()
     found = ranking_columns(names, given)
-    if found is not None and all(name.strip().isdecimal() for name in found.values()):
+    if found is not None and not sure and all(name.strip().isdecimal() for name in found.values()):
         read = source.peek(take(names, source.name, found), PEEK).values()
         numbers = all(re.fullmatch(NUMBER, text.strip()) for one in read for text in one.values)
         return None if numbers else found

@@ -56,7 +56,7 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
     if outcome is not None and meaning is not None and not given:
         if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
             said.append(f"{outcome.column}: {outcome.understood}")
-    said += [f"{line.column}: {line.words}" for line in reading.lines if line.told]
+    said += [f"{line.column}: {line.words}" for line in reading.lines if line.noticed]
     said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
              for line in reading.left_out]  # fmt: skip
     shared = reading.shared
@@ -80,18 +80,18 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     what = "arm" if roles.teams is None else "side"
     joined = _joined(lefts | rights) if roles.teams is None else ""
     parts = ""
-    told = bool(joined)
+    noticed = bool(joined)
     if roles.teams is not None:
         members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
         parts = f" of {count(len(members), 'member')}"
         if shared := int(rows.n[duels & _share_a_member(rows)].sum()):
             parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
-            told = True
+            noticed = True
     elif joined:
         parts = ", whose labels may be of several members"
     hint = f"--teams '{joined}'" if joined else ""
     words = f"{count(len(lefts), what)}{parts}"
-    yield Line("left", named["left"], words, _known(rows, rows.left), hint, told)
+    yield Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
     again = f"{count(len(rights), what)}, the same"
     if lefts != rights:
         again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"

@@ -158,7 +158,7 @@ def _frame(given: Any, words: str | None = None) -> Iterator[Any]:
 def _read_whole(path: Any) -> Any:
     """Return a spreadsheet, or games of chess, as a source; Narwhals is imported for these only."""
     if str(path).lower().endswith(GAMES):
-        from bayesduel.data.read.pgn import Games
+        from bayesduel.data.read.game_notation import Games
 
         return Games(path)
     from bayesduel.data.read.spreadsheet import Spreadsheet

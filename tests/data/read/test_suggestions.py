@@ -4,8 +4,12 @@ A case has a file, the points that its list of duels has, the options as the mes
 and what stands in place of their gaps. All options that the reader's messages print are here.
 """
 
+import ast
+import json
 import random
+import re
 import shlex
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -13,11 +17,15 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
+from bayesduel.data import read as reader
+from bayesduel.data import sides
+from bayesduel.data.read.rankings import rankings_in
 from tests.support.kinds import (
     ARMS,
     STRENGTH,
     STRICT,
     TIED,
+    ahead,
     points,
     points_read,
     rows,
@@ -196,30 +204,244 @@ KINDS = {
 }  # fmt: skip
 
 
-def read_again(tmp_path, name, text, printed, gaps):
-    """Return what `bayesduel read` prints, and the points of the log that is read in the end.
+# Options with which a case is read first.
+ASKED = {
+    "weights of a survey": ["--weight", "sample_weight"],
+    "meaning without an outcome": ["--outcome", "none", "--means", "x=left,y=right"],
+    "one side of a scale": ["--coding", "grades"],
+}
 
-    printed: options as the message should print them; they are then given, their gaps filled.
-    """
+
+def first_words(tmp_path, name, text):
+    """Return the words of the first command, and what it prints."""
     path = tmp_path / (name if "." in name else "log.csv")
     path.write_text(text, encoding="utf-8")
     words = ["read", str(path), "-o", str(tmp_path / "out.csv")]
-    first = CliRunner().invoke(main, words)
-    assert printed in first.output, first.output
-    done = first
-    if printed:
-        line = printed
-        for gap, filled in gaps.items():
-            assert gap in line
-            line = line.replace(gap, filled)
-        done = CliRunner().invoke(main, [*words, *shlex.split(line)])
-    return first, done, tmp_path / "out.csv"
+    if name == "ranks for duels":  # the command reads rankings by itself
+        with pytest.raises(ValueError, match="got rankings") as error:
+            bd.read_duels(path)
+        return words, str(error.value)
+    return words, CliRunner().invoke(main, [*words, *ASKED.get(name, [])]).output
+
+
+def read_again(tmp_path, name, text, printed, gaps):
+    """Run `bayesduel read` as its message prints it; return that run, and the log it writes.
+
+    printed: options as the message should print them; they are then given, their gaps filled.
+    """
+    words, said = first_words(tmp_path, name, text)
+    assert printed in said
+    line = printed
+    for gap, filled in gaps.items():
+        assert gap in line
+        line = line.replace(gap, filled)
+    words[-1] = str(tmp_path / "again.csv")
+    words = words[:2] if "--by" in line else words  # -o is one log
+    words = ["winners", words[1]] if "--order-effect" in line else words  # of a model
+    done = CliRunner().invoke(main, [*words, *shlex.split(line)])
+    assert done.exit_code == 0, done.output
+    return Path(words[-1])
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_kind_is_read_right_or_what_is_printed_reads_it(name, tmp_path):
     text, right, printed, gaps = KINDS[name]
-    _, done, path = read_again(tmp_path, name, text, printed, gaps if printed else {})
-    assert done.exit_code == 0, done.output
-    found = points_read(bd.read_duels(path))
-    assert found == {pair: pytest.approx(n, abs=1e-5) for pair, n in right.items() if n}
+    path = read_again(tmp_path, name, text, printed, gaps)
+    assert found_in(path) == {pair: pytest.approx(n, abs=1e-5) for pair, n in right.items() if n}
+
+
+def found_in(path):
+    """Return the points in a log of duels or of rankings that was written."""
+    return points_read(rankings_in(str(path)) or bd.read_duels(path))
+
+
+def standings(names, form="{}"):
+    """Return a row for each pair, with the wins of both."""
+    wins = points(STRICT)
+    made = [[a, b, *(form.format(int(wins.get(p, 0))) for p in ((a, b), (b, a)))]
+            for k, a in enumerate(ARMS) for b in ARMS[k + 1 :]]  # fmt: skip
+    return rows(names, made)
+
+
+def with_first(row, votes=STRICT, **columns):
+    """Return duels whose first row has something in place of what it should have."""
+    columns = {"model_a": "a", "model_b": "b", "winner": says("A", "B", "tie")} | columns
+    head, *body = table(votes, **columns).splitlines()
+    return "\n".join([head, row(body[0]), *body[1:], ""])
+
+
+def replaced(*parts):
+    return lambda row: ",".join([*row.split(",")[: -len(parts)], *parts])
+
+
+LESS = points(STRICT[1:])
+ORDER = sorted(ARMS, key=lambda arm: -STRENGTH[arm])
+TABLE = {"model_a": "a", "model_b": "b"}
+PLAIN = says("A", "B", "tie")
+RANKED = [[sorted(m, key=lambda arm, k=k: (m[arm], random.Random(f"{k}{arm}").random()))]
+          for k, m in enumerate(MARKS)]  # fmt: skip
+PLACES = [{arm: order.index(arm) + 1 for arm in ARMS} for (order,) in RANKED]
+OF_PLACES = ahead([[[arm] for arm in order] for (order,) in RANKED])
+MANY = [{**v} for v in STRICT * 126]  # more than are looked at first
+WON = [v for v in STRICT if v["w"] == "a"]
+LOST = next(v for v in STRICT if v["w"] == "b")
+PERMUTED = [[1, 2, 3], [1, 2, 3], [2, 1, 3], [3, 1, 2], [2, 3, 1], [1, 2, 3]]
+# The same, of further files: each option that a message prints, whatever the file.
+SAID = {
+    "one side wins": (table([*WON * 4, LOST], **TABLE, winner=PLAIN), None, "--order-effect", {}),
+    "thousands": (standings(["team", "opponent", "wins", "losses"], "{},000"),
+                  {k: 1000 * n for k, n in PAIRS.items()}, "--decimal .", {}),
+    "weights of counts": (
+        "\n".join(row + (",count" if k == 0 else ",7") for k, row in enumerate(
+            standings(["team", "opponent", "wins", "losses"]).splitlines())) + "\n",
+        PAIRS, "--weight none", {}),
+    "margin against the outcome": (
+        with_first(replaced("B", "5") if STRICT[0]["w"] == "a" else replaced("A", "-5"),
+                   winner=PLAIN, margin=lambda v: v["ga"] - v["gb"]) , None, "--margin none", {}),
+    "no margin": (with_first(replaced("x"), winner=PLAIN, margin=lambda v: v["ga"] - v["gb"]),
+                  PAIRS, "--margin none", {}),
+    "bad row": (with_first(replaced(""), winner=PLAIN), LESS, "--on-bad skip", {}),
+    "blank is a tie": (table(TIED, **TABLE, winner=says("A", "B", "")), points(TIED),
+                       "--means 'A=left,B=right,=?'", {"=?": "=tie"}),
+    "one unknown word": (with_first(replaced("C"), winner=PLAIN), LESS,
+                         "--means 'A=left,B=right,C=?'", {"?": "none"}),
+    "times of a form": (table(STRICT, **TABLE, winner=PLAIN, time=lambda v: f"{v['k'] % 9 + 1}/1/24"
+                              if v["k"] else "soon"), PAIRS, "--time none", {}),
+    "times": (table(STRICT, **TABLE, winner=PLAIN, time=lambda v: "5" if v["k"] else "soon"), PAIRS,
+              "--time none", {}),
+    "form of times": (table(STRICT, **TABLE, winner=PLAIN, time=lambda v: f"3.4.{v['k'] + 10}"),
+                      PAIRS, "--time-format", {"format": "format %d.%m.%y"}),
+    "both scales": (table(STRICT, **TABLE, result=says(1, 5)), PAIRS,
+                    "--means '1=?,5=?'", {"1=?": "1=left", "5=?": "5=right"}),
+    "scale": (table(TIED, **TABLE, result=says(1, 5, 3)), points(TIED),
+              "--grades BEST_FOR_LEFT,BEST_FOR_RIGHT",
+              {"BEST_FOR_LEFT": "1", "BEST_FOR_RIGHT": "5"}),
+    "grades": (table(TIED, **TABLE, result=says(2, -3, 0)), points(TIED), "--coding grades", {}),
+    "cmos": (table(TIED, **TABLE, cmos=says(2, -3, 0)), points(TIED),
+             "--outcome cmos --coding grades", {}),
+    "margin": (table(TIED, **TABLE, ahead=lambda v: (v["ga"] - v["gb"]) / 2), points(TIED),
+               "--margin ahead", {}),
+    "0 and 1": (table(STRICT, **TABLE, flag=says(1, 0)), PAIRS, "--outcome flag --means '0=?,1=?'",
+                {"0=?": "0=right", "1=?": "1=left"}),
+    "0 and 1 of a name in two words": (
+        table(STRICT, **TABLE, **{"my flag": says(1, 0)}), PAIRS,
+        "--outcome 'my flag' --means '0=?,1=?'", {"0=?": "0=right", "1=?": "1=left"}),
+    "words of sides": (table(STRICT, **TABLE, what=says("model x", "model y")), PAIRS,
+                       "--outcome what", {}),
+    "scores of a name in two words": (
+        table(TIED, **TABLE, **{"mark a (1 = best)": "gb", "mark b (1 = best)": "ga"}),
+        points(TIED), "--margin 'mark a (1 = best),mark b (1 = best)'",
+        {"--margin": "--lower-is-better --margin"}),
+    "few numbers": (table(STRICT, **TABLE, code=says(1, 2), place="k"), PAIRS, "--outcome code",
+                    {}),
+    "a share of the right": (
+        table(TIED, **TABLE, b_result=share("0.{1}")), SHARES,
+        "--left model_b --right model_a", {}),
+    "sides that are arms": (
+        table([{**v, "a": "b", "b": "a"} if v["k"] % 2 else {**v, "a": "a", "b": "b"}
+               for v in STRICT], **TABLE, winner=PLAIN), None, "(--coding)",
+        {"(--coding)": "--coding a/b"}),
+    "ranks or scores": (rows(ARMS[:3], [[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3]]),
+                        ahead([[[ARMS[i]] for i in order] for order in
+                               ((0, 1, 2), (1, 0, 2), (0, 2, 1), (0, 1, 2))]), "--shape ranks", {}),
+    "places or arms": (rows([1, 2, 3], PERMUTED), ahead([[["1"], ["2"], ["3"]]] * 3 + [
+        [["2"], ["1"], ["3"]], [["3"], ["1"], ["2"]], [["2"], ["3"], ["1"]]]), "--shape none", {}),
+    "places of arms": (rows([1, 2, 3], PERMUTED), ahead([[["1"], ["2"], ["3"]]] * 3 + [
+        [["2"], ["1"], ["3"]], [["2"], ["3"], ["1"]], [["3"], ["1"], ["2"]]]), "--shape ranks", {}),
+    "seconds": (long("task", "model", "seconds"), LOWER, "--lower-is-better", {}),
+    "doubles": (
+        rows(["player_1", "player_2", "winner"],
+             [["x/" + v["a"], "x/" + v["b"] if False else "y/" + v["b"], PLAIN(v)]
+              for v in STRICT]), None, "--teams '/'", {}),
+    "doubles of columns": (
+        rows(["team1_player1", "team1_player2", "team2_player1", "team2_player2", "winner"],
+             [[*random.Random(v["k"]).sample(ARMS, 4), says(1, 2)(v)] for v in STRICT]), None,
+        "--left team1_player1,team1_player2 --right team2_player1,team2_player2", {}),
+    "rankings": (
+        rows(["contest", "who", "nth"], [[k, arm, n] for k, p in enumerate(PLACES)
+                                         for arm, n in p.items()]), OF_PLACES,
+        "--rankings ranking=COLUMN,arm=COLUMN,rank=COLUMN",
+        {"ranking=COLUMN": "ranking=contest", "arm=COLUMN": "arm=who", "rank=COLUMN": "rank=nth"}),
+    "islands": (
+        table([{**v, "a": v["a"] + ("!" if v["k"] % 2 else ""), "b": v["b"] + (
+            "!" if v["k"] % 2 else "")} for v in STRICT], **TABLE, winner=PLAIN,
+            **{"my league": lambda v: f"l{v['k'] % 2}"}), None, "--by 'my league'", {}),
+    "judges": (table(STRICT, **TABLE, winner=PLAIN, who=lambda v: f"u{v['k'] % 8}"), PAIRS,
+               "(--judge, --group)", {"(--judge, --group)": "--judge who"}),
+    "categories": (table(STRICT, **TABLE, winner=PLAIN, lang=lambda v: f"u{v['k'] % 8}"), PAIRS,
+                   "--by lang", {"--by": "--keep"}),
+    "names like missing ones": (
+        table([{**v, "a": v["a"].replace("Ajax", "NA"), "b": v["b"].replace("Ajax", "NA")}
+               for v in STRICT], **TABLE, winner=PLAIN), None, "--missing",
+        {"--missing": "--missing NA --on-bad skip"}),
+    "shown first": (table(STRICT, **TABLE, winner=PLAIN, shown_first=lambda v: "Zebra"), PAIRS,
+                    "--shown-first none", {}),
+    "ties of their own": (with_first(replaced("maybe"), winner=PLAIN, tie="false"), PAIRS,
+                          "--tie none", {}),
+    "ties against a margin": (
+        with_first(replaced("true"), margin=lambda v: v["ga"] - v["gb"], tie="false"), PAIRS,
+        "--tie none", {}),
+    "weights of a survey": (
+        table(STRICT, **TABLE, winner=PLAIN, sample_weight=lambda v: v["k"] + 1), PAIRS,
+        "(--sampling-weight)", {"(--sampling-weight)": "--sampling-weight sample_weight"}),
+    "meaning without an outcome": (
+        table(STRICT, **TABLE, result=says("x", "y"), margin=lambda v: v["ga"] - v["gb"]), PAIRS,
+        "--outcome", {"--outcome": "--outcome result --means x=left,y=right"}),
+    "ranks for duels": (rows(ARMS, [[*p.values()] for p in PLACES]), OF_PLACES,
+                        "--shape scores --lower-is-better", {}),
+    "scores of the sides in columns a and b": (
+        table(TIED, a="ga", b="gb", lang="k"), None, "--shape scores", {}),
+    "kinds of judges.jsonl": (
+        "".join(json.dumps({
+            "question_id": v["k"], "model_1": v["a"], "model_2": v["b"],
+            "g1_winner": says("model_1", "model_2", "tie")(v), "g2_winner": "error",
+            "judge": [f"gpt{v['k'] % 2}"]}) + "\n" for v in TIED), points(TIED),
+        "--keep source", {}),
+    "time that is guessed": (
+        table(MANY, **TABLE, winner=PLAIN,
+              date=lambda v: "soon" if v is MANY[-1] else "2024-01-01"),
+        {pair: 126 * n for pair, n in PAIRS.items()}, "--time", {"--time": "--time none"}),
+    "positive and negative": (
+        table(TIED, **TABLE, result=says(2.5, -3.5, 0)), points(TIED), "(--margin)",
+        {"(--margin)": "--margin result --outcome none"}),
+    "one side of a scale": (table(TIED, **TABLE, result=says(1, 5, 3)), points(TIED),
+                            "--grades 1,5", {}),
+    "a share by its name": (
+        table(TIED, **TABLE, b_result=share("0.{1}")), {(b, a): n for (a, b), n in SHARES.items()},
+        "--coding probability", {}),
+    "survey": (table(STRICT, **TABLE, winner=PLAIN, sample_weight=lambda v: v["k"] + 1), PAIRS,
+               "--sampling-weight", {"weight": "weight sample_weight"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_printed_is_run_and_right(name, tmp_path):
+    text, right, printed, gaps = SAID[name]
+    path = read_again(tmp_path, name, text, printed, gaps)
+    if right is not None:
+        pairs = {pair: pytest.approx(n, abs=1e-5) for pair, n in right.items() if n}
+        assert found_in(path) == pairs
+
+
+def literals():
+    """Return the texts of the reader's sources that name an option of the command line."""
+    for file in [*Path(reader.__file__).parent.glob("*.py"), Path(sides.__file__)]:
+        if file.name == "items.py":  # no log
+            continue
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        prose = {ast.get_docstring(node, clean=False) for node in ast.walk(tree)
+                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)}  # fmt: skip
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if re.search("--[a-z]", node.value) and node.value not in prose:
+                    yield from (part for part in re.split("{.*?}", node.value) if "--" in part)
+
+
+def test_every_option_that_a_message_names_is_tried_here(tmp_path):
+    said = ""
+    for k, (name, (text, *_)) in enumerate({**KINDS, **SAID}.items()):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        said += first_words(folder, name, text)[1]
+    lost = [text for text in literals() if text not in said]
+    assert not lost
