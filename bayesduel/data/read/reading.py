@@ -278,7 +278,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
 
 def _measures(name: str, texts: Iterable[str]) -> bool:
     """Return whether a column holds measurements: numbers, unless its name says what they name."""
-    numbers = all(re.fullmatch(NUMBER, text) for text in texts)
+    numbers = all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts)
     return numbers and not plain(name).endswith(IDS)
 
 
