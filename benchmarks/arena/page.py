@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -256,26 +257,26 @@ def draw(tables: Tables, path: Path) -> None:
     shown = min(tables)
     order = [row["policy"] for row in tables[shown][ALL]]
     groups = [group for group in GROUPS if group in tables[shown]][1:]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(12, 0.27 * len(order) + 1.6), sharey=True, layout="constrained"
-    )
+    size = 8, 0.54 * len(order) + 2.6  # one above the other, to be read on a phone
+    figure, (above, below) = plt.subplots(2, 1, figsize=size, sharey=True, layout="constrained")
     for (horizon, own), shift in zip(tables.items(), (0.15, -0.15), strict=False):
         rows = own.get(ALL, [])
         y = [order.index(row["policy"]) + shift for row in rows]
         x, low, high = (np.array([r[k] for r in rows]) for k in ("rating", "lower", "upper"))
-        left.errorbar(x, y, xerr=(x - low, high - x), fmt="o", ms=4, label=f"T = {horizon:,}")
-    left.set(yticks=range(len(order)), yticklabels=order, xlabel="rating, 95 % interval")
-    left.grid(axis="x", color="0.9")
-    left.legend(frameon=False)
+        above.errorbar(x, y, xerr=(x - low, high - x), fmt="o", ms=4, label=f"T = {horizon:,}")
+    above.set(yticks=range(len(order)), yticklabels=order, xlabel="rating, 95 % interval")
+    above.set_title("rating on all fresh problems, after T duels", fontsize=10)
+    above.grid(axis="x", color="0.9")
+    above.legend(frameon=False)
     values = np.full((len(order), len(groups)), np.nan)
     for column, group in enumerate(groups):
         for row in tables[shown][group]:
             place = order.index(row["policy"])
             values[place, column] = row["rating"]
-            right.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
-    image = right.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
-    right.set_xticks(range(len(groups)), [g.replace(" ", "\n") for g in groups], fontsize=8)
-    right.set_title(f"rank and rating by family, T = {shown:,}", fontsize=10)
+            below.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
+    image = below.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
+    below.set_xticks(range(len(groups)), [fill(group, 12) for group in groups], fontsize=8)
+    below.set_title(f"rank (number) and rating (colour) by family, T = {shown:,}", fontsize=10)
     figure.colorbar(image, label="rating")
     figure.savefig(path, dpi=100)
     plt.close(figure)

@@ -56,7 +56,6 @@ def main(arguments=None):
     figure, panels = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
     for ax, panel in zip(panels, (tournament, change, borda), strict=True):
         panel(run, ax)
-        ax.set_yscale("log")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
     run.finish(figure)
@@ -96,6 +95,8 @@ def tournament(run, ax):
         duels = np.array([found[name] for found in by_cell])
         points(ax, where + 0.15 * (place - 1), duels, name, place, "o")
     ax.set(title="Batches: duels until the answer", ylabel="duels")
+    ax.set_yticks([5_000, 10_000, 20_000, 50_000], ["5,000", "10,000", "20,000", "50,000"])
+    ax.minorticks_off()
     ax.set_xticks(where, [f"{n} arms\nchances differ\nby {h:g} at least" for n, h in CELLS])
 
 
@@ -150,6 +151,7 @@ def points(ax, x, values, label, place, mark="o-"):
     middle = np.median(values, axis=1)
     low, high = median_interval(values, 0.95)
     given = {"fmt": mark, "capsize": 3, "color": COLOURS[place], "label": label}
+    ax.set_yscale("log")
     ax.errorbar(x, middle, yerr=(middle - low, high - middle), **given)
 
 
