@@ -112,7 +112,8 @@ def answers() -> list[list[str]]:
     ):
         cells = []
         for problem, bound in zip(problems, least, strict=True):
-            horizon = 1_000_000 if isinstance(policy, bd.ExploreThenVerify) else 120_000
+            long = isinstance(policy, bd.ExploreThenVerify | bd.DKWT)
+            horizon = 1_000_000 if long else 120_000
             trace = bd.simulate(
                 policy, problem, horizon, replications=ANSWERS, seed=1, record_at=[horizon],
                 workers=1,

@@ -41,9 +41,13 @@ class Memory(NamedTuple):
 def select(belief, memory, t, rng):
     """Return the next pair, (champion, challenger)."""
     update(memory.decided, belief, memory.alpha, t)
-    decided, potential, size = memory.decided, memory.potential, memory.size
-    beats, beaten = decided.beats, decided.watched
-    losses, sure = decided.sure_losses, decided.sure_wins
+    decided = memory.decided
+    potential = memory.potential
+    size = memory.size
+    beats = decided.beats
+    beaten = decided.watched
+    losses = decided.sure_losses
+    sure = decided.sure_wins
     n_arms = len(potential)
     most_sure = sure.max()
     fewest = losses.min()

@@ -41,7 +41,8 @@ def select(belief, memory, t, rng):
     """Return an arm of this turn's batch, and the challenger with the largest upper bound."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
-    batch, stages = memory.batch, memory.stages
+    batch = memory.batch
+    stages = memory.stages
     if batch[0] == -2:
         deal(memory, rng)
     budget = 2 * memory.alpha * log(t + memory.offset)
@@ -93,7 +94,8 @@ def drop_beaten(belief, batch, turn, budget):
 @compiled
 def join(memory, one, other):
     """Join two batches, and number the batches without a gap."""
-    low, high = min(one, other), max(one, other)
+    low = min(one, other)
+    high = max(one, other)
     for k in range(len(memory.batch)):
         if memory.batch[k] == high:
             memory.batch[k] = low
@@ -114,7 +116,8 @@ def merge(memory):
         order = np.argsort(sizes)
         partner = np.arange(len(sizes))
         for place in range(len(sizes) // 2):
-            small, large = order[place], order[len(sizes) - 1 - place]
+            small = order[place]
+            large = order[len(sizes) - 1 - place]
             if sizes[small] + sizes[large] <= 1.5 * memory.size:
                 partner[large] = small
         renumber(memory, partner)
@@ -164,7 +167,8 @@ class MergeRUCB(PairPolicy):
 
     def init(self, n_arms: int) -> Memory:
         a = self.alpha
-        offset = ((4 * a - 1) * n_arms**2 / ((2 * a - 1) * self.failure)) ** (1 / (2 * a - 1))
+        base = (4 * a - 1) * n_arms**2 / ((2 * a - 1) * self.failure)
+        offset = base ** (1 / (2 * a - 1))
         return Memory(
             alpha=float(a),
             offset=float(offset),

@@ -75,13 +75,18 @@ def select(belief, memory, t, rng):
                 mean = score[i] * score[j]
                 rest = log1p(-mean) if mean < 1 else -inf
                 entropy = mean * log(mean) + (1 - mean) * rest if 0 < mean < 1 else 0.0
-                memory.log_rest[i, j] = memory.log_rest[j, i] = rest
-                memory.entropy[i, j] = memory.entropy[j, i] = entropy
-    budget = 2 / n_arms * log(t - n_pairs)
-    budget += (3 / n_arms + 40 / (n_arms - 2) ** 2) * log(log(t - n_pairs) + 1)
+                memory.log_rest[i, j] = rest
+                memory.log_rest[j, i] = rest
+                memory.entropy[i, j] = entropy
+                memory.entropy[j, i] = entropy
+    log_t = log(t - n_pairs)
+    factor = 3 / n_arms + 40 / (n_arms - 2) ** 2
+    budget = 2 / n_arms * log_t
+    budget += factor * log(log_t + 1)
 
     # The largest index is the smallest ln(1 - index); ties are drawn from at random.
-    best, n_tied = inf, 0
+    best = inf
+    n_tied = 0
     log_best = 0.0  # the logarithm of the largest index
     chosen = (0, 0)
     for i in range(n_arms):
@@ -98,7 +103,8 @@ def select(belief, memory, t, rng):
             if memory.tolerance > 0:  # coarse indices, in steps of the tolerance
                 room = -np.floor((1 - exp(room)) / memory.tolerance)
             if room < best:
-                best, n_tied = room, 0
+                best = room
+                n_tied = 0
                 if memory.tolerance == 0:
                     log_best = log1p(-exp(room)) if room < 0 else -inf
             if room == best:
@@ -106,7 +112,8 @@ def select(belief, memory, t, rng):
                 if n_tied == 1 or rng.random() * n_tied < 1:
                     chosen = (i, j)
     if memory.confirm and chosen[0] == chosen[1]:
-        return chosen[0], least_certain(belief, chosen[0], log(t) + 3 * log(max(log(t), 1.0)))
+        confident = log(t) + 3 * log(max(log(t), 1.0))
+        return chosen[0], least_certain(belief, chosen[0], confident)
     return chosen
 
 
@@ -116,13 +123,15 @@ def least_certain(belief, arm, budget):
 
     The evidence is ``n d(share, 1/2)``, the budget at which Chernoff's bound leaves out 1/2.
     """
-    opponent, least = arm, budget
+    opponent = arm
+    least = budget
     for j in range(belief.wins.shape[0]):
         if j != arm:
             n = belief.wins[arm, j] + belief.wins[j, arm]
             evidence = n * divergence_from_half(share(belief, arm, j))
             if evidence < least:
-                opponent, least = j, evidence
+                opponent = j
+                least = evidence
     return opponent
 
 

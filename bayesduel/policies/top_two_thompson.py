@@ -47,27 +47,34 @@ def pair_in_question(scores, memory, rng):
     """Return a pair of arms over which the first draw and a later one disagree."""
     n_arms = scores.shape[1]
     for d in range(1, len(scores)):
-        count, first, second = 0, -1, -1
-        one, two = scores[0], scores[d]
+        count = 0
+        first = -1
+        second = -1
+        one = scores[0]
+        two = scores[d]
         if memory.goal == RANKING:
             for a in range(n_arms):
                 for b in range(n_arms):
                     if one[a] > one[b] and two[a] < two[b]:
                         count += 1
                         if rng.random() * count < 1.0:
-                            first, second = a, b
+                            first = a
+                            second = b
         elif memory.k == 1:
-            a, b = one.argmax(), two.argmax()
+            a = one.argmax()
+            b = two.argmax()
             if a != b:
                 return a, b
         else:
-            mine, other = np.argsort(-one)[: memory.k], np.argsort(-two)[: memory.k]
+            mine = np.argsort(-one)[: memory.k]
+            other = np.argsort(-two)[: memory.k]
             for a in mine:
                 for b in other:
                     if (other != a).all() and (mine != b).all():
                         count += 1
                         if rng.random() * count < 1.0:
-                            first, second = a, b
+                            first = a
+                            second = b
         if count > 0:
             return first, second
     open_ = contenders(scores, memory)

@@ -32,7 +32,9 @@ def select(belief, memory, t, rng):
     m, n = belief.attributes.shape
     threshold = sqrt(n * log(1.0 + t))
     independent = rng.random() < n * log(n * (1.0 + t)) / sqrt(t)
-    first, most, noise = 0, -inf, 0.0
+    first = 0
+    most = -inf
+    noise = 0.0
     for i in range(m):
         if independent or i == 0:
             noise = -log(rng.standard_exponential())
@@ -40,14 +42,18 @@ def select(belief, memory, t, rng):
         share = min(max(noise, -threshold), threshold)
         utility = x @ belief.mode + share * width(memory.inverse, x)
         if utility > most + TIED:
-            first, most = i, utility
-    second, most = first, 0.0
+            first = i
+            most = utility
+    second = first
+    most = 0.0
     for j in range(m):
         z = belief.attributes[j] - belief.attributes[first]
         lead = z @ belief.mode + memory.alpha * threshold * width(memory.inverse, z)
         if lead > most:
-            second, most = j, lead
-    add_difference(memory.inverse, belief.attributes[first] - belief.attributes[second], 1.0)
+            second = j
+            most = lead
+    difference = belief.attributes[first] - belief.attributes[second]
+    add_difference(memory.inverse, difference, 1.0)
     return first, second
 
 

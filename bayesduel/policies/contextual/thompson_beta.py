@@ -31,16 +31,21 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the item with the largest posterior draw."""
-    m, n_shown = len(belief.pulls), memory.n_shown[0]
+    m = len(belief.pulls)
+    n_shown = memory.n_shown[0]
     last = belief.last[0]
     if last >= 0 and memory.place[last] >= n_shown:  # it was new: it joins those shown
-        here, other = memory.place[last], memory.order[n_shown]
-        memory.order[n_shown], memory.order[here] = last, other
-        memory.place[last], memory.place[other] = n_shown, here
+        here = memory.place[last]
+        other = memory.order[n_shown]
+        memory.order[n_shown] = last
+        memory.order[here] = other
+        memory.place[last] = n_shown
+        memory.place[other] = here
         n_shown += 1
         memory.n_shown[0] = n_shown
     alike = len(belief.values) == 1
-    best, most = -1, -1.0
+    best = -1
+    most = -1.0
     for k in range(n_shown if alike else m):
         arm = memory.order[k]
         paid = belief.successes[arm]
@@ -48,7 +53,8 @@ def select(belief, memory, t, rng):
         if not alike:
             draw *= belief.values[arm]
         if draw > most:
-            best, most = arm, draw
+            best = arm
+            most = draw
     fresh = m - n_shown
     if alike and fresh > 0 and rng.random() ** (1 / fresh) > most:
         return memory.order[n_shown + int(rng.random() * fresh)]
