@@ -76,7 +76,7 @@ faults: $(STAMP)  ## docs/validation/faults.md: bad inputs, and kills at random 
 mutations: $(STAMP)  ## docs/validation/mutations.md: 300 small faults in the package (goes on after a stop)
 	$(BIN)/python -m benchmarks.mutations
 
-arena: $(STAMP)  ## docs/validation/arena.md: policies ranked (90 minutes; goes on after a stop); QUICK=1 prints a table
+arena: $(STAMP)  ## docs/validation/arena.md: policies ranked (half an hour; goes on after a stop); QUICK=1 prints a table
 	$(BIN)/python -m benchmarks.arena $(if $(QUICK),--quick)
 
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (20 minutes)
