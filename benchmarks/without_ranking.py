@@ -42,7 +42,8 @@ MODELS = (
     "preference-matrix",
     "bradley-terry + cycles",
 )
-SAMPLED_ARMS = 12  # up to which BladeChest, which needs NUTS, is fitted: half a minute a fit
+SAMPLED = MODELS[2::2]  # which need NUTS, always or in thin logs
+SAMPLED_ARMS = 12  # up to which these are fitted to logs: half a minute a fit
 ARMS = 20  # of a log whose duels are held out, at most: four seconds a fit
 HELD_OUT = 0.2
 KINDS = ("Bradley-Terry", "cyclic 20 %", "cyclic 40 %", "uneven")
@@ -108,7 +109,7 @@ def of_log(path):
     for how, split in (("duels", split_duels), ("pairs", split_pairs)):
         learned, held = split(wins, np.random.default_rng(SEED))
         for model in MODELS:
-            if model == "bradley-terry + cycles" and part.n_arms > SAMPLED_ARMS:
+            if model in SAMPLED and part.n_arms > SAMPLED_ARMS:
                 continue
             P = predicted(fitted(learned, model))
             losses[f"{how}: {model}"] = float(-(held * np.log(P)).sum() / held.sum())
@@ -147,7 +148,7 @@ def main():
         found = []
         for name in LOGS:
             row, headline = of_log(args.folder / name)
-            print(f"{row['log']}: {headline}", flush=True)
+            print(f"{row['log']}: {headline}\n{row}", flush=True)
             found.append(row)
         for how in ("duels", "pairs"):
             kept = ("log", "arms", "duels", *(f"{how}: {model}" for model in MODELS))

@@ -1,20 +1,14 @@
-"""Kemeny and Slater rankings: exact by dynamic programming, approximate by local search.
-
-``kemeny`` and ``slater`` minimise their cost over all rankings, for up to 16 arms. ``reordered``
-moves single arms until no move improves the ranking, for any number of arms.
-"""
+"""Kemeny and Slater rankings: exact by dynamic programming, for up to 16 arms."""
 
 from typing import Any, Literal
 
 import numpy as np
 
-from bayesduel.jit import compiled
 from bayesduel.preference.copeland import beats, check_preference, opposite
 
-__all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "least_costs", "reordered", "slater"]
+__all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "least_costs", "slater"]
 
 MAX_ARMS = 16  # 2^K subsets, K of them a step: 16 takes hundredths of a second, 20 seconds
-SWEEPS = 50
 
 
 def kemeny(P: Any) -> np.ndarray:
@@ -111,47 +105,6 @@ def _by_first(above: np.ndarray, least: np.ndarray, arms: int) -> np.ndarray:
     inside = arms >> each & 1 == 1
     rest = np.where(inside, arms ^ (1 << each), 0)
     return np.where(inside, above[each, rest] + least[rest], np.inf)
-
-
-@compiled
-def reordered(order, gain):
-    """Return an order that no move of a single arm improves, starting from `order`.
-
-    order: arms, best first, shape (K,).
-    gain: what placing i anywhere above j is worth, antisymmetric, shape (K, K).
-    Returns arms, best first, shape (K,): a local maximum of the sum of gains.
-    """
-    order = order.copy()
-    n_arms = len(order)
-    for _ in range(SWEEPS):
-        moved = False
-        for arm in range(n_arms):
-            at = 0
-            while order[at] != arm:
-                at += 1
-            best = 1e-9
-            target = at
-            worth = 0.0
-            for k in range(at - 1, -1, -1):  # upwards, past order[k]
-                worth += 2 * gain[arm, order[k]]
-                if worth > best:
-                    best = worth
-                    target = k
-            worth = 0.0
-            for k in range(at + 1, n_arms):  # downwards
-                worth += 2 * gain[order[k], arm]
-                if worth > best:
-                    best = worth
-                    target = k
-            if target != at:
-                moved = True
-                step = 1 if target > at else -1
-                for k in range(at, target, step):
-                    order[k] = order[k + step]
-                order[target] = arm
-        if not moved:
-            break
-    return order
 
 
 def _over_matrices(cost: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.validation.experiment import Cell, Experiment, Record, shown_share
+from benchmarks.validation.transitivity_alarms import verdict_row
 
 __all__ = ["EXPERIMENT", "log_of"]
 
@@ -66,20 +67,19 @@ def rows(cell: Cell, records: list[Record]) -> Sequence[Record]:
     found = [record["found"] for record in records]
     strong = found.count("none holds")
     ranked = cell["world"] == "ranking"
-    met = strong <= TARGET * len(found)
     return [
         {
             **cell,
             "none holds": shown_share(strong, len(found)),
             "explained by conditions": shown_share(found.count("conditions"), len(found)),
-            "target": ("met" if met else "missed") if ranked else "",
+            "target": verdict_row(strong, len(found)) if ranked else "",
         }
     ]
 
 
 EXPERIMENT = Experiment(
     name="transitivity_conditions",
-    title="Conditions are no cycle",
+    title="Conditions are not taken for cycles",
     question=(
         "How often does `check` say that no ranking holds of a log whose ranking changes with "
         f"time (a random walk), topic or a covariate? {N_ARMS} arms, {N_VOTES:,} votes, {N_LEVELS} "
@@ -87,7 +87,10 @@ EXPERIMENT = Experiment(
         f"{SPREAD:g}. Worlds with cycles, a residual of each pair under every condition with "
         f"standard deviation {CYCLES:g}, give the power."
     ),
-    target=f"at most {100 * TARGET:g} % in worlds with a ranking; power is stated.",
+    target=(
+        f"at most {100 * TARGET:g} %, upper limit at most 7 %, in worlds with a ranking; power is "
+        'stated. "Open": the logs of the quick form are too few to show it.'
+    ),
     cells=tuple(
         {"world": world, "condition": condition, "votes of a pair": votes}
         for world, kinds in (("ranking", ("confined", "spread")), ("cycles", ("spread",)))
@@ -96,7 +99,7 @@ EXPERIMENT = Experiment(
     ),
     run=run,
     rows=rows,
-    quick=4,
+    quick=2,
     full=LOGS["ranking"],
-    sizes=lambda cell: (4, LOGS[cell["world"]]),
+    sizes=lambda cell: (2, LOGS[cell["world"]]),
 )

@@ -79,7 +79,7 @@ def rows(cell: Cell, records: list[Record]) -> Sequence[Record]:
 
 EXPERIMENT = Experiment(
     name="transitivity_order",
-    title="An order effect is no cycle",
+    title="An order effect is not taken for a cycle",
     question=(
         "How often does `check` say that no ranking holds of a transitive log whose side listed "
         "first has an advantage? Each log is drawn from one of five strongly transitive worlds "
