@@ -32,7 +32,7 @@ LOGS = (
     "starcraft-2016/duels.csv",
     "football/duels.csv",
     "food/duels.csv",
-    "photos/duels.csv",
+    "photos/duels_color.csv",
     "classics/tversky1969.csv",
 )
 MODELS = (
