@@ -13,6 +13,7 @@ __all__ = [
     "MOST_LONE",
     "VOTE",
     "clusterings",
+    "deviating_by",
     "explained",
     "needed",
     "why_not_robust",
@@ -69,19 +70,24 @@ def clusterings(duels: Any) -> dict[str, np.ndarray]:
 
 
 def explained(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> set[str]:
-    """Return the clusterings of those found whose votes are independent given the parameters.
+    """Return the clusterings of those found whose votes are independent given the parameters."""
+    return {*model.terms.explains, *deviating_by(duels, model, found)}
 
-    A model explains the column that it has deviations by, under whichever name: a prompt that is
-    kept may be the group, too.
+
+def deviating_by(duels: Any, model: Any, found: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return the terms of deviations by the clusterings that are found, by their names.
+
+    That is under whichever name of the column: a prompt that is kept may be the group, too.
     """
-    names = set(model.terms.explains)
+    terms = {}
     for part in model.terms.deviating:
         level = levels_of(duels, part.by)[0]
         for name, place in found.items():
             n = len(distinct(level, place)[0])
-            if level.min() >= 0 and n == level.max() + 1 == place.max() + 1:
-                names.add(name)
-    return names
+            same = level.min() >= 0 and n == level.max() + 1 == place.max() + 1
+            if same or name == part.by:
+                terms[name] = part
+    return terms
 
 
 def needed(found: Mapping[str, np.ndarray]) -> str:

@@ -8,6 +8,10 @@
 - An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
   :mod:`bayesduel.data.sides`: it is one coefficient.
 - What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
+- Effects of arms by group (``RandomEffects("group")``: a prompt, a list, a context), where votes
+  repeat groups, of which there are 5 to 50, and levels times arms are at most 900. What votes of a
+  judge share is left to cluster-robust errors: effects by judge take five times as long, and one
+  judge of most votes is told from no other by them (docs/validation/validation.md).
 """
 
 from collections.abc import Mapping
@@ -21,6 +25,7 @@ import xarray as xr
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.sides import sides_of
+from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.earlier_scores import earlier_scores
 from bayesduel.models import (
     MODELS,
@@ -35,12 +40,17 @@ from bayesduel.models import (
 from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
-from bayesduel.text import percent
+from bayesduel.text import count, percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model"]
 
 TIES = 0.05  # share of the duels
 DENSE_ARMS = 500
+# Levels by which scores deviate in the model: with 100 it is no nearer to the truth than robust
+# errors, with fewer than 5 the prior says how levels differ.
+LEVELS = (5, 50)
+BY_GROUP = "random:group"
+EFFECTS = 900  # levels x arms: 12 arms x 13 take 2 seconds, 59 x 13 take 8
 AUTO = "auto"
 
 
@@ -65,6 +75,8 @@ class DefaultModel:
         Whether an advantage of the left side is in the model. Default: by the rule.
     priors
         Priors by the name of a variable, as :func:`bayesduel.fit` takes them.
+    group_effects
+        Whether effects of arms by group are in the model. Default: by the rule.
 
     Raises
     ------
@@ -84,11 +96,13 @@ class DefaultModel:
     terms: tuple[str, ...] = ()
     order_effect: bool | None = None
     priors: Mapping[str, Said] = field(default_factory=dict, hash=False)
+    group_effects: bool | None = None
 
     def __post_init__(self) -> None:
         check_one_of(self.response, "response", (AUTO, *MODELS))
-        if self.order_effect is not None:
-            check_flag(self.order_effect, "order_effect")
+        for name in ("order_effect", "group_effects"):
+            if getattr(self, name) is not None:
+                check_flag(getattr(self, name), name)
         object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
         object.__setattr__(self, "priors", priors_of(self.priors))
         plain = named("bradley-terry" if self.response == AUTO else self.response)
@@ -126,7 +140,36 @@ class DefaultModel:
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
+        model, why = self._with_groups(model, duels)
+        reasons += [why] if why else []
         return Choice(model, tuple(reasons))
+
+    def _with_groups(self, model: Model, duels: Duels) -> tuple[Model, str]:
+        """Return the model with effects of arms by group if it should have them, and why."""
+        if model.terms.deviating:  # the user says what deviates
+            return model, ""
+        line = duels.reading.line("group")
+        column = line.column if line else "group"
+        effects = f"Effects of arms by {column} are"
+        if self.group_effects:
+            return add_term(model, BY_GROUP), f"{effects} in the model: they were asked for."
+        n = _repeated_groups(model, duels)
+        if not n:
+            return model, ""
+        if self.group_effects is False:
+            return model, f"{effects} left out, as asked."
+        return add_term(model, BY_GROUP), f"{effects} in the model: {count(n, column)} repeat."
+
+
+def _repeated_groups(model: Model, duels: Duels) -> int:
+    """Return how many groups votes repeat, if their effects take seconds; else 0."""
+    votes = duels.votes
+    if votes is None or votes.sampling_weight is not None or "group" not in clusterings(duels):
+        return 0
+    if not isinstance(model, ScoreModel) or model.why_not("laplace"):
+        return 0
+    n = len(votes.groups)
+    return n if LEVELS[0] <= n <= LEVELS[1] and n * duels.n_arms <= EFFECTS else 0
 
 
 def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:

@@ -35,12 +35,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
 from bayesduel.inference.clusters import (
     BOTH,
     MOST_LONE,
     clusterings,
+    deviating_by,
     explained,
     needed,
     why_not_robust,
@@ -49,6 +52,7 @@ from bayesduel.inference.clusters import (
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.models.cells import levels_of
 
 __all__ = ["ClusterCovariance", "cluster_covariance", "robust_covariance"]
 
@@ -67,6 +71,12 @@ class ClusterRows(NamedTuple):
     density: LinearPredictor  # the model's density over the rows, one cell a row
     cluster: np.ndarray  # of each row, (rows,)
     n_clusters: int  # number of clusters
+    owner: np.ndarray  # of each coefficient, -1 of what clusters share, (size,)
+
+    @property
+    def shared(self) -> np.ndarray:
+        """Which coefficients clusters share, indices."""
+        return np.flatnonzero(self.owner < 0)
 
 
 class ClusterCovariance(NamedTuple):
@@ -126,7 +136,12 @@ def robust_covariance(
     found = clusterings(duels)
     counts = {name: int(place.max()) + 1 for name, place in found.items()}
     known = explained(duels, model, found)
-    used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
+    terms = deviating_by(duels, model, found)
+    used = {
+        name: place
+        for name, place in found.items()
+        if counts[name] > 1 and (name not in known or name in terms)
+    }
     reason = why_not_robust(model) if used else ""
     if used and spread is None:
         reason = f"votes without a judge or a group are over {MOST_LONE:,}"
@@ -161,16 +176,20 @@ def robust_covariance(
     own_numbers = np.flatnonzero(np.array(names) != "score_free")
     asked, place = np.unique(_standing(mode, density)[own_numbers], return_inverse=True)
     functionals = np.concatenate([scores, np.eye(density.size)[asked]])
-    by_name = {
-        name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
-        for name, place in used.items()
-    }
+    by_name = {}
+    for name, clusters in used.items():
+        owner = _owners(density, duels, terms.get(name), clusters)
+        rows = _rows(density, duels, model, clusters, owner)
+        by_name[name] = cluster_covariance(mode, phi, rows, functionals)
     if auto == BOTH:
-        both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
-        within = cluster_covariance(mode, phi, both, functionals[:0])
+        both = distinct(used["judge"], used["group"])[1]
+        within = _rows(density, duels, model, both, _owners(density, duels, None, both))
+        within = cluster_covariance(mode, phi, within, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
     own = mode.covariance()
+    if terms:
+        by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
     robust = np.stack([one.covariance for one in by_name.values()])
     found_degrees = np.stack([one.degrees for one in by_name.values()])
     degrees = np.full(robust.shape[:2], np.nan)
@@ -212,9 +231,15 @@ def cluster_covariance(
     for their leverage, of very many the 1,000 with the largest (fewer where there are many
     parameters); the adjustment of the others is negligible.
     """
-    root = np.linalg.cholesky(mode.covariance())  # in coordinates where the precision is I
-    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
-    prior = root.T @ mode.prior @ root
+    own = mode.covariance()
+    shared = rows.shared
+    # Coordinates where the precision of what clusters share is I.
+    turn = np.linalg.cholesky(own[np.ix_(shared, shared)])
+    root = np.linalg.solve(turn, own[shared]).T
+    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
+    gradient = gradient[:, shared] @ turn
+    known = np.where(np.logical_or.outer(rows.owner < 0, rows.owner < 0), mode.prior, 0.0)
+    prior = root.T @ known @ root
     chosen = _by_leverage(mode, phi, rows, (gradient**2).sum(axis=1))
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
@@ -223,10 +248,11 @@ def cluster_covariance(
     for one in informed:
         alone = one.vectors[:, one.lone]
         lone_part += alone @ alone.T if alone.shape[1] else 0.0
-    covariance = root @ (gradient.T @ gradient + prior + lone_part) @ root.T
+    size = len(prior)
+    covariance = own + root @ (gradient.T @ gradient + prior + lone_part - np.eye(size)) @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
-        spread = np.linalg.solve(root, np.diag(rows.density.typical))
+        spread = np.linalg.solve(turn, np.diag(rows.density.typical[shared]))
         tastes = [spread.T @ one.vectors for one in informed]
         variance, total = _working(raw, informed, tastes, prior)
         rest = np.eye(len(prior)) - prior
@@ -288,19 +314,39 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     return np.asarray(found["score"]).T
 
 
-def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> ClusterRows:
+def _owners(density: LinearPredictor, duels: Any, term: Any, cluster: np.ndarray) -> np.ndarray:
+    """Return the cluster whose own each coefficient is, -1 of those that clusters share, (size,).
+
+    A cluster owns its deviations, where a term has these by the same clusters.
+    """
+    found = np.full(density.size, -1)
+    start = 0
+    for block in density.terms.values():
+        if term is not None and block.term == term:
+            level = levels_of(duels, term.by)[0]
+            known = level >= 0
+            of_level = np.full(block.lengths[0], -1)
+            of_level[level[known]] = cluster[known]
+            found[start : start + block.size] = np.repeat(of_level, block.lengths[-1])
+        start += block.size
+    return found
+
+
+def _rows(
+    density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray, owner: np.ndarray
+) -> ClusterRows:
     """Return the votes of a log, tallied by cluster and cell where counts add up."""
     n_clusters = int(cluster.max()) + 1
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
         of_cell = cluster if cells.vote is None else cluster[cells.vote]
-        return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters)
+        return ClusterRows(linear_predictor(model, cells), of_cell, n_clusters, owner)
     seen = model.cells(duels, by_vote=True).seen
     first, place = distinct(cluster, seen.of_vote)
     votes = np.stack([np.bincount(place, a, minlength=len(first)) for a in seen.added.T], axis=-1)
     data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
     data["log_coefficient"] = np.zeros(len(first))
-    return ClusterRows(density.over(data, seen.of_vote[first]), cluster[first], n_clusters)
+    return ClusterRows(density.over(data, seen.of_vote[first]), cluster[first], n_clusters, owner)
 
 
 def _two_way(
@@ -314,6 +360,33 @@ def _two_way(
     turned = root @ vectors
     covariance = turned * np.maximum(values, 0.0) @ turned.T
     return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
+
+
+def _moderated(
+    found: ClusterCovariance, own: np.ndarray, scores: np.ndarray
+) -> ClusterCovariance:
+    """Return a covariance between the robust one and a multiple of the model's own, (size, size).
+
+    Where the model says how clusters differ, variances of arms are robust ones around one multiple
+    of its own: by the scatter of their ratios around what chance makes of them that multiple has
+    degrees of freedom, which are added to those of each.
+    """
+    n_arms = len(scores)
+    degrees = found.degrees[:n_arms]
+    robust = np.einsum("ki,ij,kj->k", scores, found.covariance, scores)
+    ratio = robust / np.einsum("ki,ij,kj->k", scores, own, scores)
+    half = degrees / 2
+    away = np.log(np.maximum(ratio, np.finfo(float).tiny)) - digamma(half) + np.log(half)
+    scatter = away.var(ddof=1) - polygamma(1, half).mean()
+    most = float(degrees.sum()) * (n_arms - 1) / n_arms  # scores are centred
+    prior = most
+    if scatter > polygamma(1, most / 2):
+        prior = brentq(lambda n: polygamma(1, n / 2) - scatter, 1e-3, most)
+    common = np.exp(away.mean() + digamma(prior / 2) - np.log(prior / 2))
+    middle = float(np.median(degrees))
+    share = middle / (middle + prior)
+    covariance = share * found.covariance + (1 - share) * common * own
+    return ClusterCovariance(covariance, np.minimum(found.degrees + prior, most))
 
 
 def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarray) -> np.ndarray:
@@ -340,6 +413,12 @@ def _informed(
     found = []
     for c in chosen:
         part = rows.density.over({}, order[ends[c] : ends[c + 1]])
+        own = rows.owner == c
+        if own.any():
+            whole = root.T @ part.information(mode.x, phi) @ root
+            whole += root[own].T @ mode.prior[np.ix_(own, own)] @ root[own]
+            found.append(Informed(*np.linalg.eigh(whole)))
+            continue
         factors = part.factored(mode.x, phi, root)
         if factors is None:
             whole = root.T @ part.information(mode.x, phi) @ root
