@@ -8,6 +8,11 @@ gradient, the covariance is ``H^-1 (sum_c h_c h_c' + Pi) H^-1`` where
 clusters are where votes are independent. The prior's part is kept, so that an arm hardly seen
 stays uncertain.
 
+Where the model has deviations by the clusters, these and their prior are part of the cluster: its
+gradient in them is 0 at the mode, and h_c says how the clusters differ in what they share. Such
+variances, of some thirteen prompts, are noisy, and the model has its own. They are moved towards one
+multiple of it, as far as arms scatter no more than chance makes them (moderated variances).
+
 The estimate of a variance from few clusters is noisy itself. Satterthwaite's degrees of freedom
 match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
 variable; an interval then has quantiles of Student's t. The moments are those of clusters that
@@ -25,7 +30,9 @@ samples", Survey Methodology 2002. Pustejovsky & Tipton, "Small-sample methods f
 variance estimation and hypothesis testing in fixed effects models", JBES 2018 (with the working
 covariance of the model). Imbens & Kolesar, "Robust standard errors in small samples", REStat 2016,
 for moments under random effects of clusters. Cameron, Gelbach & Miller, "Robust inference with
-multiway clustering", JBES 2011. Deviations: the prior enters as known information; the
+multiway clustering", JBES 2011. Smyth, "Linear models and empirical Bayes methods for assessing
+differential expression in microarray experiments", SAGMB 2004, for moderated variances (section 6.2,
+with the scores' ratios to the model's variances in the place of variances). Deviations: the prior enters as known information; the
 approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
@@ -62,6 +69,7 @@ MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages fi
 LEAST_ADJUSTED = 50
 WORK = 5e7  # adjusted clusters x parameters^3, between those two
 TOGETHER = 8  # functionals for which the matrices of all clusters are read once
+LEAST_OWN = 5  # clusters from which their variance is held against that of the model
 SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
 
 
@@ -71,7 +79,7 @@ class ClusterRows(NamedTuple):
     density: LinearPredictor  # the model's density over the rows, one cell a row
     cluster: np.ndarray  # of each row, (rows,)
     n_clusters: int  # number of clusters
-    owner: np.ndarray  # of each coefficient, -1 of what clusters share, (size,)
+    owner: np.ndarray  # cluster whose own each coefficient is, -1 of what they share, (size,)
 
     @property
     def shared(self) -> np.ndarray:
@@ -136,12 +144,12 @@ def robust_covariance(
     found = clusterings(duels)
     counts = {name: int(place.max()) + 1 for name, place in found.items()}
     known = explained(duels, model, found)
-    terms = deviating_by(duels, model, found)
-    used = {
-        name: place
-        for name, place in found.items()
-        if counts[name] > 1 and (name not in known or name in terms)
-    }
+    used = {name: place for name, place in found.items() if counts[name] > 1 and name not in known}
+    terms = {} if why_not_robust(model) else deviating_by(duels, model, found)
+    terms = {n: term for n, term in terms.items() if term.samples and counts[n] >= LEAST_OWN}
+    density = linear_predictor(model, cells) if terms else None
+    if density is not None and density.size <= MOST_COEFFICIENTS:
+        used = {name: place for name, place in found.items() if name in used or name in terms}
     reason = why_not_robust(model) if used else ""
     if used and spread is None:
         reason = f"votes without a judge or a group are over {MOST_LONE:,}"
@@ -160,7 +168,7 @@ def robust_covariance(
         from bayesduel.inference.sparse_sandwich import robust_dataset
 
         return robust_dataset(duels, model, cells, drawn, used, auto), attrs
-    density = linear_predictor(model, cells)
+    density = density or linear_predictor(model, cells)
     if density.size > MOST_COEFFICIENTS:
         reason = (
             f"cluster-robust errors are computed for at most {MOST_COEFFICIENTS:,} coefficients, "
@@ -178,13 +186,11 @@ def robust_covariance(
     functionals = np.concatenate([scores, np.eye(density.size)[asked]])
     by_name = {}
     for name, clusters in used.items():
-        owner = _owners(density, duels, terms.get(name), clusters)
-        rows = _rows(density, duels, model, clusters, owner)
+        rows = _rows(density, duels, model, clusters, terms.get(name))
         by_name[name] = cluster_covariance(mode, phi, rows, functionals)
     if auto == BOTH:
-        both = distinct(used["judge"], used["group"])[1]
-        within = _rows(density, duels, model, both, _owners(density, duels, None, both))
-        within = cluster_covariance(mode, phi, within, functionals[:0])
+        both = _rows(density, duels, model, distinct(used["judge"], used["group"])[1])
+        within = cluster_covariance(mode, phi, both, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
     own = mode.covariance()
@@ -238,8 +244,8 @@ def cluster_covariance(
     root = np.linalg.solve(turn, own[shared]).T
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
     gradient = gradient[:, shared] @ turn
-    known = np.where(np.logical_or.outer(rows.owner < 0, rows.owner < 0), mode.prior, 0.0)
-    prior = root.T @ known @ root
+    common = np.logical_or.outer(rows.owner < 0, rows.owner < 0)
+    prior = root.T @ (common * mode.prior) @ root
     chosen = _by_leverage(mode, phi, rows, (gradient**2).sum(axis=1))
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
@@ -333,10 +339,14 @@ def _owners(density: LinearPredictor, duels: Any, term: Any, cluster: np.ndarray
 
 
 def _rows(
-    density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray, owner: np.ndarray
+    density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray, term: Any = None
 ) -> ClusterRows:
-    """Return the votes of a log, tallied by cluster and cell where counts add up."""
+    """Return the votes of a log, tallied by cluster and cell where counts add up.
+
+    term: the one that has deviations by the same clusters, where there is one.
+    """
     n_clusters = int(cluster.max()) + 1
+    owner = _owners(density, duels, term, cluster)
     if not model.response.counts_add_up:
         cells = model.cells(duels, each=True)
         of_cell = cluster if cells.vote is None else cluster[cells.vote]
@@ -362,9 +372,7 @@ def _two_way(
     return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
 
 
-def _moderated(
-    found: ClusterCovariance, own: np.ndarray, scores: np.ndarray
-) -> ClusterCovariance:
+def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) -> ClusterCovariance:
     """Return a covariance between the robust one and a multiple of the model's own, (size, size).
 
     Where the model says how clusters differ, variances of arms are robust ones around one multiple

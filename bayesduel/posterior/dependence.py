@@ -89,6 +89,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         clusters = f"{judges:,} and {groups:,} clusters"
     shown = f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
+    if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
+        robust += f" beside the effects by {join(own)} in the model"
     sentence = (
         f"Standard errors are {robust} ({clusters}, bias-reduced; intervals by "
         f"Student's t with {shown} degrees of freedom for the median arm)."

@@ -109,7 +109,8 @@ def world(cell: Cell, rng: np.random.Generator) -> tuple[Any, np.ndarray]:
     alone = of_pair * rng.standard_normal((max(cell["prompts"], 1), K, K))
     eta += np.where(left < right, alone[prompt, left, right], -alone[prompt, right, left])
     columns = {}
-    for name, level, count in (("group", prompt, cell["prompts"]), ("judge", judge, cell["judges"])):
+    levels = {"group": (prompt, cell["prompts"]), "judge": (judge, cell["judges"])}
+    for name, (level, count) in levels.items():
         if count:
             of_level = deviations(rng, count, spread[name], twist, K)
             eta += of_level[level, left] - of_level[level, right]
@@ -221,7 +222,8 @@ EXPERIMENT = Experiment(
         "of 30 arms, 600 of the dominant judge. Heavy tails: t with 3 degrees of freedom times "
         "those. Unequal spread: the standard deviation of an arm is log-normal (0.7). Lopsided: "
         "two fifths of the arms have nine in ten votes in two prompts. One orientation: a pair "
-        "has one left side. Pairs by prompt: a pair deviates in each prompt, too (0.7). One dominant judge: 90 % of the votes, deviations by judge 1.0. The "
+        "has one left side. Pairs by prompt: a pair deviates in each prompt, too (0.7). One "
+        "dominant judge: 90 % of the votes, deviations by judge 1.0. The "
         "truth is the expected score of arm against arm for a new prompt and a new judge; widths "
         "and errors are those of its logit, over the spread of the truth. `bd.fit` as it comes; "
         f"{DRAWS:,} draws."

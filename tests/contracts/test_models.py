@@ -623,9 +623,10 @@ def test_why_errors_are_not_robust_is_kept(log, quick):
 
 
 @each([("thurstone", ("judge",)), ("bradley-terry", ("tastes",))])
-def test_votes_of_a_judge_whom_a_term_explains_are_independent(log, quick, response, terms):
+def test_votes_of_a_judge_whom_a_term_explains_are_said_to_be(log, quick, response, terms):
     tree = fit(log, make(response, terms))
-    assert tree.attrs["clusters_reason"] == "" and "clusters" not in tree
+    assert tree.attrs["clusters_reason"] == ""
+    assert ("clusters" in tree) == (terms == ("judge",))  # a spread is held against the clusters
     with warnings.catch_warnings():
         warnings.simplefilter("error", RepeatedVotesWarning)
         bd.winners(tree)
@@ -730,7 +731,8 @@ def test_the_whole_product(log, quick, tmp_path, response, terms):
     model = make(response, terms).settled(log)
     tree = fit(log, model)
     explained = "judge" in model.terms.explains
-    robust = not why_not_robust(model) and not explained
+    checked = "judge" in model.terms.samples
+    robust = not why_not_robust(model) and (checked or not explained)
     assert ("clusters" in tree) == robust
     assert (tree.attrs["clusters_reason"] == "") == (robust or explained)
     with warnings.catch_warnings():

@@ -137,3 +137,62 @@ def test_every_function_of_a_model_takes_it(asked, tmp_path):
     assert held_out(log, asked, folds=2, draws=100).n.sum() == 60
     page = bd.report(log, tmp_path / "a.html", model=asked, draws=100)
     assert name in page.read_text(encoding="utf-8")
+
+
+def grouped(groups=13, arms=6, n=260, **columns):
+    """Return votes of which each group has several, and some columns more."""
+    rng = np.random.default_rng(4)
+    pairs = [rng.choice(arms, 2, replace=False) for _ in range(n)]
+    names = np.array([f"m{k:03}" for k in range(arms)])
+    table = pd.DataFrame(names[pairs], columns=["left", "right"])
+    table["outcome"] = rng.choice(["left", "right"], n)
+    return table.assign(prompt=np.arange(n) % groups, **columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "there"),
+    [
+        (grouped(), {}, True),
+        (grouped(), {"group": False}, False),
+        (grouped(5), {}, True),
+        (grouped(4), {}, False),  # the prior would say how they differ
+        (grouped(50), {}, True),
+        (grouped(51), {}, False),
+        (grouped(260), {}, False),
+        (grouped(13, 69), {}, True),
+        (grouped(13, 70), {}, False),  # over 900 effects
+        (grouped().assign(margin=lambda t: np.where(t["outcome"] == "left", 3, -2)), {}, True),
+        (grouped(chance=0.5), {"sampling_weight": "chance"}, False),
+    ],
+)
+def test_effects_by_group_are_in_the_model_where_it_takes_seconds(table, options, there):
+    model, reasons = chosen(table, **options)
+    assert ("random:group" in model.name) == there
+    n = table["prompt"].nunique()
+    said = f"Effects of arms by prompt are in the model: {n} prompts repeat."
+    assert (said in reasons) == there
+
+
+def test_effects_by_group_are_as_asked():
+    log = bd.read_duels(grouped())
+    model, reasons = bd.DefaultModel(group_effects=False).choose(log)
+    assert model.name == "bradley-terry + order"
+    assert reasons[-1] == "Effects of arms by prompt are left out, as asked."
+    few = bd.read_duels(grouped(4))
+    model, reasons = bd.DefaultModel(group_effects=True).choose(few)
+    assert model.name.endswith("+ random:group") and reasons[-1].endswith("they were asked for.")
+    own = bd.DefaultModel(terms=("random:judge",)).choose(bd.read_duels(grouped(judge="x")))
+    assert "random:group" not in own.model.name
+    with pytest.raises(TypeError, match="group_effects should be"):
+        bd.DefaultModel(group_effects="yes")
+
+
+def test_a_fit_has_them_beside_robust_errors_and_a_named_model_has_not():
+    log = bd.read_duels(grouped(judge=np.arange(260) % 20))
+    fit = bd.fit(log, draws=200)
+    assert fit.attrs["model"] == "bradley-terry + order + random:group"
+    assert fit["posterior"].attrs["covariance"] == "judge and group"
+    votes = bd.summary(fit).votes
+    assert "cluster-robust by judge and group beside the effects by group in the model" in votes
+    assert "new group" in bd.summary(fit).answers
+    assert bd.fit(log, "bradley-terry", draws=200).attrs["model"] == "bradley-terry"

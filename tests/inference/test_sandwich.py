@@ -14,7 +14,13 @@ from bayesduel.inference.clusters import clusterings, needed
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.fit import fit
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.sandwich import _moments, _rows, cluster_covariance
+from bayesduel.inference.sandwich import (
+    ClusterCovariance,
+    _moderated,
+    _moments,
+    _rows,
+    cluster_covariance,
+)
 from bayesduel.models import (
     BradleyTerry,
     Davidson,
@@ -424,3 +430,70 @@ def test_the_information_of_rankings_is_factored_with_what_their_places_share():
     assert along.shape[1] < density.size
     whole = root.T @ part.information(x, phi) @ root
     np.testing.assert_allclose(along @ inner @ along.T, whole, atol=1e-9)
+
+
+def grouped(judges=15, groups=6, seed=3):
+    """Return 240 votes on four arms, a fifth of them ties."""
+    rng = np.random.default_rng(seed)
+    left, right = np.array([rng.permutation(4)[:2] for _ in range(240)]).T
+    won = rng.random(240) < 1 / (1 + np.exp(SCORE[right] - SCORE[left]))
+    outcome = np.where(rng.random(240) < 0.2, 0.5, 1.0 * won)
+    names = np.array(ARMS)
+    shared = {"judge": rng.integers(0, judges, 240), "group": rng.integers(0, groups, 240)}
+    rows = {"left": names[left], "right": names[right], "outcome": outcome} | shared
+    return bd.read_duels(rows, ties="keep")
+
+
+@pytest.mark.parametrize("response", [BradleyTerry, Davidson])
+def test_errors_beside_deviations_are_those_of_clusters_with_their_own_prior(response):
+    """The same in all coefficients, by the definition: a cluster's own prior is part of it."""
+    log, term = grouped(), RandomEffects("group")
+    model = (response() + term + OrderEffect()).settled(log)
+    density = linear_predictor(model, model.cells(log))
+    phi = np.log(np.full(sum(n or 1 for n in density.hypers.values()), 0.7))
+    mode = find_mode(density, phi)
+    rows = _rows(density, log, model, clusterings(log)["group"], term)
+    found = cluster_covariance(mode, phi, rows, np.eye(density.size)[:3])
+    own, shared = mode.covariance(), rows.shared
+    assert density.size - len(shared) == 6 * 4
+    root = np.linalg.cholesky(own)
+    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
+    meat = np.zeros_like(own)
+    for c in range(rows.n_clusters):
+        mine = rows.owner == c
+        alone = np.outer(mine, mine) * mode.prior
+        pulled = gradient[c] - alone @ mode.x
+        information = density.over({}, np.zeros(0, dtype=int)).information(mode.x, phi) + alone
+        information += rows.density.over({}, np.flatnonzero(rows.cluster == c)).information(
+            mode.x, phi
+        )
+        values, vectors = np.linalg.eigh(root.T @ information @ root)
+        lone = values > 1 - 1e-8
+        assert lone.sum() == 4  # its own deviations
+        stretch = np.where(lone, 0, 1 / np.sqrt(np.where(lone, 1, 1 - values)))
+        pulled = vectors @ (stretch * (vectors.T @ (root.T @ pulled)))
+        meat += np.outer(pulled, pulled)
+    known = mode.prior * (np.logical_or.outer(rows.owner < 0, rows.owner < 0))
+    whole = root @ (meat + root.T @ known @ root) @ root.T
+    at = np.ix_(shared, shared)
+    np.testing.assert_allclose(found.covariance[at], whole[at], rtol=1e-6, atol=1e-9)
+    assert (found.degrees >= 1).all() and (found.degrees < 40).all()
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_variances_of_arms_keep_what_chance_does_not_make_of_them(real):
+    rng = np.random.default_rng(2)
+    n, degrees = 40, 8.0
+    scores = np.eye(n)
+    truth = rng.choice([0.2, 5.0], n) if real else np.full(n, 2.0)
+    robust = np.diag(truth * rng.chisquare(degrees, n) / degrees)
+    found = _moderated(ClusterCovariance(robust, np.full(n, degrees)), np.eye(n), scores)
+    variance = found.covariance.diagonal()
+    off = np.abs(np.log(variance / truth)).mean()
+    assert off < (0.6 if real else 0.15)
+    assert (found.degrees[0] > 200) != real and found.degrees[0] > degrees
+
+
+def test_of_few_groups_the_model_alone_says_how_they_differ():
+    few = fit(grouped(groups=3, judges=240), BradleyTerry() + RandomEffects("group"), draws=200)
+    assert few.attrs["clusters_auto"] == "judge"

@@ -1,5 +1,8 @@
 """One posterior that everything reads: ArviZ computes from a fit what the package prints."""
 
+import json
+import re
+
 import arviz_stats as azs
 import numpy as np
 import pytest
@@ -95,3 +98,31 @@ def test_arviz_scores_and_winners_say_the_same(response, term, shared):
         np.testing.assert_allclose(
             row[["lower", "upper"]].astype(float), np.quantile(order, [0.025, 0.975]), atol=5e-3
         )
+
+
+def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_path):
+    log = log_of("davidson", SHARED["both"])
+    fit = bd.fit(log, draws=400)
+    assert fit.attrs["model"].endswith("random:group")
+    assert fit["posterior"].attrs["covariance"] == "judge and group"
+    said = bd.scores(fit)
+    draws = fit["posterior"]["score"].stack(sample=("chain", "draw"))
+    for end, level in (("lower", 0.025), ("upper", 0.975)):
+        own = draws.quantile(level, "sample").sel(arm=said.index)
+        np.testing.assert_allclose(said[f"score_{end}"], own, atol=5e-3)
+
+    written = bd.export(fit, tmp_path / "tables", format="json", duels=log)
+    tables = {path.stem: json.loads(path.read_text()) for path in written}
+    rows = {row["arm"]: row for row in tables["ranking"]}
+    for arm, row in said.iterrows():
+        np.testing.assert_allclose(
+            [rows[arm]["rating_lower"], rows[arm]["rating_upper"]],
+            [row["rating_lower"], row["rating_upper"]],
+        )
+    page = bd.report(fit, tmp_path / "page.html", duels=log).read_text()
+    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    for arm, row in said.iterrows():
+        assert f"{arm} {row['rating']:.0f} {row['rating_lower']:.0f} to " in text
+    assert "cluster-robust by judge and group beside the effects by group in the model" in text
+    P = fit["preference"]["preference"].mean(("chain", "draw"))
+    np.testing.assert_allclose(bd.winners(fit)["preference_mean"], P, atol=1e-6)

@@ -231,7 +231,7 @@ def test_repeated_votes_widen_the_intervals():
             outcome += [float(rng.random() < 0.55)] * 5
             group += [f"g{g}"] * 5
     duels = Duels.from_votes(left, right, outcome, group=group)
-    tree_ = fit(duels, method="laplace")
+    tree_ = fit(duels, "bradley-terry", method="laplace")
     naive, robust = winners(tree_, covariance="model"), winners(tree_)
     assert (naive.attrs["covariance"], robust.attrs["covariance"]) == ("model", "group")
     width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
