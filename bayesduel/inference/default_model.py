@@ -10,8 +10,7 @@
 - What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
 - Effects of arms by group (``RandomEffects("group")``: a prompt, a list, a context), where votes
   repeat groups, of which there are 5 to 50, and levels times arms are at most 900. What votes of a
-  judge share is left to cluster-robust errors: effects by judge take five times as long, and one
-  judge of most votes is told from no other by them (docs/validation/validation.md).
+  judge share is left to cluster-robust errors: effects by judge take five times as long.
 """
 
 from collections.abc import Mapping

@@ -117,7 +117,7 @@ def fit(
         The log, or a path or a frame that :func:`bayesduel.read_duels` reads without options; for
         :class:`bayesduel.models.LogisticAttributes` a log of pulls.
     model
-        "auto": by what the log has (ties, grades, margins, sides with a meaning), as
+        "auto": by what the log has (ties, grades, margins, sides with a meaning, groups), as
         :mod:`bayesduel.inference.default_model` says; the attribute ``model_reasons`` says why. Or
         a model of :mod:`bayesduel.models`, or its name, taken as it is: "bradley-terry",
         "thurstone", "davidson", "preference-matrix", "cumulative-logit" (of logs with grades),

@@ -10,8 +10,8 @@ stays uncertain.
 
 Where the model has deviations by the clusters, these and their prior are part of the cluster: its
 gradient in them is 0 at the mode, and h_c says how the clusters differ in what they share. Such
-variances, of some thirteen prompts, are noisy, and the model has its own. They are moved towards one
-multiple of it, as far as arms scatter no more than chance makes them (moderated variances).
+variances, of some thirteen prompts, are noisy, and the model has its own. They are moved towards
+one multiple of it, as far as arms scatter no more than chance makes them (moderated variances).
 
 The estimate of a variance from few clusters is noisy itself. Satterthwaite's degrees of freedom
 match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
@@ -31,9 +31,9 @@ variance estimation and hypothesis testing in fixed effects models", JBES 2018 (
 covariance of the model). Imbens & Kolesar, "Robust standard errors in small samples", REStat 2016,
 for moments under random effects of clusters. Cameron, Gelbach & Miller, "Robust inference with
 multiway clustering", JBES 2011. Smyth, "Linear models and empirical Bayes methods for assessing
-differential expression in microarray experiments", SAGMB 2004, for moderated variances (section 6.2,
-with the scores' ratios to the model's variances in the place of variances). Deviations: the prior enters as known information; the
-approximation of a generalized linear model by a weighted linear one at the mode.
+differential expression in microarray experiments", SAGMB 2004, section 6.2, for moderated
+variances, here of ratios to those of the model. Deviations: the prior enters as known information;
+the approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
 from collections.abc import Iterator
