@@ -17,7 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import GROUNDS, WON_SIDES, plain, side_of
+from bayesduel.data.read.columns import (
+    plain,
+    side_of,
+)
+from bayesduel.data.read.words import (
+    GROUNDS,
+    WON_SIDES,
+)
 from bayesduel.intervals import wilson
 from bayesduel.text import percent
 

@@ -22,16 +22,32 @@ import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.rows import MEMBERS, NUMBER, numbers, time_kind, times
+from bayesduel.data.read.words import (
+    AGAINST,
+    BARE,
+    FIRST,
+    GROUP,
+    JUDGE,
+    OPPONENTS,
+    OUTCOME_WORDS,
+    OUTCOMES,
+    RECORDS,
+    SAMPLING,
+    SCORE_PAIRS,
+    SCORES,
+    SIDES,
+    TEAMS,
+    TIE_COUNTS,
+    TIE_FLAGS,
+    TIME,
+    WIN_COUNTS,
+    WON_SIDES,
+)
 from bayesduel.system.arguments import shown_value
 
 __all__ = [
     "FLAG_WORDS",
-    "GROUNDS",
-    "OPPONENTS",
-    "SCORES",
-    "TEAMS",
     "THIRD",
-    "WON_SIDES",
     "ColumnError",
     "Columns",
     "Given",
@@ -52,70 +68,8 @@ __all__ = [
 Given = str | bool | None
 Peek = Callable[[Sequence[str]], Mapping[str, Any]]  # the texts of columns, of some rows
 
-SIDES = (
-    ("left", "right"),
-    ("a", "b"),
-    ("1", "2"),
-    ("home", "away"),
-    ("first", "second"),
-    ("white", "black"),
-    ("winner", "loser"),
-    ("chosen", "rejected"),
-    ("home", "visitor"), ("home", "guest"), ("local", "visitor"), ("local", "visitante"),
-    ("heim", "gast"), ("domicile", "exterieur"), ("casa", "fora"), ("casa", "trasferta"),
-    ("主", "客"),
-    ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
-    ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
-    ("one", "two"), ("i", "ii"), ("x", "y"), ("0", "1"), ("red", "blue"), ("r", "b"),
-    ("top", "bottom"),
-    ("casa", "ospite"), ("casa", "ospiti"), ("mandante", "visitante"), ("domicile", "extérieur"),
-    ("thuis", "uit"), ("хозяева", "гости"), ("hemma", "borta"), ("ホーム", "アウェイ"),
-    ("gospodarz", "gość"), ("gospodarze", "goście"), ("h", "g"), ("h", "a"),
-    ("pro", "con"), ("aff", "neg"), ("affirmative", "negative"), ("prop", "opp"),
-    ("proposition", "opposition"), ("gov", "opp"), ("government", "opposition"),
-    ("won", "lost"), ("better", "worse"), ("preferred", "rejected"), ("selected", "rejected"),
-    ("chosen", "unchosen"), ("sieger", "verlierer"), ("gagnant", "perdant"),
-    ("ganador", "perdedor"), ("vincitore", "perdente"), ("vencedor", "perdedor"),
-    ("победитель", "проигравший"), ("w", "l"),
-)  # fmt: skip
-# Sides that are no names of arms by themselves.
-BARE = (
-    ("1", "2"),
-    ("0", "1"),
-    ("i", "ii"),
-    ("x", "y"),
-    ("one", "two"),
-    ("top", "bottom"),
-    ("r", "b"),
-    ("w", "l"),
-    ("h", "g"),
-    ("h", "a"),
-)
 TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
 THIRD = {"2": "3", "1": "2", "b": "c", "second": "third", "ii": "iii", "two": "three", "y": "z"}
-# The right of the sides whose left won every duel.
-WON_SIDES = ("loser", "rejected", "lost", "worse", "unchosen", "verlierer", "perdant", "perdedor",
-             "perdente", "проигравший", "l")  # fmt: skip
-GROUNDS = (
-    "home",
-    "white",
-    "local",
-    "heim",
-    "domicile",
-    "casa",
-    "主",
-    "mandante",
-    "thuis",
-    "хозяева",
-    "hemma",
-    "ホーム",
-    "gospodarz",
-    "gospodarze",
-)  # left sides with a ground
-TEAMS = ("team", "teamname", "player", "playername", "club", "fighter", "competitor", "name",
-         "model", "arm", "side")  # fmt: skip
-OPPONENTS = ("opponent", "opponentname", "opponentteam", "opp", "against", "versus", "vs", "rival",
-             "otherteam", "otherplayer", "adversary")  # fmt: skip
 # Two arms of which neither name says how the pair was presented.
 PLAIN_PAIRS = (
     *product(TEAMS, OPPONENTS), ("model", "baseline"),
@@ -126,73 +80,18 @@ STEMS = (
     "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
     "stimulus", "choice", "alternative", "name", "id",
 )  # fmt: skip
-OUTCOMES = (
-    "outcome", "winner", "result", "verdict", "preference", "preferred", "vote", "ftr",
-    "winnername", "winnerid", "winnermodel", "whowon", "res",
-)  # fmt: skip
-# Words in the name of a column of outcomes that is none of these.
-OUTCOME_WORDS = (
-    "winner", "outcome", "verdict", "prefer", "préfér", "chosen", "choice", "better", "best",
-    "result", "comparison", "score",
-    "whowins", "selected", "judgment", "judgement", "decision", "label", "answer", "vote", "pick",
-    "gewinner", "sieger", "ergebnis", "gagnant", "resultat", "ganador", "resultado", "vincitore",
-    "risultato", "vencedor", "победитель", "胜者", "结果", "winrate", "winprob",
-    "placar", "счёт", "счет", "比分", "スコア", "wynik", "uitslag", "segno", "tipp", "esito",
-    "urteil",
-    "besser", "mejor", "meilleur", "migliore", "melhor", "лучше", "ballot",
-)  # fmt: skip
 WON = ("win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected")
-TIE_FLAGS = ("bothequal", "istie", "tie", "isdraw", "draw", "equal", "tied")
 FLAG_WORDS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False,
               "t": True, "f": False, "y": True, "n": False, "1.0": True, "0.0": False}  # fmt: skip
-FIRST = ("shownfirst", "presentedfirst", "firstshown", "firstpresented", "playedfirst")
 REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
 FEW = 20  # values that a column of outcomes may have which is not found
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
-SCORES = ("score", "scores", "goals", "points", "pts", "runs", "punkte", "tore", "goles", "puntos",
-          "buts", "punti", "pontos", "gols", "голы", "очки", "mål", "doelpunten", "punten",
-          "bramki", "gole", "得分", "进球", "得点")  # fmt: skip
-WINS = (
-    "wins",
-    "won",
-    "nwins",
-    "winsby",
-    "winsof",
-    "winscount",
-    "win",
-    "votes",
-    "upvotes",
-    "votesfor",
-)
-RECORDS = (
-    ("wins", "losses"),
-    ("win", "loss"),
-    ("won", "lost"),
-    ("w", "l"),
-    ("victories", "defeats"),
-)  # of the left arm against the right one
-TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw", "drawn")
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
-# Goals home and away (football-data.co.uk); goals, points and runs for and against.
-SCORE_PAIRS = (("fthg", "ftag"), ("hg", "ag"), ("gf", "ga"), ("pf", "pa"), ("rf", "ra"),
-               ("rs", "ra"), ("gf", "gc"), ("gf", "gs"), ("gp", "gc"), ("bp", "bc"),
-               ("tore", "gegentore"), ("wynik", "wynikrywala"))  # fmt: skip
-# Words beside those of `SCORES`: of the first side, of the other one.
-AGAINST = (("for", "against"), ("own", "opponent"), ("own", "opp"), ("team", "opponent"),
-           ("team", "opp"), ("", "opponent"), ("", "opp"), ("", "opponents"), ("", "against"),
-           ("scored", "conceded"), ("scored", "allowed"), ("pour", "contre"), ("pro", "contra"),
-           ("afavor", "encontra"), ("fatti", "subiti"))  # fmt: skip
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
-    "judge": ("judge", "annotator", "rater", "user", "worker", "voter", "assessor", "evaluator",
-              "participant", "respondent", "subject", "listener", "panelist", "panellist",
-              "consumer", "observer", "reviewer", "labeler", "labeller", "taster", "tester",
-              "grader", "expert", "student", "coder", "visitor", "prolificpid", "completedby",
-              "ratedby", "judgedby", "session", "juror", "juge", "jurado", "juez", "giudice",
-              "richter", "bewerter", "prüfer", "судья", "эксперт", "评委"),
-    "group": ("group", "context", "prompt", "query", "question", "list"),
-    "time": ("time", "date", "timestamp", "tstamp", "datetime", "createdat", "gameday",
-             "matchdate", "playedat"),
+    "judge": JUDGE,
+    "group": GROUP,
+    "time": TIME,
     "tie": TIE_FLAGS,
     "shown_first": FIRST,
     "weight": ("weight", "count", "n", "freq", "frequency"),
@@ -200,7 +99,6 @@ ROLES: dict[str, tuple[str, ...]] = {
 OWN = ("judge", "group", "time", "weight")  # roles of one column each, which may be False
 FLAGS = ("tie", "shown_first")  # beside an outcome
 WITH_ID = ("judge", "group")  # roles whose names may end in "id" or "name"
-SAMPLING = ("samplingweight", "sampleweight", "pweight", "probabilityweight", "surveyweight")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +220,7 @@ def wins_columns(
         for record in RECORDS
         if (won := finder.free(record[0])) and (lost := finder.free(record[1]))
     )
-    wins = next(chain(finder.pairs(WINS, SIDES), records), None)
+    wins = next(chain(finder.pairs(WIN_COUNTS, SIDES), records), None)
     if wins is None or any(finder.free(name) for name in ("outcome", "margin", "result")):
         return None
     finder.take("left_wins", wins[1])

@@ -15,6 +15,7 @@ import numpy as np
 from bayesduel.data.read.columns import FLAG_WORDS, Roles, plain
 from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
+from bayesduel.data.read.words import BYES
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
 from bayesduel.text import count, join
@@ -41,21 +42,6 @@ LONGEST_LABEL = 10_000
 SHOWN_FIRST = 3  # values of a column that a message lists
 SHOWN = 30  # characters of a value in a hint
 EMPTY = "rows without a value"
-# What stands for no opponent, as in tournaments: English, German, French, Spanish, Italian,
-# Portuguese, Dutch, Chinese.
-BYES = (
-    "bye",
-    "spielfrei",
-    "freilos",
-    "exempt",
-    "descansa",
-    "descanso",
-    "riposa",
-    "riposo",
-    "folga",
-    "vrij",
-    "轮空",
-)
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
 # (role, rule): the rules in the order in which they are checked.

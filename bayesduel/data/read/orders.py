@@ -12,6 +12,7 @@ from bayesduel.data.rankings import order_fault
 from bayesduel.data.read.columns import plain
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.outcomes import TIES
+from bayesduel.data.read.words import UNPLACED
 from bayesduel.text import join
 
 __all__ = ["ByRanking", "Row", "by_ranking", "check_by", "order_of", "orders_nothing"]
@@ -20,12 +21,6 @@ Row = Mapping[str, str | None]  # texts by role
 Order = list[list[str]]
 
 TIE_WORDS = {word for word in TIES if len(word) > 1}  # "d", "t" and "x" may be arms
-# Words in place of a rank, as races and votes have them: did not finish, did not start, did not
-# qualify, disqualified, excluded, not classified, not placed, not ranked, retired, withdrawn.
-UNPLACED = (
-    "dnf", "dns", "dnq", "dsq", "dq", "disq", "ex", "nc", "np", "nr", "ret", "wd", "unranked",
-    "unplaced", "–", "—",
-)  # fmt: skip
 
 
 @dataclass

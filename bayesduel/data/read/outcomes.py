@@ -35,6 +35,7 @@ import numpy as np
 from bayesduel.data.read.columns import as_option, plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
 from bayesduel.data.read.rows import NUMBER, Coded
+from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, TIES, WORDS
 from bayesduel.data.votes import LARGEST_GRADE
 from bayesduel.system.arguments import shown_value, text_of
 from bayesduel.text import count, shorten
@@ -67,27 +68,6 @@ SHOWN = 12  # values that a message lists
 WINNERS_NAME = "the winner's name"
 LOSERS_NAME = "the loser's name"
 
-WORDS = (
-    ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
-    ("1st", "2nd"), ("home", "away"), ("h", "a"), ("white", "black"), ("player1", "player2"),
-    ("win", "loss"), ("won", "lost"), ("w", "l"), ("1-0", "0-1"), ("true", "false"), (">", "<"),
-    ("win", "lose"), ("wins", "loses"), ("yes", "no"), ("w", "b"), ("victory", "defeat"),
-    ("links", "rechts"), ("gauche", "droite"), ("izquierda", "derecha"), ("sinistra", "destra"),
-    ("esquerda", "direita"), ("левый", "правый"), ("слева", "справа"), ("左", "右"),
-    ("왼쪽", "오른쪽"),
-)  # fmt: skip
-BOTH_BAD_WORDS = (
-    "tie(bothbad)", "bothbad", "bothbad(tie)", "tiebothbad", "botharebad", "equallybad",
-)  # fmt: skip
-TIES = (
-    "tie", "tied", "ties", "draw", "drawn", "d", "t", "x", "equal", "equals", "even", "=",
-    "both", "neither", "same", "none", "indifferent", "nopreference", "1/2-1/2", "½-½",
-    "tie(bothgood)", "bothgood", "botharegood", "equallygood", *BOTH_BAD_WORDS,
-    "unentschieden", "gleich", "remis", "égalité", "nul", "matchnul", "empate", "igual", "pareggio",
-    "pari", "gelijk", "gelijkspel", "ничья", "平局", "平", "引き分け", "무승부", "½", "1/2",
-    "thesame", "aboutthesame", "nodifference", "beide", "gleichgut", "ambos", "iguales", "lesdeux",
-    "entrambi", "поровну", "一样", "相同", "同じ", "lika", "oavgjort",
-)  # fmt: skip
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
@@ -133,10 +113,6 @@ SCORE = re.compile(
 WHICH = "winner|label|index|preferred|preference|choice|chosen|selected|best|better|pick|target"
 WHOSE = "response|answer|model|option|output|system|candidate|item|side|completion"
 INDEX = re.compile(f"({WHICH}|answer)|({WHICH})?({WHOSE})?({WHICH})?(id|idx|index|number)")
-# Words in the name of a column that says who lost.
-LOST = {"loser", "lost", "lose", "loses", "loss", "rejected", "worse", "worst", "defeated",
-        "beaten", "verlierer", "schlechter", "perdant", "pire", "perdedor", "peor",
-        "perdente", "peggiore",        "проигравший", "хуже", "败者", "败方"}  # fmt: skip
 # The coding that the sides of the columns of arms, or the name of the column of outcomes, decide
 # on, where it reads nine in ten of the rows that the best reads.
 DECISIVE: dict[tuple[str, str] | str | None, str] = {

@@ -29,7 +29,6 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
 from bayesduel.data.read.columns import (
-    OUTCOMES,
     ROLES,
     WITH_ID,
     Columns,
@@ -48,6 +47,9 @@ from bayesduel.data.read.reading import not_used
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shapes import PEEK, goes_on
 from bayesduel.data.read.source import open_log
+from bayesduel.data.read.words import (
+    OUTCOMES,
+)
 from bayesduel.data.reading import LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of

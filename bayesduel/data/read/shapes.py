@@ -37,11 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.data.read.columns import (
-    OPPONENTS,
-    OUTCOMES,
     ROLES,
-    SCORES,
-    TEAMS,
     THIRD,
     Columns,
     arms_in,
@@ -69,6 +65,25 @@ from bayesduel.data.read.shape import (
 )
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.read.tools import TOOLS, tool_of
+from bayesduel.data.read.words import (
+    BEST,
+    CHOSEN,
+    DRAWS,
+    LISTS,
+    LOSSES,
+    MATCHES,
+    MODELS,
+    OPPONENTS,
+    OUTCOMES,
+    PLACES,
+    POINTS,
+    RESULTS,
+    SCORES,
+    TEAMS,
+    VERSUS,
+    WINS,
+    WORST,
+)
 from bayesduel.system.arguments import check_one_of
 from bayesduel.text import join
 
@@ -95,32 +110,15 @@ ITEMS = tuple(
     for end in ("", "id", "name", "number", "no")
 )  # fmt: skip
 ROWS = ("id", "row", "no", "index", "unnamed:0", "")  # numbers of rows
-MODELS = ("model", "modelid", "modelname", "system", "systemid", "systemname", "player",
-          "playerid", "playername", "team", "teamname", "arm", "candidate", "competitor",
-          "algorithm", "method", "product", "participant", "stimulus",
-          "ratingstimulus", "condition", "project", "entry", "submission", "wine", "contestant",
-          "speaker")  # fmt: skip
-POINTS = ("score", "rating", "grade", "accuracy", "correct", "points", "value", "mark",
-          "ratingscore", "mos", "total", "punkte", "note", "wer", "cer", "latency",
-          "seconds")  # fmt: skip
 JUDGES = (*(stem + end for stem in ROLES["judge"] for end in ("", "id", "name")), "email",
           "participantemail", "sessionuuid", "responseid")  # fmt: skip
 SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
         "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
 ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
                 "optionid", "brand", "item", "arm", *MODELS)  # fmt: skip
-PLACES = ("rank", "place", "position", "finish", "ranking", "placement", "rang", "platz", "puesto",
-          "classement", "posizione")  # fmt: skip
 RANKING = ("rankingid", "race", "ballot", "list", "event")  # as a log of rankings calls it
-LISTS = ("ranking", "order", "ordering", "ranked", "rankedlist", "ranks", "rankedmodels")
 ORDINAL = "(st|nd|rd|th|ST|ND|RD|TH|[.]|º|ª)$"  # what makes 1 the first
 BY_NUMBER = re.compile("(rank|place|position)?[0-9]+")  # of an arm, or the arm at that place
-CHOSEN = ("chosen", "ischosen", "choice", "selected", "isselected", "picked", "preferred",
-          "iswinner", "isbest")  # fmt: skip
-BEST = ("best", "winner", "choice", "chosen", "preferred", "selected", "pick", "picked",
-        "favourite", "favorite", "vote", "outcome", "result", "preference", "bestmodel",
-        "sieger", "gewinner", "gagnant", "ganador", "vincitore", "победитель")  # fmt: skip
-WORST = ("worst", "least", "leastpreferred", "schlechteste", "pire", "peor", "peggiore")
 FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
          "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
          "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
@@ -129,16 +127,7 @@ BEST_WORDS = ("best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|be
               "|migliore|melhor|лучший")  # fmt: skip
 BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}) (is )?1\b")
 MARKS_OF_SCHOOLS = {"note", "noten", "schulnote", "schulnoten", "zensur"}  # in German 1 is best
-MATCHES = ("match", "matchid", "game", "gameid", "fixture", "fixtureid", "bout", "boutid", "duel",
-           "duelid", "battle", "battleid", "event", "eventid", "id", "matchno",
-           "gameno")  # fmt: skip
-VERSUS = ("match", "fixture", "game", "pair", "pairing", "matchup", "versus", "vs", "teams",
-          "event", "bout", "duel", "battle", "comparison", "partie", "spiel", "begegnung",
-          "partido", "partita")  # fmt: skip
 REPEATED = 1.5  # duels per arm above which the texts of a column name arms
-RESULTS = ("result", "outcome", "wl", "winloss", "res", "win", "won", "winner", "score", "points",
-           "goals", "pts", "gf", "goalsfor", "pf", "pointsfor", "tore", "goles", "buts",
-           "gols")  # fmt: skip
 SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
               r"_",
               r"\.")  # fmt: skip
@@ -149,23 +138,6 @@ TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
 TRUTH = {"true": 1.0, "false": 0.0}
 MARKS = ("x", "✓", "✔")  # for 1; nothing stands for 0
 FLAGS = {"0", "1", "0.0", "1.0", "true", "false", *MARKS}
-WINS = ("w", "win", "wins", "won", "winner", "victory", "1", "1.0", "true", "yes")
-LOSSES = (
-    "l",
-    "loss",
-    "lose",
-    "loses",
-    "lost",
-    "loser",
-    "defeat",
-    "0",
-    "0.0",
-    "false",
-    "no",
-    "-1",
-    "-1.0",
-)
-DRAWS = ("d", "draw", "drawn", "t", "tie", "tied", "0.5", "1/2")
 ABSENT = {text.lower() for text in MISSING} | {"."}
 
 
