@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from bayesduel.data.rankings import order_fault
 from bayesduel.data.read.columns import plain
 from bayesduel.data.read.faults import label_of, shown
-from bayesduel.data.read.outcomes import TIES
-from bayesduel.data.read.words import UNPLACED
+from bayesduel.data.read.words import TIES, UNPLACED
 from bayesduel.text import join
 
 __all__ = ["ByRanking", "Row", "by_ranking", "check_by", "order_of", "orders_nothing"]

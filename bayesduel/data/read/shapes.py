@@ -51,7 +51,7 @@ from bayesduel.data.read.columns import (
 )
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
-from bayesduel.data.read.outcomes import TIES, difference
+from bayesduel.data.read.outcomes import difference
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import (
     OTHER,
@@ -80,6 +80,7 @@ from bayesduel.data.read.words import (
     RESULTS,
     SCORES,
     TEAMS,
+    TIES,
     VERSUS,
     WINS,
     WORST,
