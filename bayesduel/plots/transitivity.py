@@ -91,7 +91,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
 
     An arc joins two arms of which the lower one beats the higher one with a probability above one
     half. It is darker where that is more certain, and thicker where the lower arm wins more duels.
-    The 40 most certain arcs are drawn. Strength is the mean of an arm's log odds against all
+    The 40 most certain arcs are drawn. A transitive log (``check.transitive``) has none: what
+    contradicts its order is too small to matter. Strength is the mean of an arm's log odds against all
     others, by the three models of a pair; more than 45 arms are not named.
 
     Raises
@@ -109,7 +110,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     sure = np.tril(found.p_better[np.ix_(order, order)], -1)  # the lower arm beats the higher one
     against = np.argwhere(sure > SHOWN_FROM)
     certain = sure[tuple(against.T)]
-    drawn = against[np.argsort(-certain, kind="stable")[:MOST_ARCS]]
+    n_drawn = 0 if check.transitive else MOST_ARCS
+    drawn = against[np.argsort(-certain, kind="stable")[:n_drawn]]
     longest = max((lower - higher for lower, higher in drawn), default=1)
     for lower, higher in drawn[::-1]:
         odds = found.odds[order[lower], order[higher]]
@@ -132,6 +134,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
         )  # fmt: skip
     n_pairs = len(arms) * (len(arms) - 1) // 2
     said = _against(len(against), int((certain >= SURE).sum()), n_pairs)
+    if check.transitive and len(against):
+        said = "No cycle that matters"
     ax.set_title(said, fontsize=9, color=style.INK)
     ax.set_xlim(-0.35, 0.55)
     ax.set_ylim(len(arms) - 0.5, -0.5)
