@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.intervals import check_ci_prob
+from bayesduel.intervals import adjusted, check_ci_prob
 from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
 from bayesduel.system.arguments import shown_value
 
@@ -28,15 +28,17 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
 
     1: the average judge; 0: votes at random; negative: votes against the consensus. The dot is
     the posterior mean, the thin bar the interval of `ci_prob`, the thick bar the 50 % interval.
-    Judges whose thin bar contains 0 or is below it have a different colour: hollow where it
-    contains 0 (random votes are possible), filled where it is below.
+    A hollow dot: surely more at random than the average judge. A filled one of that colour:
+    surely against the consensus. "Surely" holds for all judges together with probability
+    `ci_prob`, by Holm's rule on the posterior probabilities, so that many judges are no reason
+    to find one of them odd.
 
     Parameters
     ----------
     fit
         A fit of a model with :class:`bayesduel.models.JudgeReliability`.
     ci_prob
-        Posterior probability of the intervals of the thin bars, in (0, 1).
+        Posterior probability of the intervals of the thin bars, and of what is marked, in (0, 1).
 
     Raises
     ------
@@ -60,23 +62,36 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
     low, quarter, three, high = draws.quantile(tails, "sample").to_numpy()[:, order]
     mean, names = mean[order], draws["judge"].to_numpy()[order]
     y = np.arange(len(mean))
-    wrong, random = high < 0, (low <= 0) & (high >= 0)
-    colours = np.where(low > 0, ACCENT, STRONG)
+    against = _surely_below(draws, 0.0, ci_prob)[order]
+    random = _surely_below(draws, 1.0, ci_prob)[order] & ~against
+    usual = ~(against | random)
+    colours = np.where(usual, ACCENT, STRONG)
     ax.axvline(0.0, color=INK, lw=0.9, zorder=1)
     ax.axvline(1.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     thick = 4.0 if len(mean) <= NAMED else 1.6
     ax.hlines(y, low, high, color=colours, lw=1.2 if len(mean) <= NAMED else 0.6, zorder=2)
     ax.hlines(y, quarter, three, color=colours, lw=thick, zorder=3)
     size = 5 if len(mean) <= NAMED else 2
-    for chosen, colour, face in (
-        (low > 0, ACCENT, ACCENT),
-        (random, STRONG, "white"),
-        (wrong, STRONG, STRONG),
+    for chosen, colour, face, label in (
+        (usual, ACCENT, ACCENT, "not surely odd"),
+        (random, STRONG, "white", "more at random than the average"),
+        (against, STRONG, STRONG, "against the others"),
     ):
-        ax.plot(mean[chosen], y[chosen], "o", ms=size, mfc=face, mec=colour, mew=1.2, zorder=4)
+        if chosen.any():
+            ax.plot(
+                mean[chosen], y[chosen], "o", ms=size, mfc=face, mec=colour, mew=1.2, zorder=4,
+                label=label,
+            )  # fmt: skip
+    ax.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     rows = np.arange(0, len(mean), every(len(mean), NAMED))
     ax.set_yticks(rows, [shorten(str(names[k]), 24) for k in rows])
     ax.set_ylim(len(mean) - 0.5, -0.5)
     ax.set_xlabel("sensitivity: 1 the average judge, 0 clicks at random", fontsize=9, color=INK)
     plain(ax, grid="x")
     return ax
+
+
+def _surely_below(draws: "xr.DataArray", value: float, ci_prob: float) -> np.ndarray:
+    """Return which judges' sensitivity is below a value, for all of them together (Holm's rule)."""
+    not_below = (draws >= value).mean("sample").to_numpy()
+    return adjusted(not_below) <= 1 - ci_prob

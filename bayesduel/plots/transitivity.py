@@ -92,8 +92,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     An arc joins two arms of which the lower one beats the higher one with a probability above one
     half. It is darker where that is more certain, and thicker where the lower arm wins more duels.
     The 40 most certain arcs are drawn. A transitive log (``check.transitive``) has none: what
-    contradicts its order is too small to matter. Strength is the mean of an arm's log odds against all
-    others, by the three models of a pair; more than 45 arms are not named.
+    contradicts its order is too small to matter. Strength is the mean of an arm's log odds against
+    all others, by the three models of a pair; more than 45 arms are not named.
 
     Raises
     ------

@@ -51,9 +51,23 @@ def test_judges_stand_sharpest_first_and_by_kind():
     for line, place in ((sharp, 0), (random, 1), (wrong, 2)):
         assert line.get_ydata().tolist() == [place]
     assert random.get_markerfacecolor() == "white" != wrong.get_markerfacecolor()
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said == ["not surely odd", "more at random than the average", "against the others"]
     many = tree(sensitivity=(("judge",), rng.normal(size=(50, 300))))
     many["posterior"] = many["posterior"].dataset.assign_coords(judge=np.arange(300))
     assert len(rows(bd.plot_judges(many))) <= 60
+
+
+def test_of_many_alike_judges_none_is_marked():
+    """Each would be marked with a chance of 2.5 % by its own interval, one of 40 as a rule."""
+    rng = np.random.default_rng(3)
+    middle = 1.0 + 0.2 * rng.normal(size=40)
+    fit = tree(sensitivity=(("judge",), middle + 0.2 * rng.normal(size=(4000, 40))))
+    fit["posterior"] = fit["posterior"].dataset.assign_coords(judge=np.arange(40))
+    high = fit["posterior"]["sensitivity"].quantile(0.975, ("chain", "draw"))
+    assert (high < 1).any()
+    (usual,) = (line for line in bd.plot_judges(fit).lines if line.get_marker() == "o")
+    assert len(usual.get_ydata()) == 40
 
 
 def test_ratings_of_the_best_arms_are_drawn_and_named():
