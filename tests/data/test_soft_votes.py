@@ -117,7 +117,7 @@ CONSUMERS = {
     "categories": lambda log: bd.Duels.from_categories({"p": log, "q": log.as_plain()}),
     "head to head": bd.head_to_head,
     "health": bd.health,
-    "check": lambda log: bd.check(log, quick=True, draws=50),
+    "check": lambda log: bd.check(log, quick=True),
     "check groups": lambda log: bd.check_groups(bd.fit(log), log, "topic"),
     "compare": lambda log: bd.compare_models(log, ["bradley-terry"], draws=400),
     "winners": lambda log: bd.winners(bd.fit(log)),

@@ -288,7 +288,7 @@ def test_the_path_of_a_log_stands_for_it(call, kind, tmp_path):
     calls = {
         "fit": lambda log: bd.fit(log, draws=100).duel.arms,
         "winners": lambda log: bd.winners(log).sizes["arm"],
-        "check": lambda log: bd.check(log, quick=True, draws=100).p_one_ranking,
+        "check": lambda log: bd.check(log, quick=True).p_one_ranking,
         "report": lambda log: bd.report(log, tmp_path / "page.html", draws=100).read_bytes()[:9],
         "priors": lambda log: str(bd.priors(log)),
     }
