@@ -99,9 +99,10 @@ class DefaultModel:
 
     def __post_init__(self) -> None:
         check_one_of(self.response, "response", (AUTO, *MODELS))
-        for name in ("order_effect", "group_effects"):
-            if getattr(self, name) is not None:
-                check_flag(getattr(self, name), name)
+        if self.order_effect is not None:
+            check_flag(self.order_effect, "order_effect")
+        if self.group_effects is not None:
+            check_flag(self.group_effects, "group_effects")
         object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
         object.__setattr__(self, "priors", priors_of(self.priors))
         plain = named("bradley-terry" if self.response == AUTO else self.response)

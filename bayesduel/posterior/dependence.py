@@ -146,7 +146,7 @@ def _why_independent(fit: xr.DataTree) -> str:
 
 def _not_used(fit: xr.DataTree) -> str:
     """Return a sentence on the columns of the log that votes share and that are not used, or ""."""
-    shared = [f"{x.column} ({x.understood.partition(':')[0]})" for x in fit.duel.reading.shared]
+    shared = [f"{x.column} ({x.understood})" for x in fit.duel.reading.shared]
     if not shared:
         return ""
     return f" Not used: {join(shared)}; --judge or --group makes one of them a cluster."
