@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["Future", "Plan", "plan", "play", "usual_duels"]
 
 # Duels to find the best of 8 arms at a rope of 0.05, and the powers of arms and of the rope by
-# which they grow, by the doubt of the rule that confirms the answer; None: without confirmation.
+# which they grow, by the doubt of the rule that confirms the answer; 0: without confirmation.
 # The first two are of scores N(0, 1), 8 and 20 arms (docs/understand/stopping.md: 80 and 163, 198
 # and 480). The last is of 4 arms: means of 61 studies from the prior at ropes of 0.1, 0.05 and 0.02
-# are 17, 38, 82; with confirmation 51, 113, 225. With a doubt of 0.5: 1.3 times those without by 8
-# arms (1.31 of 100 trial studies, 1.25 of docs/validation/studies.md); the powers as with 1.
-USUAL = {0.0: (80, 0.78, -1.0), 0.5: (105, 0.97, -0.92), 1.0: (198, 0.97, -0.92)}
+# are 17, 38, 82; with confirmation 51, 113, 225. With a doubt of 0.5: 1.4 times those without by 8
+# arms (1.31 of 100 trial studies, 1.43 of docs/validation/studies.md); the powers as with 1.
+USUAL = {0.0: (80, 0.78, -1.0), 0.5: (110, 0.97, -0.92), 1.0: (198, 0.97, -0.92)}
 USUAL_ARMS = (3, 40)  # to which they are used
 USUAL_ROPES = (0.02, 0.1)
 

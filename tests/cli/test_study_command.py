@@ -97,9 +97,9 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "cost about 200 duels, about 100 with --confirm-in-doubt, about 80 with --no-confirm"),
-        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm, about 100 with --con"),
-        (("--confirm-in-doubt",), "to cost about 100 duels, about 200 with --confirm, about 80 "),
+        ((), "cost about 200 duels, about 110 with --confirm-in-doubt, about 80 with --no-confirm"),
+        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm, about 110 with --con"),
+        (("--confirm-in-doubt",), "to cost about 110 duels, about 200 with --confirm, about 80 "),
         (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
         (("--goal", "top-3"), "What it is expected to cost: bayesduel study plan "),
         (("--rope", "0"), "What it is expected to cost: bayesduel study plan "),
