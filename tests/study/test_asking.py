@@ -197,6 +197,22 @@ def test_a_machine_answers_in_grades_in_both_orders():
     done = study.run(lambda t: "left much better" if t.left < t.right else "right much better")
     assert done.told == 3 and done.errors == {}
     assert {row["outcome"] for row in study.rows()} <= {"left much better", "right much better"}
-    many = bd.Study(arms=list("abc"), asking=bd.Asking(criteria=CRITERIA), stop=None)
-    with pytest.raises(ValueError, match="run should be of a study with one criterion"):
-        many.run(lambda t: "left")
+
+
+def test_a_machine_answers_each_criterion_or_the_ticket_is_skipped():
+    study = bd.Study(arms=list("abc"), asking=bd.Asking(criteria=CRITERIA), stop=None)
+    first, *others = CRITERIA
+
+    def judge(ticket):
+        better = "left" if ticket.left < ticket.right else "right"
+        if "a" not in (ticket.left, ticket.right):
+            return better
+        return {first: better, **dict.fromkeys(others, "left")}
+
+    done = study.run(judge)
+    assert (done.told, done.skipped) == (2, 1)
+    (error,) = done.errors.values()
+    assert "the verdict should be an answer to each criterion, by name" in error
+    for row in study.rows():
+        assert row["outcome"] == ("left" if row["left"] < row["right"] else "right")
+        assert study.ticket(row["id"]).criteria == dict.fromkeys(others, "tie")
