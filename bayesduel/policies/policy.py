@@ -54,18 +54,35 @@ class Policy(Settings):
     """
 
     rules: ClassVar[tuple[str, ...]] = ("select",)
+    takers: ClassVar[dict[Any, str]] = {}  # the class that has a function of a module as its rule
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Take the compiled functions of the module."""
+        """Take the compiled functions of the module.
+
+        Raises TypeError if another class of the module has one of them already.
+        """
         super().__init_subclass__(**options)
         for name in cls.rules:
             rule = getattr(sys.modules.get(cls.__module__), name, None)
-            if not hasattr(cls, name) and getattr(rule, "__module__", "") == cls.__module__:
-                setattr(cls, name, staticmethod(cast(Any, rule)))
+            if hasattr(cls, name) or getattr(rule, "__module__", "") != cls.__module__:
+                continue
+            taker = Policy.takers.setdefault(rule, cls.__qualname__)
+            if taker != cls.__qualname__:
+                raise TypeError(
+                    f"{cls.__qualname__} should name its rule, as {name}: ClassVar = "
+                    f"staticmethod(...): {name} of {cls.__module__} is that of {taker}"
+                )
+            setattr(cls, name, staticmethod(cast(Any, rule)))
 
     def __post_init__(self) -> None:
         """Check the settings, and then the belief; a policy with checks of its own calls this."""
         super().__post_init__()
+        for name in self.rules:
+            if not hasattr(self, name):
+                raise TypeError(
+                    f"{type(self).__name__} should have a compiled function {name!r} in its module "
+                    "or its class, got none"
+                )
         self.check_belief()
 
     def check_belief(self) -> None:

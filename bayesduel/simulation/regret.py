@@ -76,8 +76,9 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     trace
         What :func:`bayesduel.simulate` returned.
     criterion
-        A name of ``FORMULAS``, by default "copeland"; or a function of a preference matrix and
-        two indices, ``cost(P, a, b)``, what a duel of a and b costs, whichever side they are on.
+        "copeland" (the default), "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong" or
+        "borda"; or a function of a preference matrix and two indices, ``cost(P, a, b)``, what a
+        duel of a and b costs, whichever side they are on.
         A trace of items has "pull" where one is shown, and "item_duel" or "weak" where two are.
 
     Returns

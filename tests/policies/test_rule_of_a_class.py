@@ -1,0 +1,77 @@
+"""A policy has the rule of its module, and says so where it has none or another class has it."""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+import pytest
+
+pytestmark = pytest.mark.plain
+
+FILE = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
+
+
+@compiled
+def {rule}(belief, memory, t, rng):
+    return 0, 1
+
+
+@compiled
+def other(belief, memory, t, rng):
+    return 1, 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class First(PairPolicy):
+    def init(self, n_arms):
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Second({base}):
+    {own}
+    def init(self, n_arms):
+        return ()
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    def module(rule="select", base="PairPolicy", own=""):
+        path = tmp_path / "own_rules.py"
+        path.write_text(FILE.format(rule=rule, base=base, own=own))
+        spec = spec_from_file_location("own_rules", path)
+        found = module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "own_rules", found)
+        spec.loader.exec_module(found)
+        return found
+
+    return module
+
+
+def test_a_second_class_names_its_own_rule(written):
+    with pytest.raises(TypeError, match=r"Second should name its rule, as select: .* is that of Fi"):
+        written()
+    found = written(own="select: ClassVar = staticmethod(other)")
+    assert found.First().select is found.select
+    assert found.Second().select is found.other
+
+
+def test_a_class_that_inherits_has_the_rule_of_its_base(written):
+    found = written(base="First")
+    assert found.Second().select is found.select
+
+
+def test_a_module_may_be_run_again(written):
+    for _ in range(2):
+        assert written(base="First").First().select is not None
+
+
+def test_a_policy_without_a_rule_says_what_it_lacks(written):
+    found = written(rule="choose")
+    with pytest.raises(TypeError, match="First should have a compiled function 'select' in its mo"):
+        found.First()
