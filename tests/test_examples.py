@@ -65,7 +65,7 @@ def reproduce(monkeypatch):
     [
         ("topk_of_hundred.py", "--arms 10 --budget 280"),
         ("topk_separated.py", "--arms 10"),
-        ("topk_perturbed.py", "--budget 140"),
+        pytest.param("topk_perturbed.py", "--budget 140", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.sampled(3)

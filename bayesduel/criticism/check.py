@@ -552,7 +552,7 @@ def check(
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
         where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where one
-        ranking has a probability below 0.95 (half a minute at 100 arms). For up to 200 arms; none
+        ranking has a probability below 0.95 (half a minute, by NUTS). For up to 200 arms; none
         where `quick`.
     quick
         Whether to leave out the comparison (unless `models` are named). All else is the same.
@@ -586,7 +586,7 @@ def check(
     --------
     >>> found = bd.check(bd.datasets.load("tversky1969"), quick=True)
     >>> round(found.p_one_ranking, 2), round(found.p_value, 1)
-    (0.0, 0.0)
+    (0.01, 0.0)
     """
     from bayesduel.data.read.duels import log_in
 

@@ -42,7 +42,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
@@ -379,6 +378,8 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
     of its own: by the scatter of their ratios around what chance makes of them that multiple has
     degrees of freedom, which are added to those of each.
     """
+    from scipy.optimize import brentq
+
     n_arms = len(scores)
     degrees = found.degrees[:n_arms]
     robust = np.einsum("ki,ij,kj->k", scores, found.covariance, scores)

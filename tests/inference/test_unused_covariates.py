@@ -55,10 +55,13 @@ def test_a_log_without_covariates_is_silent(frame):
     assert told(lambda: bd.fit(bd.read_duels(frame), draws=100)) == []
 
 
-@pytest.mark.parametrize("command", ["winners", "check"])
+@pytest.mark.parametrize(
+    "command",
+    [["winners"], ["check", "--quick"], pytest.param(["check"], marks=pytest.mark.slow)],
+)
 def test_commands_include_the_covariates_or_leave_them_out_on_purpose(frame, tmp_path, command):
     path = tmp_path / "log.csv"
     frame.to_csv(path, index=False)
-    result = CliRunner().invoke(main, [command, str(path), "--covariates", "x"])
+    result = CliRunner().invoke(main, [*command, str(path), "--covariates", "x"])
     assert result.exit_code == 0, result.output
     assert "does not include" not in result.output + result.stderr

@@ -29,7 +29,7 @@ def test_each_pair_has_a_place_and_a_sign():
         assert sign == (1 if i < j else -1)
 
 
-@pytest.mark.parametrize("method", ["laplace", "nuts"])
+@pytest.mark.parametrize("method", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 @pytest.mark.sampled(1)
 def test_draws_are_those_of_nuts(method):
     """Of residuals, their scale and P, also of the pair that never met."""

@@ -54,7 +54,7 @@ def written(tmp_path, monkeypatch):
 
 
 def test_a_second_class_names_its_own_rule(written):
-    with pytest.raises(TypeError, match=r"Second should name its rule, as select: .* is that of Fi"):
+    with pytest.raises(TypeError, match=r"Second should name its rule, as select: .* is that of F"):
         written()
     found = written(own="select: ClassVar = staticmethod(other)")
     assert found.First().select is found.select
