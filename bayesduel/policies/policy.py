@@ -78,7 +78,7 @@ class Policy(Settings):
         """Check the settings, and then the belief; a policy with checks of its own calls this."""
         super().__post_init__()
         for name in self.rules:
-            if not hasattr(self, name):
+            if not hasattr(type(self), name):
                 raise TypeError(
                     f"{type(self).__name__} should have a compiled function {name!r} in its module "
                     "or its class, got none"
