@@ -164,7 +164,9 @@ def test_each_criterion_has_an_answer_of_the_machine(tmp_path, decides, grades, 
     assert len(stub.requests) == 6 * orders - kill
     sums = found["all_runs"]
     assert sums["orders"] == 6 * (orders - 1)
-    assert sums["same"] >= (5 * (orders - 1) if decides == "helpful" else 0)
+    # that the first one is shorter is said in both orders, so it is never the same answer
+    same = 6 if decides == "helpful" and orders == 2 else 0
+    assert same - kill <= sums["same"] <= same
     for row in study.rows()[kill:]:
         better = "left" if row["left"] > row["right"] else "right"
         shorter = "tie" if orders == 2 else "left"
