@@ -84,8 +84,8 @@ class PairEffects(Term):
         behind = (first > second) * 1
         low = first + (second - first) * behind
         high = first + second - low
-        # Of pairs by their later arm, then by the earlier: unlike `pair_place`, it needs no number of
-        # arms, which cells do not have, and PyTensor takes it.
+        # Of pairs by their later arm, then by the earlier: unlike `pair_place`, it needs no number
+        # of arms, which cells do not have, and PyTensor takes it.
         place = high * (high - 1) // 2 + low
         sign = (first < second) * 1.0 - (first > second) * 1.0
         return (Touch((place * (first != second),), sign),)
