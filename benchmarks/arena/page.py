@@ -264,7 +264,8 @@ def draw(tables: Tables, path: Path) -> None:
         y = [order.index(row["policy"]) + shift for row in rows]
         x, low, high = (np.array([r[k] for r in rows]) for k in ("rating", "lower", "upper"))
         above.errorbar(x, y, xerr=(x - low, high - x), fmt="o", ms=4, label=f"T = {horizon:,}")
-    above.set(yticks=range(len(order)), yticklabels=order, xlabel="rating (higher: less regret), 95 % interval")
+    rating = "rating (higher: less regret)"
+    above.set(yticks=range(len(order)), yticklabels=order, xlabel=f"{rating}, 95 % interval")
     above.set_title("rating on all fresh problems, after T duels", fontsize=10)
     above.grid(axis="x", color="0.9")
     above.legend(frameon=False)
@@ -275,8 +276,8 @@ def draw(tables: Tables, path: Path) -> None:
             values[place, column] = row["rating"]
             below.text(column, place, row["rank"], ha="center", va="center", fontsize=8)
     image = below.imshow(values, aspect="auto", cmap="RdYlGn", alpha=0.7)
-    below.set_xticks(range(len(groups)), [fill(group, 9) for group in groups], fontsize=8)
+    below.set_xticks(range(len(groups)), [fill(group, 10) for group in groups], fontsize=8)
     below.set_title(f"rank (number) and rating (colour) by family, T = {shown:,}", fontsize=10)
-    figure.colorbar(image, label="rating (higher: less regret)")
+    figure.colorbar(image, label=rating)
     figure.savefig(path, dpi=100)
     plt.close(figure)
