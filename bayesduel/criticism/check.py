@@ -66,7 +66,6 @@ CROSSED = 0.5  # share of pairs that met in both orders, from which an order eff
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
-FEWEST_DRAWS = 100  # of a fit that only says what is known of the log
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200
 NAN = float("nan")
@@ -319,18 +318,18 @@ class Check:
     def fit(self) -> "xr.DataTree":
         """The fit that winners are read from.
 
-        The model picked, or the stacked one; where none were compared, :attr:`averaged` if no
-        ranking holds, else Bradley-Terry.
+        The model picked; else :attr:`averaged` if no ranking holds; else the stacked one, or
+        Bradley-Terry where none were compared.
         """
-        if self.comparison is not None:
-            if self.model is not None:
-                return self.comparison.fits[self.model]
-            return self.comparison.stacked()
         from bayesduel.inference.fit import fitted
 
-        if self.transitive is not False:
-            return fitted(self.duels, "bradley-terry", "auto", seed=self.seed)
-        return self.averaged
+        if self.model is not None and self.comparison is not None:
+            return self.comparison.fits[self.model]
+        if self.transitive is False:
+            return self.averaged
+        if self.comparison is not None:
+            return self.comparison.stacked()
+        return fitted(self.duels, "bradley-terry", "auto", seed=self.seed)
 
     @cached_property
     def averaged(self) -> "xr.DataTree":
@@ -339,7 +338,8 @@ class Check:
         Of the units that were counted; P is that of neutral ground.
         """
         from bayesduel.criticism.compare import mixture
-        from bayesduel.inference.fit import fit
+        from bayesduel.inference.fit import fit, without_draws
+        from bayesduel.models import PreferenceMatrix
 
         draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWN_AT_ONCE))
         if self.ranking is None:
@@ -349,10 +349,9 @@ class Check:
         theta = rng.permutation(self.ranking.chances(rng))
         weights = self.ranking.model_weights
         shown = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
-        log = fit(self.units, "preference-matrix", draws=FEWEST_DRAWS, seed=self.seed)
         return mixture(
             theta,
-            log,
+            without_draws(self.units, PreferenceMatrix()),
             weights,
             method="averaging",
             method_reason=f"weights by the evidence of each model: {shown}",
@@ -363,15 +362,14 @@ class Check:
 
     @cached_property
     def without_ranking(self) -> "xr.DataTree":
-        """A fit of a model that allows cycles: of those compared, the one that predicts best.
+        """A fit of a model that allows cycles: the model picked, if it does, else the average.
 
-        Where none were compared: :attr:`averaged`.
+        See :meth:`using` and :attr:`averaged`.
         """
-        if self.comparison is not None:
-            for name in self.comparison.table.index:
-                tree = self.comparison.fits[name]
-                if not tree.duel.model.criteria_agree:
-                    return tree
+        if self.model is not None and self.comparison is not None:
+            picked = self.comparison.fits[self.model]
+            if not picked.duel.model.criteria_agree:
+                return picked
         return self.averaged
 
     def answer_without_ranking(self, model: "Model") -> "tuple[xr.DataTree | None, str]":
@@ -551,9 +549,9 @@ def check(
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
-        where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where one
-        ranking has a probability below 0.95 (half a minute, by NUTS). For up to 200 arms; none
-        where `quick`.
+        where the log has a clear one. For up to 200 arms; none where `quick`. Name
+        ``"bradley-terry + cycles"`` (:class:`bayesduel.models.BladeChest`) to compare cycles of
+        low rank too: NUTS fits them, in half a minute.
     quick
         Whether to leave out the comparison (unless `models` are named). All else is the same.
     unit
@@ -680,7 +678,7 @@ def with_comparison(
         whole = found.units is found.duels
         ordered = whole and found.order is not None and found.order.clear
         log = found.units if unit in ("pair", "duel") else found.duels  # a judge has votes
-        models = _candidates(log, ordered, found.p_one_ranking >= words.SURE)
+        models = _candidates(log, ordered)
     step("comparing models")
     comparison = compare_models(
         log, models, unit=unit, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
@@ -751,17 +749,14 @@ def _with_cause(
     return replace(evidence, other_cause="order" if evidence.order == "not identified" else "")
 
 
-def _candidates(duels: Duels, ordered: bool, one_ranking: bool) -> list[Any]:
+def _candidates(duels: Duels, ordered: bool) -> list[Any]:
     """Return the models to compare where none are named."""
     from bayesduel.criticism.compare import default_models
-    from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
+    from bayesduel.models import BradleyTerry, OrderEffect
 
     candidates = default_models(duels)
     if ordered:
         candidates.append(BradleyTerry() + OrderEffect())
-    if not one_ranking:
-        cyclic = BradleyTerry() + BladeChest()
-        candidates.append(cyclic + OrderEffect() if ordered else cyclic)
     return candidates
 
 

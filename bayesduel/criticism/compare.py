@@ -574,11 +574,11 @@ def mixture(
     """Return draws of P of a mixture of models as a fit, which ``bayesduel.winners`` takes.
 
     theta: P of all pairs, in the order of ``np.triu_indices(K, 1)``, (draws, pairs).
-    of: a fit of the same log, from which what is known of the log is copied.
+    of: a fit of the same log, or one without draws: what is known of the log is copied.
     weights: of the models, by name.
     attrs: further attributes of the fit.
     """
-    arms = of["posterior"]["arm"].to_numpy()
+    arms = of["constant_data"]["arm"].to_numpy()
     i, j = np.triu_indices(len(arms), 1)
     coords = {
         "chain": [0],

@@ -14,7 +14,7 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.prior import log_priors, prior_words
 from bayesduel.system.memory import TABLE_ARMS
 
-__all__ = ["BY_CELL", "Fit", "answer_by", "dataset", "datatree", "with_preference"]
+__all__ = ["BY_CELL", "Fit", "answer_by", "dataset", "datatree", "observed", "with_preference"]
 
 # Group of the log likelihood of cells of several duels: ArviZ would take each for one observation.
 BY_CELL = "log_likelihood_by_cell"
@@ -89,7 +89,7 @@ def datatree(
     groups = {
         "posterior": dataset(posterior, coords=coords),
         "sample_stats": dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
-        **_observed(model, cells, arms),
+        **observed(model, cells, arms),
     }
     priors = log_priors(model, drawn.posterior, cells)
     if priors:
@@ -181,7 +181,7 @@ def dataset(
     )
 
 
-def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
+def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
     """Return what was observed in each cell (of margins: in each vote), and its design."""
     data, log = cells.data, cells.log
     if model.log_type == "pulls":

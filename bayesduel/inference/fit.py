@@ -15,7 +15,7 @@ from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
-from bayesduel.inference.datatree import answer_by, datatree, with_preference
+from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import linear_predictor
@@ -564,6 +564,14 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
 def _ranks_arms(model: Model) -> bool:
     """Return whether arms have scores of their own, which only duels that connect them compare."""
     return model.log_type != "pulls" and model.terms.items is None
+
+
+def without_draws(duels: Any, model: Model) -> xr.DataTree:
+    """Return what a fit of a model says of its log, with no draws: its groups and attributes."""
+    arms = np.array(duels.arms, dtype=object)
+    tree = xr.DataTree.from_dict(observed(model, model.cells(duels), arms))
+    tree.attrs.update(_of_log(duels, model), versions=json.dumps(_versions()))
+    return tree
 
 
 def _of_log(duels: Any, model: Model) -> dict[str, Any]:

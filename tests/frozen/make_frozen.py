@@ -234,15 +234,6 @@ def check_of(duels, **settings):
     return bd.check(duels, **settings).to_dict()
 
 
-def check_without_draws_of_nuts(duels, **settings):
-    """Return a check as plain values without those of BladeChest, the one model by NUTS."""
-    told, sampled = check_of(duels, **settings), "bradley-terry + cycles"
-    found = told["comparison"]
-    del found["sentence"], told["cycle_posterior_by_model"][sampled]
-    found["models"] = [row for row in found["models"] if row["model"] != sampled]
-    return told
-
-
 def compared(duels, named, **settings):
     """Return a comparison as plain values, and the mixture's mean preferences."""
     found = bd.compare_models(duels, named, **settings)
@@ -1089,11 +1080,7 @@ for key in (
     "logistic-attributes normal/springall",
 ):
     item(f"density/{key}", lambda k=key: density(*FITS[k]()), slow=True)
-item(
-    "check with models/tennis1990",
-    lambda: check_without_draws_of_nuts(log("tennis1990")),
-    slow=True,
-)
+item("check with models/tennis1990", lambda: check_of(log("tennis1990")), slow=True)
 
 
 def write(stored):
