@@ -17,12 +17,11 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_stats.utils import ELPDDataLOO
 
 from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
@@ -44,6 +43,9 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import count, join, json_ready, screen, to_json
+
+if TYPE_CHECKING:
+    from arviz_stats.utils import ELPDDataLOO
 
 __all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
@@ -377,7 +379,7 @@ def loo(
     folds: int = FOLDS,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
-) -> ELPDDataLOO:
+) -> "ELPDDataLOO":
     """Return how well a fit predicts what is left out of its log, as ``arviz.loo`` does.
 
     A fit has no group ``log_likelihood``: it holds counts, and ArviZ would take all duels of a pair

@@ -9,19 +9,20 @@ cross-validation and WAIC", Statistics and Computing 2017. Vehtari, Simpson, Gel
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import arviz_stats as azs
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_stats.utils import ELPDDataLOO
 from scipy.special import logsumexp
 
 from bayesduel.criticism.cross_validation import Units, log_likelihoods, without
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.system.threads import ONE_THREAD
+
+if TYPE_CHECKING:
+    from arviz_stats.utils import ELPDDataLOO
 
 __all__ = ["Left", "elpd_of", "leave_out", "table_of", "trusted"]
 
@@ -104,8 +105,10 @@ def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[
     return table, pointwise
 
 
-def elpd_of(left: Left, times: np.ndarray, draws: int) -> ELPDDataLOO:
+def elpd_of(left: Left, times: np.ndarray, draws: int) -> "ELPDDataLOO":
     """Return predictions of units as ArviZ has them: of each observation that a unit stands for."""
+    from arviz_stats.utils import ELPDDataLOO
+
     total = int(times.sum())
     by_observation = np.repeat(left.elpd, times)
     mean = by_observation.mean()
@@ -143,8 +146,10 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
                 "log_likelihood": xr.Dataset({"outcome": (dims, log_likelihood[None, :, varies])}),
             }
         )
+        from arviz_stats import loo
+
         with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats are acted upon
-            result = azs.loo(tree, pointwise=True, reff=reff)
+            result = loo(tree, pointwise=True, reff=reff)
         elpd[varies] = result.elpd_i.to_numpy()
         khat[varies] = result.pareto_k.to_numpy()
     return elpd, lppd, khat
@@ -179,5 +184,7 @@ def _compare(elpds: Mapping[str, Any]) -> Any:
     """Return ArviZ's comparison: differences from the best model and stacking weights."""
     if len(elpds) == 1:
         return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
+    from arviz_stats import compare
+
     with ONE_THREAD, warnings.catch_warnings(action="ignore"):  # k-hats stand in the table
-        return azs.compare(dict(elpds), method="stacking", round_to="none")
+        return compare(dict(elpds), method="stacking", round_to="none")

@@ -13,6 +13,7 @@ import xarray as xr
 
 import bayesduel.inference.accessor  # noqa: F401 - every fit has it, whoever opened the file
 from bayesduel.models import Model
+from bayesduel.models.model import NODES, over_normal
 from bayesduel.preference import borda_scores
 from bayesduel.system.memory import TABLE_ARMS
 
@@ -135,24 +136,28 @@ class Draws:
         Differences of scores; None where arms do not rank by them. Chances of a win, and of a tie
         where that is an outcome: the rest is that of a loss.
         """
-        used, response = slice(None, None, self.pair_step), self.model.response
+        used = slice(None, None, self.pair_step)
+        response = self.model.response
+        known = self.model.parameters(self.rows(used))
         score = None if self.score is None else np.ascontiguousarray(self.score[used].T)
-        known, odds = self.model.parameters(self.rows(used)), None
-        new = bool(self.model.terms.samples)  # levels to integrate over
-        if score is not None and not new and np.ptp(score) < LARGEST:
+        variance = self.model.terms.unsaid(known, {})  # of what levels to integrate over add
+        odds = None
+        if score is not None and np.ptp(score) + _reach(variance) < LARGEST:
             odds = np.exp(score - (score.max() + score.min()) / 2)
             if response.chances_of_odds(odds[0], odds[0], known) is None:
                 odds = None
         if score is None or (odds is None and not self.linked):
             first, second = np.triu_indices(self.n_arms, 1)
             for part in chunks(len(first), CHUNK * self.pair_step // self.n_draws):
-                i, j = first[part], second[part]
+                i = first[part]
+                j = second[part]
                 apart = None if score is None else score[i] - score[j]
-                if apart is None or new:
+                if apart is None or variance is not None:
                     found = self.chances(used, i, j)
                 else:  # draws of a pair stay beside one another
-                    both = self.arms[i], self.arms[j]
-                    found = response.outcome_probabilities(apart.T, known, *both)
+                    found = response.outcome_probabilities(
+                        apart.T, known, self.arms[i], self.arms[j]
+                    )
                 names = [name for name in found if name != "loss"]
                 yield i, j, apart, {name: np.ascontiguousarray(found[name].T) for name in names}
             return
@@ -161,13 +166,33 @@ class Draws:
             for start in range(arm + 1, self.n_arms, size):
                 later = slice(start, min(start + size, self.n_arms))
                 apart = score[arm] - score[later]
-                if odds is not None:  # without an exponential a pair
-                    by_odds = response.chances_of_odds(odds[arm], odds[later], known)
-                    assert by_odds is not None
-                    found = by_odds
-                else:
+                if odds is None:
                     found = {"win": response.typical_score(apart, {})}
+                else:
+                    found = _by_odds(response, odds[arm], odds[later], known, variance)
                 yield np.full(len(apart), arm), np.arange(start, later.stop), apart, found
+
+
+def _reach(variance: np.ndarray | None) -> float:
+    """Return by how much the differences of scores spread at the nodes of `over_normal`."""
+    return 0.0 if variance is None else 2 * NODES[-1] * float(np.sqrt(variance.max()))
+
+
+def _by_odds(
+    response: Any, first: np.ndarray, second: np.ndarray, known: Any, variance: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Return chances of a win and of a tie, without an exponential a pair.
+
+    first, second: exponentials of scores, (draws,) and (pairs, draws).
+    variance: of what a new level adds to the difference of scores, (draws, 1), or None.
+    """
+    if variance is None:
+        return dict(response.chances_of_odds(first, second, known))
+
+    def at(away: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(response.chances_of_odds(first * np.exp(away), second, known))
+
+    return over_normal(at, np.zeros(1), variance[:, 0])
 
 
 def chunks(n: int, size: int) -> Iterator[slice]:

@@ -150,8 +150,8 @@ def analyse(
         health = health_of(duels)
         if fit is None:
             step("fitting")
-            options = {} if draws is None else {"draws": draws}
-            fit = fit_model(log, model, method, seed=seed, **options)  # type: ignore[arg-type]
+            options = {"draws": draws, "seed": seed, "log_likelihood": False}  # nothing reads that
+            fit = fit_model(log, model, method, **options)  # type: ignore[arg-type]
         step("computing winners")
         found = winners(fit, rope=rope, confidence=confidence)
 

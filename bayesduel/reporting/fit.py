@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.fit import SPARSE
+from bayesduel.inference.psis import LEAST, TAIL
 from bayesduel.models.settings import settings_from_json
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
@@ -58,38 +59,11 @@ def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -
 
 def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return the diagnostics of a fit, each with the value that is required."""
-    from bayesduel.inference.mixing import bulk_ess, rhat, tail_ess
-
     if fit.attrs["method"] == "variational":
         return _against_gibbs(fit)
-    kept = fit.duel.sampled  # as they were drawn
-    if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
-        kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
-    of = [v.to_numpy().reshape(*v.shape[:2], -1) for v in kept.data_vars.values()]
-    draws = np.concatenate(of, axis=2).astype(float)
-    largest = float(np.nanmax(rhat(draws)))
-    bulk, tail = float(bulk_ess(draws).min()), float(tail_ess(draws).min())
-    n = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
-    rows: list[Diagnostic] = []
     if fit.attrs["method"] == "laplace":
-        khat, effective = float(fit.attrs["khat"]), float(fit.attrs["importance_ess"])
-        name = "effective draws after importance weighting"
-        if np.isnan(khat):  # the draws are as they were made: `method_reason` has the numbers
-            good = not fit.attrs["shortfall"]
-            said = "met" if good else "not met"
-            rows.append(("certificate by Gibbs sampling", said, "met", good))
-        else:
-            rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
-            rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
-    elif fit.attrs["method"] in ("nuts", "pymc"):
-        diverging = int(fit["sample_stats"]["diverging"].sum())
-        rows.append(("divergences", f"{diverging}", "0", diverging == 0))
-    return [
-        *rows,
-        ("largest R-hat", f"{largest:.3f}", "below 1.01", largest < 1.01),
-        ("smallest bulk ESS", f"{bulk:,.0f}", "400 or more", bulk >= 400),
-        ("smallest tail ESS", f"{tail:,.0f}", "400 or more", tail >= 400),
-    ]
+        return _of_independent_draws(fit)
+    return _of_chains(fit)
 
 
 def errors_section(a: "Analysis") -> Section:
@@ -125,6 +99,54 @@ def reproduce_section(seed: int, versions: dict[str, str], command: str | None) 
     )
     body = blocks(Text(command, "code") if command else None, Text(words, "small"))
     return Section(id="reproduce", title="Reproducibility", body=body)
+
+
+def _of_independent_draws(fit: "xr.DataTree") -> list[Diagnostic]:
+    """Return what importance sampling says of draws, which have no chains that could differ."""
+    khat = float(fit.attrs["khat"])
+    if np.isnan(khat):  # the draws are as they were made: `method_reason` has the numbers
+        good = not fit.attrs["shortfall"]
+        said = "met" if good else "not met"
+        return [("certificate by Gibbs sampling", said, "met", good)]
+    n = fit.duel.n_draws
+    effective = float(fit.attrs["importance_ess"])
+    in_tail = float(fit.attrs["tail_ess"])
+    least = LEAST * TAIL * n
+    shown = f"{effective:,.0f} of {n:,}"
+    return [
+        ("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7),
+        ("effective draws after importance weighting", shown, "400 or more", effective >= 400),
+        (
+            "of these in the thinnest tail of a parameter",
+            f"{in_tail:,.0f}",
+            f"{least:,.0f} or more",
+            in_tail >= least,
+        ),
+    ]
+
+
+def _of_chains(fit: "xr.DataTree") -> list[Diagnostic]:
+    """Return how well chains agree, and how many independent draws theirs are worth."""
+    from bayesduel.inference.mixing import bulk_ess, rhat, tail_ess
+
+    kept = fit.duel.sampled  # as they were drawn
+    if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
+        kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
+    of = [v.to_numpy().reshape(*v.shape[:2], -1) for v in kept.data_vars.values()]
+    draws = np.concatenate(of, axis=2).astype(float)
+    largest = float(np.nanmax(rhat(draws)))
+    bulk = float(bulk_ess(draws).min())
+    tail = float(tail_ess(draws).min())
+    rows: list[Diagnostic] = []
+    if fit.attrs["method"] in ("nuts", "pymc"):
+        diverging = int(fit["sample_stats"]["diverging"].sum())
+        rows.append(("divergences", f"{diverging}", "0", diverging == 0))
+    return [
+        *rows,
+        ("largest R-hat", f"{largest:.3f}", "below 1.01", largest < 1.01),
+        ("smallest bulk ESS", f"{bulk:,.0f}", "400 or more", bulk >= 400),
+        ("smallest tail ESS", f"{tail:,.0f}", "400 or more", tail >= 400),
+    ]
 
 
 def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
