@@ -5,6 +5,9 @@
 and prints the log loss of held-out votes of people by number of votes known, with and without the
 machines. Half of the pair-and-prompt units are held out; a split is kept as soon as it is measured,
 and a run that was stopped goes on.
+
+``python -m benchmarks.llmfao VOTES.csv --prompts`` holds out one prompt at a time, which takes
+about a minute: by the default model, with and without its effects of arms by prompt.
 """
 
 import json
@@ -28,6 +31,10 @@ WAYS: dict[str, tuple[str, ...]] = {
     "pooled with GPT-4": ("gpt-4",),
 }
 DRAWS = 1000
+RULES = {
+    "without effects by prompt": bd.DefaultModel(group_effects=False),
+    "default": bd.DefaultModel(group_effects=True),
+}
 
 
 def log_loss(fit, held: pd.DataFrame) -> float:
@@ -74,6 +81,44 @@ def split_of(votes: pd.DataFrame, verdicts: pd.DataFrame, split: int) -> list[di
     return found
 
 
+def loss_of_prompt(votes: pd.DataFrame, prompt: str) -> dict:
+    """Return the log loss of the votes on a prompt, by fits to those on all others."""
+    of_prompt = votes["context"] == prompt
+    held = votes[of_prompt]
+    log = read(votes[~of_prompt])
+    counts = pd.get_dummies(held["outcome"])[["left", "tie", "right"]].to_numpy(float)
+    seated = {
+        "first": np.array([log.arms.index(arm) for arm in held["left"]]),
+        "second": np.array([log.arms.index(arm) for arm in held["right"]]),
+        "left_first": np.ones(len(held)),
+    }
+    row = {"prompt": prompt, "votes": len(held)}
+    for way, rule in RULES.items():
+        fit = bd.fit(log, rule, draws=DRAWS, log_likelihood=False)
+        model = fit.duel.model
+        outcomes = model.outcomes(fit.duel.posterior(), seated)
+        chances = np.stack([outcomes[name].mean(axis=0) for name in ("win", "tie", "loss")], axis=1)
+        row[way] = float(-(counts * np.log(chances)).sum() / len(held))
+    return row
+
+
+def read(votes: pd.DataFrame) -> bd.Duels:
+    """Return a log of votes whose prompts are groups."""
+    return bd.read_duels(votes, judge="annotator", group="context", ties="keep")
+
+
+def losses_of_prompts(votes: pd.DataFrame) -> pd.DataFrame:
+    """Return the log loss of each prompt, and of all votes."""
+    rows = []
+    for prompt in sorted(votes["context"].unique()):
+        rows.append(loss_of_prompt(votes, prompt))
+        click.echo(f"prompt {prompt}", err=True)
+    frame = pd.DataFrame(rows)
+    mean = {way: float(np.average(frame[way], weights=frame["votes"])) for way in RULES}
+    whole = pd.DataFrame([{"prompt": "all", "votes": frame["votes"].sum(), **mean}])
+    return pd.concat([frame, whole]).round(4)
+
+
 def losses_of(rows: list[dict]) -> pd.DataFrame:
     """Return the mean loss by votes and way, with the 95 % interval over splits."""
     frame = pd.DataFrame(rows)
@@ -89,12 +134,19 @@ def losses_of(rows: list[dict]) -> pd.DataFrame:
 
 @click.command()
 @click.argument("votes", type=click.Path(exists=True, path_type=Path))
-@click.argument("verdicts", type=click.Path(exists=True, path_type=Path))
+@click.argument("verdicts", type=click.Path(exists=True, path_type=Path), required=False)
+@click.option("--prompts", is_flag=True, help="Hold out one prompt at a time, of VOTES alone.")
 @click.option("--splits", default=20, show_default=True)
 @click.option("--records", default=".validation/llmfao.jsonl", type=click.Path(path_type=Path))
-def main(votes: Path, verdicts: Path, splits: int, records: Path) -> None:
+def main(votes: Path, verdicts: Path | None, prompts: bool, splits: int, records: Path) -> None:
     """Print the log loss of held-out votes of people."""
-    human, machine = pd.read_csv(votes), pd.read_csv(verdicts)
+    human = pd.read_csv(votes)
+    if prompts:
+        click.echo(table_of(losses_of_prompts(human).to_dict("records")))
+        return
+    if verdicts is None:
+        raise click.UsageError("VERDICTS should be a file of verdicts, or --prompts be given.")
+    machine = pd.read_csv(verdicts)
     arms = {*human["left"], *human["right"]}
     machine = machine[machine["left"].isin(arms) & machine["right"].isin(arms)]
     lines = records.read_text(encoding="utf-8").splitlines() if records.exists() else []

@@ -239,7 +239,8 @@ EXPERIMENT = Experiment(
     full=40,
     notes=(
         "Where the three ways agree, the rule leaves effects by prompt out, as with 100 prompts. "
-        '"Model alone" takes the draws without cluster-robust errors. With a dozen logs a cell '
-        '"met" says no more than that nothing speaks against it.'
+        '"Model alone" takes the draws without cluster-robust errors. "Met" says that nothing '
+        "speaks against it. Coverage is lowest where a pair has one left side, by robust errors "
+        "alone, too."
     ),
 )
