@@ -116,7 +116,8 @@ def losses_of_prompts(votes: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     mean = {way: float(np.average(frame[way], weights=frame["votes"])) for way in RULES}
     whole = pd.DataFrame([{"prompt": "all", "votes": frame["votes"].sum(), **mean}])
-    return pd.concat([frame, whole]).round(4)
+    shown = dict.fromkeys(RULES, "{:.4f}".format)
+    return pd.concat([frame, whole]).transform({"prompt": str, "votes": "{:,}".format} | shown)
 
 
 def losses_of(rows: list[dict]) -> pd.DataFrame:

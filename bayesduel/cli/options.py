@@ -419,7 +419,12 @@ judging_options = _group(  # what a verdict should stand on
 )
 # Of an analysis: scale, judges, reading, model and verdict.
 analysis_options = _group(
-    anchor_option, against_option, reading_options, fitting_options, judging_options
+    anchor_option,
+    against_option,
+    reading_options,
+    fitting_options,
+    estimand_options,
+    judging_options,
 )
 
 
@@ -672,6 +677,7 @@ def analysing(
     given = ("method", "draws", "seed", "rope", "confidence", "noun", "compare", "audit")
     named = {"against": names_of(options["against"]), **anchor_of(options["anchor"])}
     known = {name: options[name] for name in given if name in options}
+    known |= {name: options[name] for name in ("at", "weights") if options.get(name)}
     return read_log(log, options), {"model": model, **known, **named}
 
 

@@ -62,6 +62,10 @@ def command(
                 f"{100 * coverage:.2g} % of all arms, and {100 * POOLED:g} % are needed for one "
                 "model of all"
             )
+    if pooled and {"at", "weights"} & set(given):
+        raise click.UsageError(
+            "--at and --weights are for one log: with --by, each category has scores of its own"
+        )
     with steps() as step:
         report(
             alone(logs),

@@ -400,6 +400,7 @@ def loo(
     ArviZ's record, which ``arviz.compare`` takes: ``elpd`` (in nats), ``se``, ``p``,
     ``n_data_points`` (duels, pairs or levels), ``elpd_i`` and ``pareto_k`` by observation. Only
     models that see the same outcomes can be compared: ties as an outcome, or as half a win.
+    ``kind`` says which, and ``arviz.compare`` refuses records of different kinds.
 
     Raises
     ------
@@ -445,7 +446,7 @@ def loo(
     settings = {"method": "auto", "draws": n_draws, "seed": seed}
     tick = progress or (lambda _: None)
     left = leave_out(duels, model, fit, units, folds, settings, tick)
-    return elpd_of(left, units.times, n_draws)
+    return elpd_of(left, units.times, n_draws, _observations(duels, {model.name: model}))
 
 
 def default_models(duels: Duels) -> list[Any]:

@@ -105,14 +105,17 @@ def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[
     return table, pointwise
 
 
-def elpd_of(left: Left, times: np.ndarray, draws: int) -> "ELPDDataLOO":
-    """Return predictions of units as ArviZ has them: of each observation that a unit stands for."""
+def elpd_of(left: Left, times: np.ndarray, draws: int, scored: str = "") -> "ELPDDataLOO":
+    """Return predictions of units as ArviZ has them: of each observation that a unit stands for.
+
+    scored: which outcomes are predicted, in words; ArviZ refuses to compare those of others.
+    """
     from arviz_stats.utils import ELPDDataLOO
 
     total = int(times.sum())
     by_observation = np.repeat(left.elpd, times)
     mean = by_observation.mean()
-    return ELPDDataLOO(
+    found = ELPDDataLOO(
         elpd=float(by_observation.sum()),
         se=float(np.sqrt(total * np.mean((by_observation - mean) ** 2))),
         p=float(((left.lppd - left.elpd) * times).sum()),
@@ -124,6 +127,9 @@ def elpd_of(left: Left, times: np.ndarray, draws: int) -> "ELPDDataLOO":
         elpd_i=xr.DataArray(by_observation, dims="observation"),
         pareto_k=xr.DataArray(np.repeat(left.khat, times), dims="observation"),
     )
+    if scored:
+        vars(found)["_kind"] = f"loo of {scored}"  # what ArviZ holds records to be of one kind by
+    return found
 
 
 def trusted(n: int) -> float:

@@ -99,7 +99,9 @@ def estimand(
         del found["posterior_sampled"]
     if "clusters" in found:
         blocks = np.atleast_1d(found["clusters"].attrs["blocks"])
-        found["clusters"].attrs["blocks"] = [names.get(str(block), str(block)) for block in blocks]
+        free = {f"{old}_free": f"{new}_free" for old, new in names.items()}  # of centred arms
+        renamed_block = names | free
+        found["clusters"].attrs["blocks"] = [renamed_block.get(str(b), str(b)) for b in blocks]
     asked_first = settings_to_json(fit.duel.asked.settings)  # what an update fits again
     found.attrs.update(describe_model(model), model_asked=asked_first)
     found.attrs["estimand"] = json.dumps(said)

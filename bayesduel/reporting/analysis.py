@@ -1,9 +1,9 @@
 """Everything a report says of one log, computed once."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class Analysis:
     # how many more duels would decide neighbours in the ranking; of many arms, the first ones
     neighbours: "pd.DataFrame"
     scores: "pd.DataFrame | None"  # scores with intervals, or None where the model ranks by none
+    # the same by robust errors alone, where the model has effects of prompts or judges
+    scores_by_robust_errors: "pd.DataFrame | None"
     judges: "JudgeAgreement | None"  # agreement of the judges, or None where the log has none
     sources: "SourceAgreement | None"
     audit: "Audit | None"
@@ -118,6 +120,8 @@ def analyse(
     against: Sequence[str] = (),
     compare: bool = False,
     audit: bool = False,
+    at: Mapping[str, str] | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
     noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
@@ -131,6 +135,7 @@ def analyse(
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.coefficients import coefficients
     from bayesduel.posterior.duels_to_decide import duels_to_decide
+    from bayesduel.posterior.estimand import estimand
     from bayesduel.posterior.generalizability import facets_of, generalizability
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
@@ -152,6 +157,8 @@ def analyse(
             step("fitting")
             options = {"draws": draws, "seed": seed, "log_likelihood": False}  # nothing reads that
             fit = fit_model(log, model, method, **options)  # type: ignore[arg-type]
+        if at is not None or weights is not None:
+            fit = estimand(fit, at=at, weights=weights)
         step("computing winners")
         found = winners(fit, rope=rope, confidence=confidence)
 
@@ -224,8 +231,12 @@ def analyse(
         with_judges = duels.votes is not None and duels.votes.judge is not None
         judges = judge_agreement(duels, fit, against=against) if with_judges else None
         rated = None
+        by_robust_errors = None
         if model.ranks_by_score:
-            rated = scores(fit, anchor=anchor, points=points, ci_prob=confidence)
+            scale: dict[str, Any] = {"anchor": anchor, "points": points, "ci_prob": confidence}
+            rated = scores(fit, **scale)
+            plain = _without_effects(log, fit, step, draws=draws, seed=seed)
+            by_robust_errors = None if plain is None else scores(plain, **scale)
     effects = coefficients(fit, confidence)
     effects = effects[effects["kind"] == "effect"]
     return Analysis(
@@ -249,6 +260,7 @@ def analyse(
         pairs=pairs,
         neighbours=neighbours,
         scores=rated,
+        scores_by_robust_errors=by_robust_errors,
         judges=judges,
         sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         audit=audited,
@@ -269,6 +281,28 @@ def given_again() -> Iterator[list[tuple[str, str]]]:
     found += [(category.__name__, words) for category, words in raised]
     for category, words in raised:
         warnings.warn(words, category, stacklevel=4)
+
+
+def _without_effects(
+    log: "Duels | Rankings", fit: "xr.DataTree", step: Callable[[str], None], **options: Any
+) -> "xr.DataTree | None":
+    """Return a fit whose robust errors alone say what votes share; None where that is so already.
+
+    None, too, where such a model takes long, or has no robust errors.
+    """
+    from bayesduel.inference.fit import fit as fit_model
+
+    model = fit.duel.model
+    effects = [part for part in model.terms.deviating if part.samples]
+    if not effects or "clusters" not in fit:
+        return None
+    kept = tuple(part for part in model.terms if part not in effects)
+    plain = replace(model, predictor=type(model.terms)(kept))
+    if plain.why_not("laplace"):
+        return None
+    step("fitting without effects of what votes share")
+    found = fit_model(log, plain, log_likelihood=False, **options)
+    return found if "clusters" in found else None
 
 
 def beyond_tables(what: str, command: str) -> str:

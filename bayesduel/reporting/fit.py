@@ -11,9 +11,10 @@ from bayesduel.inference.psis import LEAST, TAIL
 from bayesduel.models.settings import settings_from_json
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
-from bayesduel.text import count
+from bayesduel.text import count, join
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from bayesduel.reporting.analysis import Analysis
@@ -233,7 +234,20 @@ def _cluster_words(a: "Analysis") -> str:
             "Votes of the same judge, or in the same group, are not independent. Clustered "
             f"{'; '.join(parts)}."
         )
+    if a.scores is not None and a.scores_by_robust_errors is not None:
+        ratio = _widths(a.scores_by_robust_errors).loc[a.scores.index] / _widths(a.scores)
+        effects = join(list(a.fit.duel.model.terms.samples))
+        told.append(
+            f"Without effects by {effects} in the model, by robust errors alone, the interval of "
+            f"a rating is {ratio.median():.2f} times as wide for the median arm, "
+            f"{ratio.min():.2f} to {ratio.max():.2f} times over all arms."
+        )
     return " ".join(told)
+
+
+def _widths(scores: "pd.DataFrame") -> "pd.Series[float]":
+    """Return the width of the interval of each rating."""
+    return scores["rating_upper"] - scores["rating_lower"]
 
 
 def _degrees(values: np.ndarray) -> str:

@@ -130,6 +130,8 @@ def report(
     against: Sequence[str] = (),
     compare: bool = False,
     audit: bool = False,
+    at: Mapping[str, str] | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
     pooled: bool = False,
     noun: str = "arm",
     title: str | None = None,
@@ -167,6 +169,9 @@ def report(
     audit
         Whether there is a section on how fragile the ranking is (:func:`bayesduel.audit`), for
         which the model is fitted some forty times. Used only where `log` is a log or a fit.
+    at, weights
+        Which duels the answers are about, as in :func:`bayesduel.estimand`; not of categories that
+        are `pooled`.
     pooled
         Whether several logs are categories that share arms, reported on one page under one model
         with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
@@ -223,9 +228,12 @@ def report(
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
         "against": against, "compare": compare, "audit": audit, "noun": noun,
+        "at": at, "weights": weights,
     }  # fmt: skip
     if pooled:
-        whole = ("anchor", "points", "against", "compare", "audit")
+        if at is not None or weights is not None:
+            raise ValueError("at and weights should be None where pooled is True")
+        whole = ("anchor", "points", "against", "compare", "audit", "at", "weights")
         fitting = {n: v for n, v in options.items() if n not in whole}
         several = {"": analyse_categories(several, **fitting, step=step)}
     kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None

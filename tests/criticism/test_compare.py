@@ -2,6 +2,7 @@
 
 import json
 
+import arviz_stats as azs
 import numpy as np
 import pytest
 import xarray as xr
@@ -364,3 +365,19 @@ def test_two_arms_are_compared_by_duel_only():
     assert bd.compare_models(duels, unit="duel").n_units == 10
     with pytest.raises(TypeError, match=r"bayesduel\.Duels"):
         bd.compare_models([[0, 1], [2, 0]])
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.3])
+@pytest.mark.parametrize("other", ["bradley-terry", "thurstone", "preference-matrix"])
+def test_arviz_compares_predictions_of_the_same_outcomes_only(other, ties):
+    log = log_of(ladder(3), 30, 4, ties)
+    names = ("davidson", other, "bradley-terry")
+    found = {name: bd.loo(bd.fit(log, name, draws=400)) for name in names}
+    if not ties:  # all predict who won
+        assert set(azs.compare(found).index) == set(found)
+        return
+    with pytest.raises(ValueError, match=r"a tie half of each.*losses and ties"):
+        azs.compare(found)
+    alike = {name: one for name, one in found.items() if name != "davidson"}
+    if len(alike) > 1:
+        assert set(azs.compare(alike).index) == set(alike)

@@ -6,8 +6,10 @@ import re
 import arviz_stats as azs
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bayesduel as bd
+from bayesduel.cli import main
 from bayesduel.models import CategoryEffects, OrderEffect, RandomEffects, TimeVarying
 
 ARMS = list("abcd")
@@ -59,7 +61,7 @@ def log_of(response, shared):
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("response", RESPONSES)
-def test_arviz_scores_and_winners_say_the_same(response, term, shared):
+def test_arviz_scores_and_winners_say_the_same(response, term, shared, tmp_path):
     model = bd.models.named(response)
     if TERMS[term] is not None:
         model = model + TERMS[term]
@@ -91,6 +93,15 @@ def test_arviz_scores_and_winners_say_the_same(response, term, shared):
     np.testing.assert_allclose(won["rank_mean"], placed.mean("sample").sel(arm=won["arm"]))
     P = fit["preference"]["preference"].mean(("chain", "draw"))
     np.testing.assert_allclose(won["preference_mean"], P, atol=1e-6)
+    fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    printed = CliRunner().invoke(main, ["winners", str(tmp_path / "fit.nc"), "--json"])
+    told = json.loads(printed.stdout)
+    assert (told["covariance"], told["verdict"]) == (used, won.verdict)
+    for row in told["ranking"]:
+        assert row["rank_mean"] == pytest.approx(float(won["rank_mean"].sel(arm=row["arm"])))
+    for row in told["scores"]["arms"]:
+        for name in ("score_mean", "score_sd", "score_lower", "score_upper"):
+            assert row[name] == pytest.approx(said.loc[row["arm"], name])
     if term == "order":
         row = bd.coefficients(fit).loc["left side"]
         order = fit["posterior"]["order"].to_numpy()
@@ -124,5 +135,38 @@ def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_
     for arm, row in said.iterrows():
         assert f"{arm} {row['rating']:.0f} {row['rating_lower']:.0f} to " in text
     assert "cluster-robust by judge and group beside the effects by group in the model" in text
+    plain = bd.fit(log, bd.DefaultModel(group_effects=False))
+    wider = [one["rating_upper"] - one["rating_lower"] for one in (bd.scores(plain), said)]
+    ratio = (wider[0] / wider[1]).median()
+    assert f"interval of a rating is {ratio:.2f} times as wide for the median arm" in text
     P = fit["preference"]["preference"].mean(("chain", "draw"))
     np.testing.assert_allclose(bd.winners(fit)["preference_mean"], P, atol=1e-6)
+
+
+@pytest.mark.parametrize("shared", ["none", "both"])
+@pytest.mark.parametrize("asked", ["at", "weights"])
+@pytest.mark.parametrize("term", ["category:category", "random:category"])
+def test_a_report_is_about_the_level_that_is_asked_for(term, asked, shared, tmp_path):
+    log = log_of("bradley-terry", SHARED[shared])
+    model = bd.DefaultModel(terms=(term,))
+    options = {"at": {"category": "de"}} if asked == "at" else {"weights": {"category": {"de": 1}}}
+    said = bd.scores(bd.estimand(bd.fit(log, model, draws=400), **options))
+    page = bd.report(log, tmp_path / "page.html", model=model, draws=400, **options).read_text()
+    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    assert "Answers are those of duels in which category is de." in text
+    for arm, row in said.iterrows():
+        assert f"{arm} {row['rating']:.0f} {row['rating_lower']:.0f} to " in text
+
+    log_path = tmp_path / "log.csv"
+    log.to_frame().to_csv(log_path, index=False)
+    words = {"at": "category=de", "weights": "category[de]=1"}[asked]
+    tables = tmp_path / "tables"
+    given = ["--term", term, f"--{asked}", words, "--draws", "400"]
+    for role in ("judge", "group"):
+        given += [f"--{role}", role if role in SHARED[shared] else "none"]
+    command = ["export", str(log_path), "-o", str(tables), "--format", "json", *given]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    rows = {row["arm"]: row for row in json.loads((tables / "ranking.json").read_text())}
+    for arm, row in said.iterrows():
+        assert rows[arm]["rating"] == pytest.approx(row["rating"])
