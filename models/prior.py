@@ -5,13 +5,12 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Self
 
 import numpy as np
 
-from bayesduel.system.arguments import check_text, real, shown_value
+from bayesduel.system.arguments import check_text, did_you_mean, real, shown_value
 from bayesduel.text import join
 
 __all__ = ["LOGS", "Entries", "Prior", "Said", "each_of", "entries_of", "normals", "priors_of"]
@@ -161,8 +160,7 @@ def entries_of(said: Said, labels: Sequence[str], name: str) -> Entries:
         return (said,) * len(labels)
     unknown = [label for label in said if label not in labels]
     if unknown:
-        near = get_close_matches(unknown[0], labels, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(unknown[0], labels)
         raise ValueError(
             f"priors of {name} should be of {join(labels, 8, quote=True)}, got {unknown[0]!r}{hint}"
         )
@@ -255,8 +253,7 @@ def _kind_of(name: str) -> Any:
     kind = kinds.get(name)
     several = getattr(getattr(kind, "rv_op", None), "ndim_supp", 0) > 0  # of vectors, as Dirichlet
     if kind is None or several:
-        near = get_close_matches(name, [n for n in kinds if n != name], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, [n for n in kinds if n != name])
         raise ValueError(
             "distribution should be one of PyMC of a real number, such as 'Normal', "
             f"got {name!r}{hint}"

@@ -26,7 +26,7 @@ from typing import Any, cast
 import click
 
 from bayesduel import __version__
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import did_you_mean, shown_value
 from bayesduel.system.imports import Later
 from bayesduel.system.memory import available_memory, check_process, keep_freed_memory
 
@@ -83,15 +83,10 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that `args` start with, or name the nearest one."""
-        from difflib import get_close_matches  # for a command that there is not
-
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = get_close_matches(name, COMMANDS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(
-                f"the command should be one of {', '.join(COMMANDS)}, got {shown_value(name)}{hint}"
-            )
+            rule = f"the command should be one of {', '.join(COMMANDS)}"
+            raise click.UsageError(f"{rule}, got {shown_value(name)}{did_you_mean(name, COMMANDS)}")
         if not {"-h", "--help"} & set(args):
             check_process(name, reads_log=name not in NO_LOGS)
         return super().resolve_command(ctx, args)

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
 from bayesduel.cli.imports import FILE_NAME, of_file
+from bayesduel.system.arguments import did_you_mean
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -438,8 +439,6 @@ def read_log(
     left alone. Where no option says otherwise, columns and coding are those of the log of the fit
     `like`.
     """
-    from difflib import get_close_matches
-
     from bayesduel.data import datasets
     from bayesduel.data.rankings import Rankings
     from bayesduel.data.read.address import shown_address
@@ -483,8 +482,7 @@ def read_log(
             options_of = asked.get(error.argument, {})
             raise error.named_by(options_of.get(error.column, error.argument)) from None
         except FileNotFoundError as error:
-            near = get_close_matches(name, datasets.names(), n=1)
-            hint = f"; did you mean the shipped dataset {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, datasets.names(), "the shipped dataset ")
             raise FileNotFoundError(f"{error}{hint}") from None
     logs = read if isinstance(read, dict) else {None: read}
     for option, word in _terms_asked(options):

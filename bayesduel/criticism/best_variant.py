@@ -22,7 +22,7 @@ import pandas as pd
 
 from bayesduel.intervals import with_interval
 from bayesduel.posterior.draws import Draws
-from bayesduel.system.arguments import check_type, shown_value, texts_of
+from bayesduel.system.arguments import check_type, did_you_mean, shown_value, texts_of
 
 __all__ = ["family_of", "selection_of"]
 
@@ -44,7 +44,10 @@ def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
         labels = texts_of(named, f"variants[{family!r}]")
         unknown = [label for label in labels if label not in arms]
         if unknown:
-            raise ValueError(f"variants should be arms of the log, got {shown_value(unknown[0])}")
+            hint = did_you_mean(unknown[0], arms)
+            raise ValueError(
+                f"variants should be arms of the log, got {shown_value(unknown[0])}{hint}"
+            )
         if len(set(labels)) < 2 or len(set(labels)) == len(arms):
             raise ValueError(
                 f"variants[{family!r}] should be two arms or more, and not all, got {list(labels)}"

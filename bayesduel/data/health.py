@@ -1,7 +1,6 @@
 """Health of a log: counts and warnings to read before any model is fitted."""
 
 import unicodedata
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -16,6 +15,7 @@ from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
+from bayesduel.system.warn import warn
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
 __all__ = [
@@ -375,28 +375,25 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
     if len(parts) > 1:
         shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
         more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
-        warnings.warn(
+        warn(
             f"the log has {len(parts)} components that never met ({shown}{more}): across them "
             "only the prior speaks",
             DisconnectedWarning,
-            stacklevel=3,
         )
     if duels.n_arms >= PAIRED_ARMS and learned_scale:
         steps = relaxation_time(duels)
         if steps > LOCAL:
-            warnings.warn(
+            warn(
                 f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
                 f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
                 "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
                 LocalPairingWarning,
-                stacklevel=3,
             )
     if duels.n_duels < 5 * (duels.n_arms - 1):
         some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
-        warnings.warn(
+        warn(
             f"{some} few for {duels.n_arms} arms: expect wide intervals that lean on the prior",
             ThinDataWarning,
-            stacklevel=3,
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import ROLES, Cells, Votes, cells_of
-from bayesduel.system.arguments import labels_of, shown_value
+from bayesduel.system.arguments import did_you_mean, labels_of, shown_value
 
 __all__ = ["LogParts", "compact_all", "of_arms", "of_units"]
 
@@ -105,4 +105,5 @@ def _index_of(labels: Sequence[str], label: str, role: str) -> int:
     try:
         return labels.index(label)
     except ValueError:
-        raise KeyError(f"{role} {shown_value(label)} is not in the log") from None
+        hint = did_you_mean(label, labels)
+        raise KeyError(f"{role} {shown_value(label)} is not in the log{hint}") from None

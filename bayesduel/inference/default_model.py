@@ -7,6 +7,7 @@
 - Rankings: ``plackett-luce``.
 - An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
   :mod:`bayesduel.data.sides`: it is one coefficient.
+- Covariates that were asked for when the log was read (``DuelCovariates``).
 - What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
 - Effects of arms by group (``RandomEffects("group")``: a prompt, a list, a context), where votes
   repeat groups, of which there are 5 to 50, and levels times arms are at most 900. What votes of a
@@ -39,7 +40,7 @@ from bayesduel.models import (
 from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
-from bayesduel.text import count, percent
+from bayesduel.text import count, join, percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model"]
 
@@ -122,6 +123,8 @@ class DefaultModel:
         name, why = (self.response, "") if self.response != AUTO else _response(duels)
         model: Model = reduce(add_term, self.terms, named(name))
         reasons = [why] if why else []
+        model, why = _with_covariates(model, duels)
+        reasons += [why] if why else []
         sides = sides_of(duels)
         if model.terms.reads_order:
             pass
@@ -159,6 +162,21 @@ class DefaultModel:
         if self.group_effects is False:
             return model, f"{effects} left out, as asked."
         return add_term(model, BY_GROUP), f"{effects} in the model: {count(n, column)} repeat."
+
+
+def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:
+    """Return the model with the covariates that its log was read with, and why."""
+    names = duels.votes.covariate_names if duels.votes is not None else ()
+    known = {name for term in model.terms for name in term.reads}
+    missing = [name for name in names if name not in known]
+    if not missing:
+        return model, ""
+    if len(missing) == 1:
+        why = f"The covariate {missing[0]} is in the model: the log was read with it."
+    else:
+        why = f"The covariates {join(missing, 8)} are in the model: the log was read with them."
+    words = (f"covariate:{name}" for name in missing)
+    return reduce(add_term, words, model), why
 
 
 def _repeated_groups(model: Model, duels: Duels) -> int:

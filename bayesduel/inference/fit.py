@@ -1,7 +1,6 @@
 """Fit a model to a log: ``fit(duels, model, method)`` to a tree that ArviZ takes as it is."""
 
 import json
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
@@ -37,6 +36,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.memory import check_draws, check_square
 from bayesduel.system.threads import one_at_a_time, one_thread_if_small
+from bayesduel.system.warn import warn
 from bayesduel.text import join
 
 __all__ = [
@@ -375,12 +375,11 @@ def _warn_of_covariates(duels: Any, model: Model) -> None:
     included = [name for part in model.terms for name in part.reads]
     unused = [name for name in (votes.covariate_names if votes else ()) if name not in included]
     if unused:
-        warnings.warn(
+        warn(
             f"the log has covariates that {model.name} does not include, so that they are not "
             f"controlled for: {join(unused, 8, quote=True)}; include them by "
             "BradleyTerry(Scores() + Covariates([...])), or read the log without covariates",
             UnusedCovariatesWarning,
-            stacklevel=3,
         )
 
 
@@ -519,7 +518,7 @@ def uncertified(draws: str, certificate: Quality, instead: str = "") -> str:
     """Warn of draws that are not certified, and return why as a clause."""
     short = f"not certified: {certificate.shortfall}"
     use = instead and f"; use method={instead}"
-    warnings.warn(f"{draws} are {short}{use}", UncertifiedWarning, stacklevel=4)
+    warn(f"{draws} are {short}{use}", UncertifiedWarning)
     return short
 
 

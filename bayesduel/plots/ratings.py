@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.regret import COLOURS, LINES
 from bayesduel.plots.style import INK, NEW, beside, figure, plain, shorten
-from bayesduel.system.arguments import shown_value, texts_of
+from bayesduel.system.arguments import did_you_mean, shown_value, texts_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -62,7 +62,7 @@ def plot_ratings(
     chosen = highest if arms is None else texts_of(arms, "arms")
     unknown = [a for a in chosen if a not in labels]
     if unknown:
-        raise KeyError(f"arm {unknown[0]!r} is not in the fit")
+        raise KeyError(f"arm {unknown[0]!r} is not in the fit{did_you_mean(unknown[0], labels)}")
     time = rating["period"].to_numpy()
     ends = []
     for place, arm in enumerate(chosen):

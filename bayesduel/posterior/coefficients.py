@@ -1,8 +1,6 @@
 """Coefficients of terms, attributes on the scale of their table, and predictions for new items."""
 
-import warnings
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import cycle, product
 from typing import Any, NamedTuple
 
@@ -15,7 +13,8 @@ from bayesduel.intervals import check_ci_prob, with_interval
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
-from bayesduel.system.arguments import check_flag, check_seed, check_type, shown_value
+from bayesduel.system.arguments import check_flag, check_seed, check_type, did_you_mean, shown_value
+from bayesduel.system.warn import warn
 from bayesduel.text import join
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
@@ -273,11 +272,10 @@ def predict_items(
     beyond = _outside(items, model)
     if beyond.any():
         named = join([label for label, n in zip(items.labels, beyond, strict=True) if n])
-        warnings.warn(
+        warn(
             "items should have attributes within the table that was fitted, got numbers outside "
             f"its range for {named}: the prediction extrapolates",
             ExtrapolationWarning,
-            stacklevel=2,
         )
     if "intercept" in draws:
         return _chances(draws, model, items, beyond, ci_prob)
@@ -363,7 +361,6 @@ def parameter_draws(
             )
         judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
         if judge not in judges:
-            near = get_close_matches(str(judge), judges, n=1, cutoff=0.0)
-            raise KeyError(f"judge {judge!r} is not in the fit; the nearest is {near[0]!r}")
+            raise KeyError(f"judge {judge!r} is not in the fit{did_you_mean(judge, judges)}")
         draws["coefficient"] = draws["coefficient"] + draws["taste"][:, judges.index(judge)]
     return draws, used

@@ -4,7 +4,6 @@ What is not said is neutral: today, neither side at an advantage, covariates of 
 prompt that is not said is a new one.
 """
 
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +19,7 @@ from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.models.term import NEW
 from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.system.warn import warn
 from bayesduel.text import count, join
 
 __all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]
@@ -198,11 +198,10 @@ def _check_within(name: str, values: np.ndarray, ends: np.ndarray) -> None:
         done = "extrapolates"
         if name == "time":
             done = "takes the scores of the first period of the log"
-        warnings.warn(
+        warn(
             f"{name} should be within the log that was fitted, {first} to {last}, got {got} "
             f"({count(int(beyond.sum()), 'duel')}): the prediction {done}",
             ExtrapolationWarning,
-            stacklevel=5,
         )
 
 

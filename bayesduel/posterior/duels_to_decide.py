@@ -26,7 +26,7 @@ from scipy.special import logit, ndtri
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of, duels_of_pairs, score_order
 from bayesduel.posterior.winners import check_decision
-from bayesduel.system.arguments import listed, shown_value
+from bayesduel.system.arguments import did_you_mean, listed, shown_value
 
 __all__ = ["duels_to_decide"]
 
@@ -118,8 +118,12 @@ def _places(
     for pair in listed(pairs, "pairs"):
         if isinstance(pair, str) or not isinstance(pair, Iterable):
             raise TypeError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
-        if len(tuple(pair)) != 2 or not all(label in known for label in pair):
-            raise ValueError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
+        unknown = [label for label in pair if label not in known]
+        if len(tuple(pair)) != 2 or unknown:
+            hint = did_you_mean(unknown[0], labels) if unknown else ""
+            raise ValueError(
+                f"pairs should be pairs of arms of the log, got {shown_value(pair)}{hint}"
+            )
         found.append([known[label] for label in pair])
     if not found:
         raise ValueError("pairs should hold a pair, got none")

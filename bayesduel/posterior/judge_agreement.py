@@ -29,7 +29,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
-from bayesduel.system.arguments import check_log, texts_of
+from bayesduel.system.arguments import check_log, did_you_mean, texts_of
 from bayesduel.text import Result, join, percent, screen
 
 __all__ = ["JudgeAgreement", "judge_agreement"]
@@ -172,7 +172,8 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
     known = {label: k for k, label in enumerate(judges)}
     unknown = [label for label in against if label not in known]
     if unknown:
-        raise ValueError(f"against should name judges of the log, got {unknown[0]!r}")
+        hint = did_you_mean(unknown[0], judges)
+        raise ValueError(f"against should name judges of the log, got {unknown[0]!r}{hint}")
     if len(set(against)) == len(judges):
         raise ValueError("against should leave a judge in the first group, got all of them")
     return np.array(sorted({known[label] for label in against}), dtype=int)

@@ -1,6 +1,5 @@
 """A fit read from its file: data, checked before anything is made of it."""
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from bayesduel.models.registry import know
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import listed, path_of
 from bayesduel.system.open_datatree import DAMAGED, open_datatree
+from bayesduel.system.warn import warn
 
 __all__ = ["load"]
 
@@ -74,7 +74,5 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
         if not np.ptp(values.to_numpy(), axis=1).any(axis=tuple(range(1, values.ndim - 1))).all():
             raise ValueError(f"{path} should hold draws that differ, got equal ones of {name!r}")
     if short := fit.attrs.get("shortfall"):
-        warnings.warn(
-            f"{path}: the draws are not certified: {short}", UncertifiedWarning, stacklevel=2
-        )
+        warn(f"{path}: the draws are not certified: {short}", UncertifiedWarning)
     return fit

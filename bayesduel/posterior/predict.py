@@ -1,7 +1,6 @@
 """Predictions: the outcome probabilities and margins of any duel."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
-from bayesduel.system.arguments import check_flag, listed, shown_value
-from bayesduel.text import shorten
+from bayesduel.system.arguments import check_flag, did_you_mean, listed, shown_value
+from bayesduel.text import join, shorten
 
 __all__ = ["Predictions", "predict"]
 
@@ -335,7 +334,5 @@ def _place(label: Any, labels: Sequence[str], name: str) -> int:
     words = label if isinstance(label, str) else shown_value(label)
     if words in labels:
         return labels.index(words)
-    near = get_close_matches(words, labels, n=1, cutoff=0.0)
-    raise KeyError(
-        f"{name}: arm {shorten(words, 60)!r} is not in the fit; the nearest is {near[0]!r}"
-    )
+    hint = did_you_mean(words, labels) or f"; its arms are {join(labels, 8, quote=True)}"
+    raise KeyError(f"{name}: arm {shorten(words, 60)!r} is not in the fit{hint}")

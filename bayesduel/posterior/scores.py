@@ -22,7 +22,7 @@ import xarray as xr
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, score_order
 from bayesduel.posterior.estimand import estimand
-from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system.arguments import did_you_mean, finite, shown_value
 from bayesduel.text import SENTENCE, shorten
 
 __all__ = ["POINTS", "scores"]
@@ -99,7 +99,8 @@ def scores(
             f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
         )
     if anchor is not None and (not isinstance(anchor, str) or anchor not in labels):
-        raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}")
+        hint = did_you_mean(anchor, labels)
+        raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}{hint}")
     unit = draws.model.response.score_unit
     score = draws.score
     origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]

@@ -6,7 +6,6 @@ into a sentence.
 """
 
 import json
-import warnings
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, get_args
@@ -44,6 +43,7 @@ from bayesduel.posterior.verdict_check import TransitivityCheck, checked, reject
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import check_one_of, check_range, shown_value
+from bayesduel.system.warn import warn
 from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]
@@ -171,9 +171,9 @@ def winners(
     draws, labels, used = draws_of(tree, covariance)
     dependence = dependence_of(tree, used, covariance)
     if dependence.refusal:
-        warnings.warn(dependence.refusal, FewClustersWarning, stacklevel=2)
+        warn(dependence.refusal, FewClustersWarning)
     if dependence.ignored:
-        warnings.warn(dependence.sentence, RepeatedVotesWarning, stacklevel=2)
+        warn(dependence.sentence, RepeatedVotesWarning)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
 

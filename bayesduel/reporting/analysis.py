@@ -15,6 +15,7 @@ from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.system.threads import one_thread_if_small
+from bayesduel.system.warn import warn
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -280,7 +281,7 @@ def given_again() -> Iterator[list[tuple[str, str]]]:
     raised = dict.fromkeys((w.category, str(w.message)) for w in caught)
     found += [(category.__name__, words) for category, words in raised]
     for category, words in raised:
-        warnings.warn(words, category, stacklevel=4)
+        warn(words, category)
 
 
 def _without_effects(

@@ -19,6 +19,7 @@ import numpy as np
 from bayesduel.reporting.html import part
 from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
+from bayesduel.system.warn import warn
 
 __all__ = [
     "IndexRow",
@@ -90,7 +91,7 @@ def labelled_warnings(label: str | None) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as told:
         yield
     for one in told:
-        warnings.warn(f"{label}: {one.message}", one.category, stacklevel=3)
+        warn(f"{label}: {one.message}", one.category)
 
 
 def all_parts(

@@ -7,7 +7,6 @@ whole there and repeats the others, with the same numbers.
 
 import json
 import shutil
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
@@ -33,6 +32,7 @@ from bayesduel.simulation.run import RUN, Layout, Truth
 from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
+from bayesduel.system.warn import warn
 
 LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process that writes to it
 SHOWN = 3  # runs that a warning names
@@ -140,11 +140,10 @@ class StoredTrace:
         """
         whole, faults = runs_of(self.path, self.group)
         if faults:
-            warnings.warn(
+            warn(
                 f"{self.path} is not whole, so that these runs are played again: "
                 f"{_shown_runs(self.group, faults)}",
                 UserWarning,
-                stacklevel=4,
             )
         return whole
 
@@ -255,7 +254,7 @@ def _open_folder(path: Path) -> xr.DataTree:
     runs = f"{_shown_runs(group, faults | unfinished | faults)}; the same simulation plays them"
     if not complete.any():
         raise ValueError(f"path should be a trace with runs, got {path}: {found}, without {runs}")
-    warnings.warn(f"{path} is read in part: {found}, without {runs}", UserWarning, stacklevel=3)
+    warn(f"{path} is read in part: {found}, without {runs}", UserWarning)
     return tree.isel(replication=np.flatnonzero(complete))
 
 

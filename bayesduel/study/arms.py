@@ -1,6 +1,5 @@
 """The arms of a study, the pairs that it may ask for, and what they cost."""
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.system import arguments
 from bayesduel.system.arguments import check_type, check_utf8, finite, shown_value
+from bayesduel.system.warn import warn
 
 __all__ = [
     "allowed_pairs",
@@ -84,11 +84,10 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
                 parts[label] = joined
     if len(parts[labels[0]]) < len(labels):
         lost = next(label for label in labels if label not in parts[labels[0]])
-        warnings.warn(
+        warn(
             f"The allowed pairs do not connect {labels[0]!r} with {lost!r}: only the prior "
             "compares them.",
             DisconnectedWarning,
-            stacklevel=4,
         )
     return found
 

@@ -8,7 +8,6 @@ import os
 import re
 import sqlite3
 import time
-import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,6 +22,7 @@ from sqlalchemy.pool import StaticPool
 from bayesduel.study.schema import FORMAT, settings, studies
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import replace_file
+from bayesduel.system.warn import warn
 
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
@@ -283,11 +283,10 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
             "to make a new study."
         )
     if _lacks_log(file):
-        warnings.warn(
+        warn(
             f"{file} has no write-ahead log beside it ({left.name}), but was in use when it was "
             "last written. If it is a copy of a running study, its last answers are missing. "
-            "Copy a study by `bayesduel study backup`.",
-            stacklevel=6,
+            "Copy a study by `bayesduel study backup`."
         )
     if _unwritable(path):
         return str(file), _read_only(file)

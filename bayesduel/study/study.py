@@ -31,7 +31,14 @@ from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, COUNTED, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value, whole
+from bayesduel.system.arguments import (
+    check_flag,
+    check_text,
+    did_you_mean,
+    path_of,
+    shown_value,
+    whole,
+)
 from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
@@ -199,7 +206,8 @@ class Study(Desk):
             raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
         unknown = [a for a in duels.arms if a not in self.arms]
         if unknown:
-            raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
+            hint = did_you_mean(unknown[0], self.arms)
+            raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}{hint}")
         earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]

@@ -29,6 +29,7 @@ __all__ = [
     "check_utf8",
     "check_whole",
     "column_of",
+    "did_you_mean",
     "finite",
     "labels_of",
     "listed",
@@ -154,6 +155,18 @@ def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
         words = [repr(word) for word in allowed]
         rule = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
+
+
+def did_you_mean(word: Any, known: Iterable[str], what: str = "") -> str:
+    """Return the end of a message that names the known name nearest to a word, or "".
+
+    Case is of no account: "gpt" is near "GPT". what: words before that name, such as "the arm ".
+    """
+    from difflib import get_close_matches  # only a message needs it
+
+    by_word = {name.casefold(): name for name in known}
+    near = get_close_matches(str(word).casefold(), by_word, n=1)
+    return f"; did you mean {what}{by_word[near[0]]!r}?" if near else ""
 
 
 def check_seed(seed: Any) -> None:

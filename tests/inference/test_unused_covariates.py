@@ -36,7 +36,7 @@ def with_x(wrap=lambda model: model):
 
 def test_covariates_that_the_model_lacks_are_told_once(frame):
     log = bd.read_duels(frame, covariates=["x"])
-    (said,) = told(lambda: bd.fit(log, draws=100))
+    (said,) = told(lambda: bd.fit(log, BradleyTerry(), draws=100))
     assert "covariates that bradley-terry does not include" in said and "'x'" in said
 
 
@@ -65,3 +65,34 @@ def test_commands_include_the_covariates_or_leave_them_out_on_purpose(frame, tmp
     result = CliRunner().invoke(main, [*command, str(path), "--covariates", "x"])
     assert result.exit_code == 0, result.output
     assert "does not include" not in result.output + result.stderr
+
+
+def grades(frame):
+    rng = np.random.default_rng(1)
+    return frame.assign(outcome=rng.choice([-2, -1, 1, 2], N))
+
+
+KINDS = {
+    "wins": lambda frame: frame,
+    "ties": lambda frame: frame.assign(outcome=["left", "right", "tie"] * (N // 3)),
+    "grades": grades,
+    "margins": lambda frame: grades(frame).rename(columns={"outcome": "margin"}),
+    "prompts": lambda frame: frame.assign(prompt=[f"p{k % 6}" for k in range(N)]),
+    "home": lambda frame: frame.rename(columns={"left": "home", "right": "away"}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [["x"], ["x", "z"]], ids=len)
+def test_the_default_model_has_the_covariates_that_the_log_was_read_with(frame, kind, names):
+    rows = KINDS[kind](frame.assign(z=frame["x"] ** 2))
+    coding = {"coding": "grades"} if kind == "grades" else {}
+    log = bd.read_duels(rows, covariates=names, **coding)
+    chosen = bd.DefaultModel().choose(log)
+    plain = bd.DefaultModel().choose(bd.read_duels(rows, **coding))
+    (term,) = set(chosen.model.terms) - set(plain.model.terms)
+    assert list(term.of) == names
+    (said,) = [reason for reason in chosen.reasons if reason.startswith("The covariate")]
+    assert "the log was read with" in said and all(name in said for name in names)
+    asked = bd.DefaultModel(terms=tuple(f"covariate:{n}" for n in names)).choose(log)
+    assert asked.model == chosen.model

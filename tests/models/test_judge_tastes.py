@@ -140,7 +140,7 @@ def test_new_items_are_predicted_for_a_judge(fitted):
 
 @pytest.mark.slow
 def test_an_unknown_judge_is_told_the_nearest(fitted):
-    with pytest.raises(KeyError, match="judge 'j99' is not in the fit; the nearest is 'j09'"):
+    with pytest.raises(KeyError, match="judge 'j99' is not in the fit; did you mean 'j09'"):
         bd.coefficients(fitted[-1], judge="j99")
 
 

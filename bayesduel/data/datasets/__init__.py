@@ -6,12 +6,11 @@ its entry in ``catalogue.json`` cites.
 
 import json
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import did_you_mean, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -98,11 +97,9 @@ def describe(name: str) -> Dataset:
     """
     words = name if isinstance(name, str) else shown_value(name)
     if words not in _catalogue():
-        near = get_close_matches(words.lower(), names(), n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(
             f"name should be a shipped dataset ({', '.join(names())}), "
-            f"got {shown_value(name)}{hint}"
+            f"got {shown_value(name)}{did_you_mean(words, names())}"
         )
     return Dataset(name=name, **_catalogue()[name])
 

@@ -13,7 +13,6 @@ every duel, unless a column of outcomes is given.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import chain, permutations, product
 from shlex import quote
 from typing import Any, ClassVar
@@ -43,7 +42,7 @@ from bayesduel.data.read.words import (
     WIN_COUNTS,
     WON_SIDES,
 )
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import did_you_mean, shown_value
 
 __all__ = [
     "FLAG_WORDS",
@@ -408,8 +407,8 @@ class _Finder:
     def check(self, role: str, column: str) -> None:
         """Raise ValueError unless there is a column of that exact name."""
         if column not in self.columns:
-            near = get_close_matches(column, self.columns, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            others = [name for name in self.columns if name not in self.found.values()]
+            hint = did_you_mean(column, others)
             before = f"{self.source}: no column {shown_value(column)} for "
             raise ColumnError(column, _option(role), before, f"{hint}; {self.there}")
 

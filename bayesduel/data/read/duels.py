@@ -7,7 +7,6 @@ and their lines (``line_numbers``); build a log of the valid rows (``log_from_ro
 """
 
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -58,6 +57,7 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.system.memory import bytes_of
+from bayesduel.system.warn import warn
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
@@ -716,12 +716,11 @@ def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
             for chunk, part in _chunks(source, roles, rows)
             for k in np.flatnonzero(abs(part.measured[role]) > limit)
         )
-        warnings.warn(
+        warn(
             f"{where}: column {columns_of(role, roles)} has an outlier that may decide the scores, "
             f"{value:g} (median size {limit / FAR:g})"
             + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
             OutlierWarning,
-            stacklevel=5,
         )
 
 

@@ -96,7 +96,7 @@ def test_by_names_the_part_that_is_no_log(tmp_path, capsys):
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest(tmp_path):
     path = write(tmp_path / "log.csv", "left,right,outcome", WORDS)
-    with pytest.raises(ValueError, match=r"no column 'oucome' for outcome \(did you mean 'outco"):
+    with pytest.raises(ValueError, match=r"no column 'oucome' for outcome; did you mean 'outco"):
         bd.read_duels(path, outcome="oucome")
     with pytest.raises(ValueError, match="no column 'xyz' for judge; the columns are 'left', 'ri"):
         bd.read_duels(path, judge="xyz")

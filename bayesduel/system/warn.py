@@ -1,0 +1,27 @@
+"""Warnings that name the user's line, however deep in the package they are raised."""
+
+import contextlib
+import os
+import warnings
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["warn"]
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the package."""
+    warnings.warn(message, category, skip_file_prefixes=_own_files())
+
+
+@cache
+def _own_files() -> tuple[str, ...]:
+    """Return how the names of files begin whose lines are not the user's."""
+    models = find_spec("bayesduel.models")  # found, not imported: it brings PyMC
+    folders = [PACKAGE, *map(Path, models.submodule_search_locations or ())] if models else []
+    # A name that is the whole of a file's is not skipped by Python 3.13, so its ending is left out.
+    context_managers = str(Path(contextlib.__file__).with_suffix(""))
+    return (*(f"{folder}{os.sep}" for folder in folders), context_managers)

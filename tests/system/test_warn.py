@@ -1,0 +1,86 @@
+"""A warning names the line of the user that called the package, whichever door it came through."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
+from bayesduel.data.read.duels import OutlierWarning
+from bayesduel.inference.fit import UnusedCovariatesWarning
+from bayesduel.models import BradleyTerry, OrderEffect
+from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
+from bayesduel.reporting.analysis import given_again
+from bayesduel.system.warn import warn
+
+ROOT = Path(bd.__file__).parents[1]
+PAIRS = [("ash", "beech"), ("beech", "cedar"), ("cedar", "ash")]
+
+
+def votes(n=60, **more):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(PAIRS * (n // 3), columns=["left", "right"])
+    return rows.assign(outcome=rng.choice(["left", "right"], n), **more)
+
+
+def by_judges(n_judges):
+    return votes(judge=[f"j{k % n_judges}" for k in range(60)])
+
+
+def outlying():
+    return votes().drop(columns="outcome").assign(margin=[*np.linspace(-3, 3, 59), 1e6])
+
+
+def of_a_report():
+    with given_again():
+        warn("few votes")
+
+
+def two_components():
+    return pd.concat([votes(), votes().replace({"left": LABELS, "right": LABELS})])
+
+
+LABELS = {"ash": "fir", "beech": "larch", "cedar": "oak"}
+WITH_X = {"x": np.linspace(-1, 1, 60)}
+CASES = {
+    "read, outlier": (OutlierWarning, lambda: bd.read_duels(outlying())),
+    "fit of a frame, outlier": (OutlierWarning, lambda: bd.fit(outlying(), draws=100)),
+    "fit, few duels": (ThinDataWarning, lambda: bd.fit(votes(3), draws=100)),
+    "fit, two components": (DisconnectedWarning, lambda: bd.fit(two_components(), draws=100)),
+    "fit of a model without the covariate": (
+        UnusedCovariatesWarning,
+        lambda: bd.fit(
+            bd.read_duels(votes(**WITH_X), covariates=["x"]),
+            BradleyTerry() + OrderEffect(),
+            draws=100,
+        ),
+    ),
+    "winners of a log, two judges": (
+        FewClustersWarning,
+        lambda: bd.winners(bd.read_duels(by_judges(2))),
+    ),
+    "winners of a matrix, judges left out": (
+        RepeatedVotesWarning,
+        lambda: bd.winners(bd.fit(by_judges(12), "preference-matrix", draws=100)),
+    ),
+    "report, given again": (UserWarning, lambda: of_a_report()),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_warning_names_the_line_that_called_the_package(case):
+    category, call = CASES[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    files = {w.filename for w in caught if w.category is category}
+    assert files == {__file__}
+
+
+def test_the_package_warns_in_one_way():
+    sources = [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]
+    calls = {p.name for p in sources if "warnings.warn(" in p.read_text(encoding="utf-8")}
+    assert calls == {"warn.py"}
