@@ -122,6 +122,9 @@ _ROOMS = {
     "selection": "bayesduel.policies.top_k",
 }
 
+# Rooms that need an extra: found when asked for, not listed, so that * imports what is installed.
+_EXTRAS = {"sklearn": "bayesduel.sklearn"}
+
 __all__ = ["__version__", *_HOMES, *_ROOMS]
 
 
@@ -130,8 +133,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    if name in _ROOMS:
-        return import_module(_ROOMS[name])
+    if name in _ROOMS or name in _EXTRAS:
+        return import_module((_ROOMS | _EXTRAS)[name])
     # Names of classes: tools ask modules for others, such as hooks, and then nothing should load.
     public = list(_ROOMS) if name[0].isupper() else []
     homes = [room for room in public if name in getattr(import_module(_ROOMS[room]), "__all__", ())]
