@@ -10,6 +10,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from bayesduel.data.read.duels import read_duels
+from bayesduel.inference.fit import fit as fit_model
+from bayesduel.posterior.predict import predict
 from bayesduel.system.arguments import did_you_mean, shown_value
 from bayesduel.system.extras import missing_extra
 
@@ -98,15 +101,13 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         ValueError
             If X has fewer than two columns or y has values that are not as above.
         """
-        import bayesduel as bd
-
         arms, covariates = self._validated(X, reset=True)
         outcome = self._outcome(column_or_1d(y, warn=True), len(arms))
         log = arms.join(covariates).assign(outcome=outcome)
         if judge is not None:
             log["judge"] = column_or_1d(judge)
         left, right = arms.columns
-        duels = bd.read_duels(
+        duels = read_duels(
             log,
             left=left,
             right=right,
@@ -117,7 +118,9 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
             time=False,
         )
         options = {} if self.model is None else {"model": self.model}
-        self.fit_ = bd.fit(duels, **options, priors=self.priors, draws=self.draws, seed=self.seed)
+        self.fit_ = fit_model(
+            duels, **options, priors=self.priors, draws=self.draws, seed=self.seed
+        )
         self.arms_ = np.array(duels.arms, dtype=object)
         return self
 
@@ -128,15 +131,13 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         Returns an array of shape (n_duels, n_classes), in the order of ``classes_``.
         Raises ValueError if an arm is not in the fit.
         """
-        import bayesduel as bd
-
         check_is_fitted(self)
         arms, covariates = self._validated(X, reset=False)
         for label in pd.unique(arms.to_numpy().ravel()):
             if label not in self.arms_:
                 hint = did_you_mean(label, self.arms_)
                 raise ValueError(f"X should have arms of the fit, got {shown_value(label)}{hint}")
-        found = bd.predict(self.fit_, arms.join(covariates))
+        found = predict(self.fit_, arms.join(covariates))
         chance = {"left": found["win"], "right": found["loss"], "tie": found.get("tie", 0.0)}
         columns = [chance[word] + np.zeros(len(arms)) for word in self._words]
         return np.column_stack(columns)

@@ -22,6 +22,7 @@ ROOMS = (
     "study",
     "plots",
     "reporting",
+    "sklearn",
     "serve",
     "cli",
 )

@@ -22,8 +22,8 @@ PROPER = set(
     cwrmed davidson db detect dexp dkwt doubler dts duckdb ecwrmed el etc fgts fgtscdb fh glm glmetc
     hoeffding horseshoe html inp interleaved jit kl klucb knockout lstim max mcmc mdb merge
     mlpocb monte multi narwhals neumann newton nts nuts p pbr pcomp pkg pocb pocbam pocowista
-    psis pymc quick rcs reset rmed roshambo rucb savage sbm scb seebs self sparring sql stays sup
-    terry thompson thurstone track ucb vacdb versatile
+    psis pymc quick rcs reset rmed roshambo rucb savage sbm scb seebs self sklearn sparring sql
+    stays sup terry thompson thurstone track ucb vacdb versatile
     """.split()
 )
 PLAIN = set(

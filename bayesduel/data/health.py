@@ -15,7 +15,7 @@ from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
 __all__ = [

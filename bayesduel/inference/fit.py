@@ -36,7 +36,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.memory import check_draws, check_square
 from bayesduel.system.threads import one_at_a_time, one_thread_if_small
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import join
 
 __all__ = [

@@ -14,7 +14,7 @@ from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_flag, check_seed, check_type, did_you_mean, shown_value
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import join
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]

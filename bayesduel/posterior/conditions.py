@@ -19,7 +19,7 @@ from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.models.term import NEW
 from bayesduel.system.arguments import shown_value, text_of
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import count, join
 
 __all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]

@@ -12,7 +12,7 @@ from bayesduel.models.registry import know
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import listed, path_of
 from bayesduel.system.open_datatree import DAMAGED, open_datatree
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 __all__ = ["load"]
 

@@ -43,7 +43,7 @@ from bayesduel.posterior.verdict_check import TransitivityCheck, checked, reject
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import check_one_of, check_range, shown_value
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]

@@ -15,7 +15,7 @@ from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.system.threads import one_thread_if_small
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import percent
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 from bayesduel.reporting.html import part
 from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 __all__ = [
     "IndexRow",

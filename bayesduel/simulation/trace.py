@@ -32,7 +32,7 @@ from bayesduel.simulation.run import RUN, Layout, Truth
 from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process that writes to it
 SHOWN = 3  # runs that a warning names

@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.system import arguments
 from bayesduel.system.arguments import check_type, check_utf8, finite, shown_value
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 __all__ = [
     "allowed_pairs",

@@ -22,7 +22,7 @@ from sqlalchemy.pool import StaticPool
 from bayesduel.study.schema import FORMAT, settings, studies
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import replace_file
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 

@@ -57,7 +57,7 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.system.memory import bytes_of
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:

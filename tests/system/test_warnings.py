@@ -14,7 +14,7 @@ from bayesduel.inference.fit import UnusedCovariatesWarning
 from bayesduel.models import BradleyTerry, OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.reporting.analysis import given_again
-from bayesduel.system.warn import warn
+from bayesduel.system.warnings import warn
 
 ROOT = Path(bd.__file__).parents[1]
 PAIRS = [("ash", "beech"), ("beech", "cedar"), ("cedar", "ash")]
@@ -83,4 +83,4 @@ def test_a_warning_names_the_line_that_called_the_package(case):
 def test_the_package_warns_in_one_way():
     sources = [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]
     calls = {p.name for p in sources if "warnings.warn(" in p.read_text(encoding="utf-8")}
-    assert calls == {"warn.py"}
+    assert calls == {"warnings.py"}
