@@ -204,7 +204,8 @@ def chunks(n: int, size: int) -> Iterator[slice]:
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
     """Return the draws of a fit, the labels of its arms, and the covariance they have."""
     check_fit(fit)
-    duel, n = fit.duel, fit["posterior"].sizes["arm"]
+    duel = fit.duel
+    n = fit["posterior"].sizes["arm"]
     draws = Draws(duel.model, duel.posterior(covariance), np.arange(n), n)
     return draws, duel.arms, duel.covariance(covariance)
 
@@ -235,8 +236,9 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     """Return how many duels of a fit's log each of some pairs of arms (indices) had."""
     data = fit["constant_data"].dataset
     if "wins" in data:
-        wins, ties = np.asarray(data["wins"]), np.asarray(data["ties"])
-        return np.asarray((wins + wins.T + ties)[first, second].astype(int))
+        wins = np.asarray(data["wins"])
+        duels = wins + wins.T + np.asarray(data["ties"])
+        return np.asarray(duels[first, second].astype(int))
     check_met(fit)
     n_arms = fit["posterior"].sizes["arm"]
     key, place = np.unique(
@@ -256,7 +258,8 @@ def score_order(score: np.ndarray) -> np.ndarray:
 def mean_rank(score: np.ndarray) -> np.ndarray:
     """Return the mean over draws (draws, K) of how many arms have a larger score, shape (K,)."""
     n_draws, n_arms = score.shape
-    total, step = np.zeros(n_arms), max(1, CHUNK // n_arms)
+    total = np.zeros(n_arms)
+    step = max(1, CHUNK // n_arms)
     for start in range(0, n_draws, step):
         order = np.argsort(-score[start : start + step])
         total += np.bincount(order.ravel(), np.tile(np.arange(n_arms), len(order)), n_arms)

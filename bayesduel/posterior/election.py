@@ -178,7 +178,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     by_score = draws.score is not None and draws.linked
     found: list[list[np.ndarray]] = []
     for i, j, apart, chances in draws.outcomes():
-        p, tie = expected_score(chances), chances.get("tie")
+        p = expected_score(chances)
+        tie = chances.get("tie")
         starts = [0, *(np.flatnonzero(i[1:] != i[:-1]) + 1), len(i)]
         for start, stop in pairwise(starts):
             here = slice(start, stop)
@@ -196,7 +197,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         found.append([mean, _share(p > 0.5), _share(p < 0.5), low, high, *ties, *away])
     columns = (np.concatenate(parts, dtype=float) for parts in zip(*found, strict=True))
     mean, ahead, behind, low, high, *more = columns
-    upper, difference = np.triu_indices(K, 1), None  # the order of the pairs
+    upper = np.triu_indices(K, 1)  # the order of the pairs
+    difference = None
 
     def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
         """Return numbers of the first against the second of each pair, and the other way round."""

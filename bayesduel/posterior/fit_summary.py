@@ -169,5 +169,5 @@ def _verdict(fit: xr.DataTree) -> str:
     """Return the verdict of a fit, with the rope and the confidence that it is of."""
     with warnings.catch_warnings(action="ignore"):  # the line on votes says what they do
         won: Any = winners(fit)
-    rope, confidence = won.attrs["rope"], won.attrs["confidence"]
-    return f"{won.attrs['verdict']} (Rope {rope:g}, confidence {confidence:g}.)"
+    told = won.attrs
+    return f"{told['verdict']} (Rope {told['rope']:g}, confidence {told['confidence']:g}.)"

@@ -185,7 +185,8 @@ def winners(
         why = TEAMS_APART if "teams" in tree.attrs else "that never met"
         verdict, inside = _in_parts(draws, labels, parts, ties, why, **options)
     else:
-        verdict, inside = decide(draws, found, pairs, labels, **options), []
+        verdict = decide(draws, found, pairs, labels, **options)
+        inside = []
     borda = pairs.borda if found.borda is None else found.borda
     order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
     value = borda if draws.score is None else draws.score
@@ -193,7 +194,8 @@ def winners(
         tier, ranges = tiers_of_many(value, order, confidence)
     else:
         apart = separation(value, confidence)
-        tier, ranges = tiers(apart, order), rank_range(apart)
+        tier = tiers(apart, order)
+        ranges = rank_range(apart)
     tier_errors = _tier_errors(found.rank, order, tier)
     top = order[:k]
     top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
@@ -353,7 +355,8 @@ def _in_parts(
 
 def _tier_errors(rank: np.ndarray, order: np.ndarray, tier: np.ndarray) -> list[float]:
     """Return the posterior probability that each boundary of tiers is wrong."""
-    placed, own = rank[:, order], tier[order]
+    placed = rank[:, order]
+    own = tier[order]
     firsts = np.flatnonzero(np.diff(own, prepend=0))
     return [float((placed[:, b:].min(1) <= placed[:, a]).mean()) for a, b in pairwise(firsts)]
 

@@ -75,7 +75,8 @@ def errors_section(a: "Analysis") -> Section:
 
 def few_clusters_words(a: "Analysis") -> str:
     """Return a warning where standard errors rest on too few clusters to be relied on, else ""."""
-    used, degrees = a.winners.attrs["covariance"], a.winners.attrs["degrees_of_freedom"]
+    used = a.winners.attrs["covariance"]
+    degrees = a.winners.attrs["degrees_of_freedom"]
     if used == "model" or degrees >= LEAST_DEGREES:
         return ""
     counts = json.loads(a.fit.attrs["clusters_repeated"])
@@ -170,7 +171,8 @@ def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
 
 def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     """Return how the fit was made, as (label, words)."""
-    attrs, posterior = fit.attrs, fit["posterior"].dataset
+    attrs = fit.attrs
+    posterior = fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
     rows = [("model", fit.duel.model.title)]
     if "items" in fit:
