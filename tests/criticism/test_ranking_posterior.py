@@ -125,6 +125,20 @@ def test_particles_sum_over_orders(n_arms, free):
     assert not any(has_cycle(one, 1e-9) for one in odds)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 1.0])
+@pytest.mark.parametrize("n_duels", [2, 5, 10, 50, 200])
+def test_pairs_that_one_arm_always_wins_have_an_order_effect(n_duels, share):
+    """Sizes that are integrated out may bend the density of the order effect the wrong way."""
+    first, second = (side.astype(np.int64) for side in np.triu_indices(8, 1))
+    listed_first = np.array([1.0, 0.0, 0.0])
+    sweeps = np.random.default_rng(1).random(len(first)) < share
+    n = n_duels * np.tile(listed_first, (len(first), 1))
+    model = RankModel(Log(8, first, second, n, n * sweeps[:, None]), np.random.default_rng(0))
+    assert np.isfinite(model.log_evidence)
+    assert model.log_evidence <= model.most
+    assert abs(model._order[:, 0]).max() < 10
+
+
 def test_margins_unrelated_to_the_order_are_no_cycle():
     """Free residuals alone gave a material cycle 0.99 here."""
     rng = np.random.default_rng(12)

@@ -155,11 +155,12 @@ class RankModel:
                 FREE, log.first, log.second, log.n, log.won, scores, spread, self._modes,
                 *rule, gradient, bent,
             )  # fmt: skip
-            information = bent[-1, -1] + ORDER**-2.0
+            # What is integrated out may bend the density the wrong way: that of the prior is left.
+            information = max(bent[-1, -1], 0.0) + ORDER**-2.0
             step = (gradient[-1] - scores[-1] * ORDER**-2.0) / information
             if abs(step) < CLOSE:
                 break
-            scores[-1] += step
+            scores[-1] += np.clip(step, -ORDER, ORDER)
         mode = float(scores[-1])
         deviation = float(information**-0.5)
         value += np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2
