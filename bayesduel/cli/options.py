@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
 from bayesduel.cli.imports import FILE_NAME, of_file
-from bayesduel.system.arguments import did_you_mean
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -481,9 +480,6 @@ def read_log(
                 raise
             options_of = asked.get(error.argument, {})
             raise error.named_by(options_of.get(error.column, error.argument)) from None
-        except FileNotFoundError as error:
-            hint = did_you_mean(name, datasets.names(), "the shipped dataset ")
-            raise FileNotFoundError(f"{error}{hint}") from None
     logs = read if isinstance(read, dict) else {None: read}
     for option, word in _terms_asked(options):
         for duels in () if options.get("by") and word == "category" else logs.values():

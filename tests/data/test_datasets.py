@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+import bayesduel as bd
 from bayesduel.data import datasets
 
 
@@ -101,3 +102,15 @@ def test_unknown_name_is_told_the_nearest():
 
 def test_by_is_named_where_a_file_holds_many_logs():
     assert datasets.describe("tversky1969").by == "annotator"
+
+
+@pytest.mark.parametrize("call", [bd.winners, bd.fit, bd.read_duels, bd.check, bd.report])
+@pytest.mark.parametrize("name", ["springall", "Springal", "votes.csv"])
+def test_a_path_that_is_a_shipped_dataset_is_answered_by_its_name(
+    call, name, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    hint = "" if "." in name else "; did you mean the shipped dataset 'springall'?"
+    with pytest.raises(FileNotFoundError) as told:
+        call(name)
+    assert str(told.value) == f"{name}: no such file{hint}"

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from bayesduel.system.arguments import check_type, shown_value
+from bayesduel.system.arguments import check_type, did_you_mean, shown_value
 from bayesduel.text import join, printable, shorten
 
 __all__ = [
@@ -57,6 +57,7 @@ ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF fil
             b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
 GAMES = ".pgn"
+SHIPPED = Path(__file__).parents[1] / "datasets"
 READ_WHOLE = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", GAMES)  # not by DuckDB
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
@@ -195,7 +196,10 @@ def check_file(name: str) -> None:
                 f"{shorten(scheme, LONGEST_NAME)}://: should be a scheme that DuckDB reads; "
                 "or give a frame of it to read_duels"
             ) from None
-        raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file") from None
+        logs = (file.stem for file in SHIPPED.glob("*.csv"))
+        shipped = [log for log in logs if not log.endswith("_items")]
+        hint = did_you_mean(name, shipped, "the shipped dataset ")
+        raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file{hint}") from None
     if kind != stat.S_IFREG:
         what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")
         raise ValueError(f"{name}: should be a file that can be read again, got {what}; save it")
