@@ -8,22 +8,31 @@ A log of duels in, a ranking with honest uncertainty out::
     fit = bd.fit(duels)
     print(bd.winners(fit))
 
-Heavy names (those that need PyMC, Numba or plotting) load on first use.
+Policies are in ``bd.policies``, models in ``bd.models`` (the usual five here as well), plots in
+``bd.plots`` (the usual six here as well), rules and settings of studies in ``bd.study``. Every name
+loads on first use.
 """
 
-from importlib import import_module
-from typing import Any
-
 from bayesduel.system.cache_folder import provide_cache_folder
+from bayesduel.system.names import names_on_demand
 
 provide_cache_folder()  # before Numba, PyTensor or Matplotlib is imported
 
 __version__ = "0.2.0"
 
-_HOMES = {  # name -> module that defines it; the modules load when a name is first asked for
-    name: f"bayesduel.{home}"
-    for home, names in {
-        "beliefs": "Followed Laplace MCMC",
+_ROOMS = {
+    "beliefs": "bayesduel.beliefs",
+    "datasets": "bayesduel.data.datasets",
+    "models": "bayesduel.models",
+    "plots": "bayesduel.plots",
+    "policies": "bayesduel.policies",
+    "preference": "bayesduel.preference",
+    "problems": "bayesduel.problems",
+    "study": "bayesduel.study",
+}
+_PUBLIC, __getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
         "criticism.audit": "audit",
         "criticism.calibrate": "calibrate",
         "criticism.check": "check",
@@ -51,29 +60,11 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "inference.prior": "priors",
         "models": "BradleyTerry CumulativeLogit Davidson Thurstone ThurstoneScore",
         "models.prior": "Prior",
-        "plots": """
-            plot_calibration plot_categories plot_coefficients plot_comparison
-            plot_cycles plot_cyclicity plot_judges plot_margins plot_pair_residuals
-            plot_preference plot_prior_predictive plot_ranking plot_ranks plot_ratings
-            plot_residuals plot_sources plot_winners
-        """,
-        "plots.policies": "plot_policies plot_profiles",
+        "plots.coefficients": "plot_coefficients",
+        "plots.preference": "plot_preference plot_winners",
+        "plots.ranking": "plot_ranking",
         "plots.regret": "plot_regret",
         "plots.success": "plot_success",
-        "policies": """
-            ActionElimination ANACONDA BeatTheMean BeatTheWinner BeatTheWinnerReset BETCGLM
-            CCB CoLSTIM ConfirmedSupKLUCB ContrastAllocation CWRMED DETECT DEXP3 DKWT
-            Doubler DTS DTSPlus ECWRMED ExpectedPCS ExploreThenVerify FGTSCDB GLMETC
-            InformationGain InterleavedFilter KLUCB Knockout KnowledgeGradient
-            LogisticDuelThompson LogisticThompson LogisticUCB MaxInP MDB MergeRUCB MultiSBM
-            NTS PBR PCOMP PivotIndex POCOWISTA RankEl RCS RMED1 RMED2 RMED2FH RUCB SAVAGE
-            SCB SEEBS SelfSparring SequentialElimination Sparring SupKLUCB ThompsonBeta
-            TopTwoThompson TrackAndStop TwoPhase UCB1 Uniform VACDB VersatileDB WinnerStays
-        """,
-        "policies.top_k": """
-            ActiveRanking HybridPOCBAm LaplaceAllocation MLPOCBAm PKG POCBAm QuickSelect
-            SelectTop
-        """,
         "posterior.category_ranks": "category_ranks",
         "posterior.coefficients": "coefficients predict_items",
         "posterior.draws": "preference_draws",
@@ -96,51 +87,11 @@ _HOMES = {  # name -> module that defines it; the modules load when a name is fi
         "simulation.regret": "regret regret_difference",
         "simulation.regret_lower_bound": "least_duels least_slope",
         "simulation.success": "opportunity_cost success_difference success_rate",
-        "study.asking": "Asking",
-        "study.confirmed": "Confirmed",
-        "study.desk": "NoQuestion",
-        "study.goal": "FindBest FullRanking MinimizeRegret TopK",
-        "study.judging": "Judging",
-        "study.planning": "plan",
-        "study.stopping": """
-            AllOf AnyOf Budget ConfidenceSequences ExpectedLoss PosteriorThreshold
-            WithinRope
-        """,
-        "study.store": "StudyError",
-        "study.study": "studies Study StudyStopped",
-    }.items()
-    for name in names.split()
-}
-_ROOMS = {
-    "beliefs": "bayesduel.beliefs",
-    "datasets": "bayesduel.data.datasets",
-    "models": "bayesduel.models",
-    "plots": "bayesduel.plots",
-    "policies": "bayesduel.policies",
-    "preference": "bayesduel.preference",
-    "problems": "bayesduel.problems",
-    "selection": "bayesduel.policies.top_k",
-}
+        "study.study": "studies Study",
+    },
+    _ROOMS,
+    # needs an extra: found when asked for, not listed, so that * imports what is installed
+    extras={"sklearn": "bayesduel.sklearn"},
+)
 
-# Rooms that need an extra: found when asked for, not listed, so that * imports what is installed.
-_EXTRAS = {"sklearn": "bayesduel.sklearn"}
-
-__all__ = ["__version__", *_HOMES, *_ROOMS]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    if name in _ROOMS or name in _EXTRAS:
-        return import_module((_ROOMS | _EXTRAS)[name])
-    # Names of classes: tools ask modules for others, such as hooks, and then nothing should load.
-    public = list(_ROOMS) if name[0].isupper() else []
-    homes = [room for room in public if name in getattr(import_module(_ROOMS[room]), "__all__", ())]
-    where = f"; it is bayesduel.{homes[0]}.{name}" if homes else ""
-    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}{where}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__ = ["__version__", *_PUBLIC, *_ROOMS]

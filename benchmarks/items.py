@@ -34,11 +34,13 @@ def steps() -> list[dict[str, Any]]:
 
     rows = []
     policies = {
-        "TwoPhase, a new epoch": bd.TwoPhase(),
-        "LogisticThompson": bd.LogisticThompson(),
-        "LogisticUCB": bd.LogisticUCB(),
-        "LogisticDuelThompson": bd.LogisticDuelThompson(),
-        "LogisticDuelThompson, information": bd.LogisticDuelThompson(challenger="information"),
+        "TwoPhase, a new epoch": bd.policies.TwoPhase(),
+        "LogisticThompson": bd.policies.LogisticThompson(),
+        "LogisticUCB": bd.policies.LogisticUCB(),
+        "LogisticDuelThompson": bd.policies.LogisticDuelThompson(),
+        "LogisticDuelThompson, information": bd.policies.LogisticDuelThompson(
+            challenger="information"
+        ),
     }
     for m, target in TARGETS.items():
         rng = np.random.default_rng(0)
@@ -57,7 +59,7 @@ def steps() -> list[dict[str, Any]]:
                     record_duel(belief, i, j, float(rng.random() < win))
 
             def step(policy=policy, belief=belief, memory=memory, rng=rng):  # type: ignore[no-untyped-def]
-                if isinstance(policy, bd.TwoPhase):
+                if isinstance(policy, bd.policies.TwoPhase):
                     memory.place[0], memory.left[0] = len(memory.basis), -1
                 policy.select(belief, memory, 1000, rng)
 

@@ -135,7 +135,7 @@ def main():
             path = stack.enter_context(postgresql())
         else:
             path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "load.study"
-        study = bd.Study(path, arms=ARMS, items=ITEMS, stop=bd.Budget(10**6))
+        study = bd.Study(path, arms=ARMS, items=ITEMS, stop=bd.study.Budget(10**6))
         access = Access(study.store)
         tokens = [access.invite(f"judge {n}", "judge", 1)[1] for n in range(options.clients)]
         seen = asyncio.run(load(path, tokens, options.seconds, options.think, options.kill))

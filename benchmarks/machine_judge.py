@@ -139,7 +139,11 @@ def made(folder, verdicts, arms=6):
     names = [f"model-{k}" for k in range(arms)]
     items = [f"question {k}" for k in range(verdicts)]
     study = bd.Study(
-        folder / "s.study", arms=names, items=items, stop=bd.Budget(verdicts), policy=bd.Uniform()
+        folder / "s.study",
+        arms=names,
+        items=items,
+        stop=bd.study.Budget(verdicts),
+        policy=bd.policies.Uniform(),
     )
     rows = ["arm,item,content"]
     for item in items:

@@ -160,7 +160,7 @@ def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
 
     times = [t for t in (10_000, 100_000, 1_000_000) if t <= horizon]
     settings = {"replications": runs_of(problem.n_arms, policy), "seed": SEED + block, "workers": 1}
-    rule = getattr(bd, policy)()
+    rule = getattr(bd.policies, policy)()
     bd.simulate(rule, problem, 2, workers=1, progress=False)  # compile
     start = time.process_time()
     trace = bd.simulate(rule, problem, horizon, record_at=times, progress=False, **settings)
@@ -197,7 +197,7 @@ def gathered(done: dict[Any, Any], problem: str, horizon: int) -> dict[str, np.n
 
     found: dict[str, dict[int, list[float]]] = {}
     for name, policy, length, block in sorted(done, key=str, reverse=True):
-        fixed = hasattr(getattr(bd, policy)(), "horizon")
+        fixed = hasattr(getattr(bd.policies, policy)(), "horizon")
         told = done[name, policy, length, block]["regret"].get(str(horizon))
         if name != problem or told is None or (fixed and length != horizon):
             continue

@@ -85,13 +85,13 @@ def speeds() -> list[dict[str, Any]]:
     from bayesduel.problems import named
 
     cases = [
-        (bd.CCB(), 5, 500_000),
-        (bd.CCB(), 16, 150_000),
-        (bd.DTS(), 10, 100_000),
-        (bd.RUCB(), 16, 200_000),
-        (bd.RMED1(), 16, 200_000),
-        (bd.SCB(), 16, None),
-        (bd.CWRMED(), 16, None),
+        (bd.policies.CCB(), 5, 500_000),
+        (bd.policies.CCB(), 16, 150_000),
+        (bd.policies.DTS(), 10, 100_000),
+        (bd.policies.RUCB(), 16, 200_000),
+        (bd.policies.RMED1(), 16, 200_000),
+        (bd.policies.SCB(), 16, None),
+        (bd.policies.CWRMED(), 16, None),
     ]
     rows = []
     for policy, n_arms, target in cases:
@@ -115,7 +115,14 @@ def growth() -> list[dict[str, Any]]:
 
     sizes = (10, 100, 1000)
     rows = []
-    for policy in (bd.DTS(), bd.RUCB(), bd.SelfSparring(), bd.RMED1(), bd.CCB(), bd.SCB()):
+    for policy in (
+        bd.policies.DTS(),
+        bd.policies.RUCB(),
+        bd.policies.SelfSparring(),
+        bd.policies.RMED1(),
+        bd.policies.CCB(),
+        bd.policies.SCB(),
+    ):
         row: dict[str, Any] = {"policy": type(policy).__name__}
         for n_arms in sizes:
             P = np.array(named("linear", n_arms=n_arms).P)
@@ -183,9 +190,9 @@ def beside_duelpy(horizon: int = 100_000) -> list[dict[str, Any]]:
     rows = []
     for name, settings in (("linear", {"n_arms": 10}), ("cyclic-4", {}), ("mslr-5", {})):
         problem = named(name, **settings)
-        ours = rate(bd.DTS(), np.array(problem.P), 100_000)
+        ours = rate(bd.policies.DTS(), np.array(problem.P), 100_000)
         trace = bd.simulate(
-            bd.DTS(), problem, 10_000, replications=REGRET_RUNS, seed=1, record_at=[10_000]
+            bd.policies.DTS(), problem, 10_000, replications=REGRET_RUNS, seed=1, record_at=[10_000]
         )
         row: dict[str, Any] = {
             "problem": problem.name,

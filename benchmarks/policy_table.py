@@ -25,18 +25,46 @@ def of_regret(notion: str) -> list[Any]:
     import bayesduel as bd
 
     return {
-        "weak": [bd.WinnerStays(), bd.BeatTheWinner(), bd.RUCB(), bd.SelfSparring()],
+        "weak": [
+            bd.policies.WinnerStays(),
+            bd.policies.BeatTheWinner(),
+            bd.policies.RUCB(),
+            bd.policies.SelfSparring(),
+        ],
         "condorcet": [
-            *(bd.Doubler(), bd.MultiSBM(), bd.Sparring(), bd.WinnerStays(regret="strong")),
-            *(bd.VersatileDB(), bd.VersatileDB(shared=True), bd.RUCB(), bd.DTS()),
+            *(
+                bd.policies.Doubler(),
+                bd.policies.MultiSBM(),
+                bd.policies.Sparring(),
+                bd.policies.WinnerStays(regret="strong"),
+            ),
+            *(
+                bd.policies.VersatileDB(),
+                bd.policies.VersatileDB(shared=True),
+                bd.policies.RUCB(),
+                bd.policies.DTS(),
+            ),
         ],
         "changing": [
-            *(bd.BeatTheWinnerReset(), bd.BeatTheWinner(), bd.WinnerStays()),
-            *(bd.DETECT(), bd.DETECT(change=0.6), bd.MDB(), bd.MDB(change=0.6)),
-            *(bd.WinnerStays(regret="strong"), bd.VersatileDB(), bd.DTS()),
-            *(bd.ANACONDA(), bd.ANACONDA(replay=1.0)),
+            *(
+                bd.policies.BeatTheWinnerReset(),
+                bd.policies.BeatTheWinner(),
+                bd.policies.WinnerStays(),
+            ),
+            *(
+                bd.policies.DETECT(),
+                bd.policies.DETECT(change=0.6),
+                bd.policies.MDB(),
+                bd.policies.MDB(change=0.6),
+            ),
+            *(
+                bd.policies.WinnerStays(regret="strong"),
+                bd.policies.VersatileDB(),
+                bd.policies.DTS(),
+            ),
+            *(bd.policies.ANACONDA(), bd.policies.ANACONDA(replay=1.0)),
         ],
-        "borda": [bd.DEXP3(), bd.SAVAGE(criterion="borda"), bd.UCB1()],
+        "borda": [bd.policies.DEXP3(), bd.policies.SAVAGE(criterion="borda"), bd.policies.UCB1()],
     }[notion]
 
 
@@ -104,15 +132,30 @@ def answers() -> list[list[str]]:
     given: dict[str, Any] = {"delta": DELTA, "horizon": 10**6}
     rows = []
     for policy in (
-        *(bd.Knockout(**given), bd.SequentialElimination(**given), bd.SEEBS(**given)),
-        *(bd.ExploreThenVerify(**given), bd.SAVAGE(criterion="condorcet", **given)),
-        *(bd.SAVAGE(**given), bd.POCOWISTA(**given), bd.POCOWISTA(transitive=True, **given)),
-        *(bd.TrackAndStop(**given), bd.NTS(**given), bd.NTS(gap=0.025, **given)),
-        bd.DKWT(**given),
+        *(
+            bd.policies.Knockout(**given),
+            bd.policies.SequentialElimination(**given),
+            bd.policies.SEEBS(**given),
+        ),
+        *(
+            bd.policies.ExploreThenVerify(**given),
+            bd.policies.SAVAGE(criterion="condorcet", **given),
+        ),
+        *(
+            bd.policies.SAVAGE(**given),
+            bd.policies.POCOWISTA(**given),
+            bd.policies.POCOWISTA(transitive=True, **given),
+        ),
+        *(
+            bd.policies.TrackAndStop(**given),
+            bd.policies.NTS(**given),
+            bd.policies.NTS(gap=0.025, **given),
+        ),
+        bd.policies.DKWT(**given),
     ):
         cells = []
         for problem, bound in zip(problems, least, strict=True):
-            long = isinstance(policy, bd.ExploreThenVerify | bd.DKWT)
+            long = isinstance(policy, bd.policies.ExploreThenVerify | bd.policies.DKWT)
             horizon = 1_000_000 if long else 120_000
             trace = bd.simulate(
                 policy, problem, horizon, replications=ANSWERS, seed=1, record_at=[horizon],
@@ -139,9 +182,9 @@ def best_k() -> list[list[str]]:
 
     rows, last = [], 5_000_000
     for policy, runs in (
-        (bd.QuickSelect(epsilon=0.04, delta=DELTA), ANSWERS),
-        (bd.ActiveRanking(delta=DELTA), RUNS),
-        (bd.PBR(criterion="borda", delta=DELTA, horizon=last), RUNS),
+        (bd.policies.QuickSelect(epsilon=0.04, delta=DELTA), ANSWERS),
+        (bd.policies.ActiveRanking(delta=DELTA), RUNS),
+        (bd.policies.PBR(criterion="borda", delta=DELTA, horizon=last), RUNS),
     ):
         cells = []
         for problem, k in (("flat", 1), ("flat", 3), ("linear", 3)):
@@ -181,8 +224,17 @@ def contexts() -> list[list[str]]:
 
     rows = []
     for policy in (
-        *(bd.CoLSTIM(), bd.FGTSCDB(), bd.FGTSCDB(eta=1.0), bd.MaxInP(), bd.VACDB()),
-        *(bd.LogisticDuelThompson(), bd.LogisticDuelThompson(challenger="information")),
+        *(
+            bd.policies.CoLSTIM(),
+            bd.policies.FGTSCDB(),
+            bd.policies.FGTSCDB(eta=1.0),
+            bd.policies.MaxInP(),
+            bd.policies.VACDB(),
+        ),
+        *(
+            bd.policies.LogisticDuelThompson(),
+            bd.policies.LogisticDuelThompson(challenger="information"),
+        ),
     ):
         given: dict[str, Any] = {"record_at": [ROUNDS], "seed": 1, "workers": 1}
         bd.simulate(policy, "contextual-duels", ROUNDS, **given)  # compiles it
@@ -214,8 +266,8 @@ def ties() -> list[list[str]]:
     ]
     rows, last = [], 40_000
     for policy in (
-        *(bd.POCOWISTA(delta=DELTA), bd.POCOWISTA(delta=DELTA, transitive=True)),
-        bd.SAVAGE(delta=DELTA),
+        *(bd.policies.POCOWISTA(delta=DELTA), bd.policies.POCOWISTA(delta=DELTA, transitive=True)),
+        bd.policies.SAVAGE(delta=DELTA),
     ):
         cells = []
         for problem in cases:
@@ -239,7 +291,12 @@ def batches() -> list[list[str]]:
     import bayesduel as bd
     from bayesduel.simulation.replication import label
 
-    policies = [bd.RUCB(), bd.DTS(), bd.PCOMP(n_batches=4), bd.PCOMP()]
+    policies = [
+        bd.policies.RUCB(),
+        bd.policies.DTS(),
+        bd.policies.PCOMP(n_batches=4),
+        bd.policies.PCOMP(),
+    ]
     rows = [[f"`{label(policy)}`"] for policy in policies]
     for problem in ("mslr-5", "sushi-16"):
         for batch in (1, 10, 100, 1000):

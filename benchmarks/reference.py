@@ -113,7 +113,7 @@ def alone(setting: str, name: str, *, replications: int, seed: int, **options: A
     from bayesduel.problems import RandomProblem, score_duels
 
     settings = {"criterion": "borda"} if (setting, name) == ("margins", "PBR") else {}
-    policy, runs = getattr(bd, name)(**settings), replications or RUNS_ALONE
+    policy, runs = getattr(bd.policies, name)(**settings), replications or RUNS_ALONE
     problem: Any = {"pairs": "cyclic-4", "items": f"logistic-{KIND[policy.shows]}"}.get(setting)
     if setting == "margins":
         problem = RandomProblem(n_arms=10, generator=score_duels, name="score duels, 4 of 10")
@@ -158,7 +158,7 @@ def measured(figure: Figure, *, replications: int = 0, seed: int, **options: Any
         n_arms = int(problem.removeprefix("uniform-"))
         problem = RandomProblem(n_arms=n_arms, generator=uniform, name=problem)
     trace = bd.simulate(
-        getattr(bd, figure.policy)(**figure.settings),
+        getattr(bd.policies, figure.policy)(**figure.settings),
         problem,
         figure.horizon,
         replications=replications or figure.runs,

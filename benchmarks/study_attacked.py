@@ -40,7 +40,7 @@ ARMS = ("plain", "warm", "exact", "long")
 ITEMS = tuple(f"question {k}" for k in range(60))
 SITE = "https://school.example.org"
 CHROMIUM = "/usr/bin/chromium"
-ASKING = bd.Asking(
+ASKING = bd.study.Asking(
     grades=2, both_bad=True, criteria=["helpful", "short"], reasons=["clear", "polite"],
     comment=True,
 )  # fmt: skip
@@ -122,7 +122,7 @@ def made(folder):
         folder / "s.study", arms=ARMS, items=ITEMS, asking=ASKING, stop=None,
         model=BradleyTerry(Sources("source", target="people")),
         sources={"people": 1.0, "machine": 0.01},
-        judging=bd.Judging(
+        judging=bd.study.Judging(
             quota=10_000, gold=[("long", "plain", "left", ITEMS[0]),
                                 ("exact", "plain", "left", ITEMS[1], "Choose the first one.")],
             gold_share=0.05, training=[("long", "warm", "left", ITEMS[2], "It says more.")],

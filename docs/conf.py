@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 import bayesduel
-from bayesduel import datasets, models, problems
+from bayesduel import beliefs, datasets, models, plots, policies, problems, study
 from bayesduel.cli import main
 from bayesduel.cli.lists import SETTINGS
 from bayesduel.cli.parse import known_policies
@@ -128,9 +128,11 @@ def _api() -> str:
     ]
     for room in sorted(homes, key=ROOMS.index):
         parts.append(f"## {room.replace('_', ' ').capitalize()}\n\n{_summary(sorted(homes[room]))}")
-    for room in (models, datasets, problems):
+    for room in (models, plots, datasets, study, policies, beliefs, problems):
         name = f"bayesduel.{room.__name__.rpartition('.')[2]}"
-        kinds = (n for n in sorted(room.__all__) if callable(getattr(room, n)))
+        listed = () if room is models else bayesduel.__all__  # above, under their rooms
+        names = sorted(set(room.__all__).difference(listed))
+        kinds = (n for n in names if callable(getattr(room, n)))
         parts.append(f"## `{name}`\n\n{_summary(f'{room.__name__}.{n}' for n in kinds)}")
     return "\n".join(parts)
 
@@ -242,24 +244,25 @@ def _options(rows: Iterable[tuple[str, str]]) -> str:
 
 def _gallery() -> str:
     """Return the page of all plots: what each shows, and its example as a cell with its picture."""
-    plots = [name for name in bayesduel.__all__ if name.startswith("plot_")]
-    place = {name: PLOTS.index(getattr(bayesduel, name).__module__.split(".")[2]) for name in plots}
+    names = plots.__all__
+    place = {name: PLOTS.index(getattr(plots, name).__module__.split(".")[2]) for name in names}
     parts = [
         "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# Gallery\n\n"
         "Every plot of the package, and the code that draws it. Each takes `ax=` to draw into a "
         "figure of yours, and returns the axes. *Arguments* leads to what it takes.\n\n"
         "```{code-cell} ipython3\nimport bayesduel as bd\n```\n"
     ]
-    for name in sorted(plots, key=place.__getitem__):
-        parts.append(f"## `{name}`\n\n{_first_line(getattr(bayesduel, name))}\n\n{_cell(name)}")
+    for name in sorted(names, key=place.__getitem__):
+        parts.append(f"## `{name}`\n\n{_first_line(getattr(plots, name))}\n\n{_cell(name)}")
     return "\n".join(parts)
 
 
 def _cell(name: str) -> str:
     """Return the example of a plot as a cell of a notebook, but for the line that saves it."""
-    examples = DocTestParser().get_examples(getdoc(getattr(bayesduel, name)) or "")
+    examples = DocTestParser().get_examples(getdoc(getattr(plots, name)) or "")
     code = "".join(each.source for each in examples if "savefig" not in each.source)
-    return f"```{{code-cell}} ipython3\n{code}```\n\n{{py:func}}`Arguments <bayesduel.{name}>`\n"
+    home = "bayesduel" if name in bayesduel.__all__ else "bayesduel.plots"
+    return f"```{{code-cell}} ipython3\n{code}```\n\n{{py:func}}`Arguments <{home}.{name}>`\n"
 
 
 def _problems() -> str:

@@ -60,7 +60,7 @@ def main(seed: int = 0) -> bd.Study:
         warnings.simplefilter("ignore")  # of torch, on what it will change
         finalists = found(rng)
     recipes = {f"sweetness {a:.2f}, strength {b:.2f}": np.array([a, b]) for a, b in finalists}
-    study = bd.Study(arms=list(recipes), stop=bd.WithinRope(0.95, rope=0.1), seed=seed)
+    study = bd.Study(arms=list(recipes), stop=bd.study.WithinRope(0.95, rope=0.1), seed=seed)
     while not study.stopped:
         ticket = study.ask()
         won = first_is_better(recipes[ticket.left], recipes[ticket.right], rng)

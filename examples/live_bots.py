@@ -27,7 +27,7 @@ def outcome_of(ticket_id: str, left: str, right: str) -> str:
 
 def from_python(path: Path) -> None:
     """Run the study by ``bd.Study``."""
-    stop = bd.WithinRope(0.95, rope=0.05) | bd.Budget(2000)
+    stop = bd.study.WithinRope(0.95, rope=0.05) | bd.study.Budget(2000)
     new = {} if path.exists() else {"arms": BOTS, "stop": stop, "seed": 0}
     with bd.Study(path, **new) as study:
         for ticket in study.pending():  # asked before the script was stopped

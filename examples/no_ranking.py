@@ -23,7 +23,7 @@ def main(folder: Path = Path(".")) -> None:
             f"Pr(some gamble beats all others) = {check.p_condorcet_winner:.2f}"
         )
         if subject == "s6":
-            for plot in (bd.plot_cyclicity, bd.plot_cycles, bd.plot_residuals):
+            for plot in (bd.plots.plot_cyclicity, bd.plots.plot_cycles, bd.plots.plot_residuals):
                 figure = plot(check).figure
                 figure.savefig(folder / f"{plot.__name__.removeprefix('plot_')}.png", dpi=150)
     first = bd.winners(bd.fit(logs["s1"], "preference-matrix"))

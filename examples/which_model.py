@@ -30,14 +30,14 @@ def main(folder: Path, draws: int = 4000) -> None:
     ]
     found = bd.compare_models(choices, models, unit="duel", draws=draws)
     print(found)
-    save(bd.plot_comparison(found), folder / "comparison.png")
+    save(bd.plots.plot_comparison(found), folder / "comparison.png")
     judges = found.fits["bradley-terry + cycles + reliability"]
-    save(bd.plot_judges(judges), folder / "judges.png")
+    save(bd.plots.plot_judges(judges), folder / "judges.png")
     print(f"\nStacked: {bd.winners(found.stacked()).attrs['verdict']}")
 
     drifting = BradleyTerry() + TimeVarying(periods=8)
     season = bd.fit(bd.datasets.load("icehockey"), drifting, draws=draws)
-    save(bd.plot_ratings(season), folder / "ratings.png")
+    save(bd.plots.plot_ratings(season), folder / "ratings.png")
     drift = season["posterior"]["drift"]
     low, high = drift.quantile([0.025, 0.975]).to_numpy()
     print(

@@ -38,7 +38,10 @@ MASKED = np.ma.masked
         (lambda: bd.Duels.from_votes(MASKED, ["b"], [1]), "left should be a list, got an array"),
         (lambda: bd.Duels.from_votes(["a", MASKED], "bc", [1, 1]), "left should be a list"),
         (lambda: bd.Duels.from_votes("ab", "ba", [1, MASKED]), "outcome should be .* got nan at"),
-        (lambda: bd.simulate(bd.Uniform(), "cyclic-4", MASKED), "horizon should be a whole number"),
+        (
+            lambda: bd.simulate(bd.policies.Uniform(), "cyclic-4", MASKED),
+            "horizon should be a whole number",
+        ),
         (lambda: bd.Study("x" * 300, arms=["a", "b"]), "path should be the path of a file"),
         (lambda: bd.Study("\ud800", arms=["a", "b"]), "path should be the path of a file"),
         (lambda: bd.open_trace("x" * 300), "path should be the path of a file"),

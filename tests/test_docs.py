@@ -60,7 +60,7 @@ def test_every_tutorial_is_a_notebook_that_can_be_downloaded_and_has_pictures():
         text = page.read_text(encoding="utf-8")
         assert page in PAGES
         assert f"<{page.stem}.ipynb>`" in text
-        assert "bd.plot_" in text
+        assert "plot_" in text
 
 
 def test_numbers_of_the_validation_summary_stand_on_the_pages_that_it_names():
@@ -81,7 +81,7 @@ def test_numbers_of_the_validation_summary_stand_on_the_pages_that_it_names():
 @pytest.mark.parametrize("folder", ["how_to", "understand"])
 def test_every_page_has_a_picture(folder):
     pages = set((DOCS / folder).glob("*.md")) - {DOCS / folder / "index.md"}
-    drawn = re.compile(r"^(figure, |ax = bd\.plot_)|^!\[|^```\{image\}", flags=re.M)
+    drawn = re.compile(r"^(figure, |ax = bd\.(plots\.)?plot_)|^!\[|^```\{image\}", flags=re.M)
     without = {p.stem for p in pages if not drawn.search(p.read_text(encoding="utf-8"))}
     assert without <= WITHOUT_PICTURE
 
@@ -91,11 +91,11 @@ def test_every_page_of_the_reference_can_be_made():
     made = {name: page() for name, page in runpy.run_path(str(DOCS / "conf.py"))["PAGES"].items()}
     assert all("# " in text for text in made.values())
     plots = re.findall(r"^## `(plot_\w+)`$", made["gallery"], flags=re.M)
-    assert set(plots) == {name for name in bd.__all__ if name.startswith("plot_")}
+    assert set(plots) == set(bd.plots.__all__)
     drawn = CELL.findall(made["gallery"])[1:]  # the first imports the package
     assert len(drawn) == len(plots)
     for name, code in zip(plots, drawn, strict=True):
-        assert f"bd.{name}(" in code
+        assert f"{name}(" in code
         assert len(code.splitlines()) <= 10
 
 

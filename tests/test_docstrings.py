@@ -19,15 +19,23 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel import datasets, models, policies, problems
+from bayesduel import datasets, models, plots, policies, problems, study
 
 LEFT_OUT = {"ES01", "SA01", "GL01", "GL02", "PR04", "RT02", "RT03"}
-HOMES = {"": bayesduel, "models.": models, "datasets.": datasets, "problems.": problems}
+HOMES = {
+    "": bayesduel,
+    "datasets.": datasets,
+    "models.": models,
+    "plots.": plots,
+    "policies.": policies,
+    "problems.": problems,
+    "study.": study,
+}
 NAMES = sorted(
     f"{prefix}{name}"
     for prefix, home in HOMES.items()
     for name in home.__all__
-    if callable(getattr(home, name))
+    if callable(getattr(home, name)) and (name not in bayesduel.__all__ or not prefix)
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BASES = (models.Model, models.Modifier, models.Part, models.Response, models.Term)
@@ -63,7 +71,7 @@ def marked(name):
     """Return a name with its marks: by what stands in its examples."""
     text = "".join(examples_of(name))
     marks = [pytest.mark.slow] * any(part in text for part in SLOW)
-    marks += [pytest.mark.plain] * any(f"bd.{policy}(" in text for policy in PLAIN)
+    marks += [pytest.mark.plain] * any(f".{rule}(" in text for rule in PLAIN)
     return pytest.param(name, marks=marks)
 
 

@@ -120,7 +120,7 @@ def test_winners_complete_what_they_hold(fit):
 
 @pytest.mark.parametrize("name", ["plot_ranking", "plot_ranks", "plot_preference", "plot_winners"])
 def test_plots_of_winners_take_a_fit(name, fit):
-    plot, found = getattr(bd, name), bd.winners(fit)
+    plot, found = getattr(bd.plots, name), bd.winners(fit)
     drawn = [plot(given) for given in (fit, found)]
     texts = [[t.get_text() for t in ax.findobj(plt.Text)] for ax in drawn]
     assert texts[0] == texts[1]

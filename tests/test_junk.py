@@ -10,17 +10,18 @@ from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, World, public_names
 SAMPLE = 400  # calls of the fast test
 SETTINGS = ("preference.", "beliefs.")
 NAMED = (
-    "AnyOf", "Budget", "CCB", "ConfidenceSequences", "DTS", "Duels.from_categories",
-    "Duels.from_scores", "Duels.from_votes", "Duels.from_wins", "Duels.head", "Duels.join",
-    "Duels.subset", "Pulls.from_rows", "Duels.counted", "merge",
-    "ExpectedLoss", "Followed", "PBR", "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1",
-    "WithinRope", "coefficients", "next_pairs", "predict", "read_duels", "read_items",
-    "read_pulls", "read_rankings", "Rankings.from_orders", "top_k", "winners",
+    "study.AnyOf", "study.Budget", "policies.CCB", "study.ConfidenceSequences", "policies.DTS",
+    "Duels.from_categories", "Duels.from_scores", "Duels.from_votes", "Duels.from_wins",
+    "Duels.head", "Duels.join", "Duels.subset", "Pulls.from_rows", "Duels.counted", "merge",
+    "study.ExpectedLoss", "beliefs.Followed", "policies.PBR", "study.PosteriorThreshold", "Pulls",
+    "policies.SAVAGE", "study.TopK", "policies.UCB1", "study.WithinRope", "coefficients",
+    "next_pairs", "predict", "read_duels", "read_items", "read_pulls", "read_rankings",
+    "Rankings.from_orders", "top_k", "winners",
 )  # fmt: skip
 WHOLE = (
-    *policies.__all__, "Duels.subset", "Duels.tally", "check", "check_margins", "components",
-    "default_models", "fit", "health", "preference_draws", "read_duels", "read_items",
-    "read_pulls", "read_rankings", "Rankings.from_orders", "simulate",
+    *(f"policies.{name}" for name in policies.__all__), "Duels.subset", "Duels.tally", "check",
+    "check_margins", "components", "default_models", "fit", "health", "preference_draws",
+    "read_duels", "read_items", "read_pulls", "read_rankings", "Rankings.from_orders", "simulate",
 )  # fmt: skip
 
 

@@ -100,7 +100,8 @@ def files():
 
 def public_names():
     """Return the names of ``__all__`` of the package and of every room."""
-    yield from (name for name in bayesduel.__all__ if name != "__version__")
+    on_demand = (bayesduel, bayesduel.policies, bayesduel.study, bayesduel.plots)
+    yield from (name for room in on_demand for name in room.__all__ if name != "__version__")
     for path, _ in files():
         if path.stem != "__init__":
             continue

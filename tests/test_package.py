@@ -1,8 +1,11 @@
 """The package as installed: every subpackage is shipped, every public name loads."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -53,10 +56,47 @@ def test_nobody_asks_a_model_what_kind_it_is():
             assert not asked.search(line), f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
 
 
-def test_the_usual_models_are_at_hand_and_others_say_where_they_live():
+ROOMS = [name for name in bayesduel.__all__ if isinstance(getattr(bayesduel, name), ModuleType)]
+ELSEWHERE = sorted(
+    {name for room in ROOMS for name in getattr(bayesduel, room).__all__} - set(bayesduel.__all__)
+)
+
+
+def test_names_on_bd_are_few_and_the_usual_ones():
+    assert len(bayesduel.__all__) <= 90
     for name in ("BradleyTerry", "Thurstone", "Davidson", "CumulativeLogit", "ThurstoneScore"):
         assert getattr(bayesduel, name) is getattr(bayesduel.models, name)
-    with pytest.raises(AttributeError, match=r"it is bayesduel\.models\.OrderEffect"):
-        _ = bayesduel.OrderEffect
-    with pytest.raises(AttributeError, match=r"no attribute 'Nothing'$"):
-        _ = bayesduel.Nothing
+    for name in ("plot_ranking", "plot_winners", "plot_preference", "plot_regret"):
+        assert getattr(bayesduel, name) is getattr(bayesduel.plots, name)
+    assert bayesduel.Study is bayesduel.study.Study
+    assert {"DTS", "top_k"} <= {*dir(bayesduel.policies)}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_name_of_a_room_says_where_it_lives(name):
+    with pytest.raises(AttributeError) as refused:
+        getattr(bayesduel, name)
+    place = str(refused.value).partition("; it is bayesduel.")[2]
+    room, _, own = place.partition(".")
+    assert own == name
+    assert name in getattr(bayesduel, room).__all__
+    assert getattr(getattr(bayesduel, room), own) is not None
+
+
+@pytest.mark.parametrize("name", ["Nothing", "plot_nothing", "__wrapped__", "_repr_html_"])
+def test_a_name_of_nothing_says_nothing_more(name):
+    for room in (bayesduel, bayesduel.policies, bayesduel.study, bayesduel.plots):
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'$"):
+            getattr(room, name)
+
+
+def test_a_missing_name_loads_no_room():
+    code = (
+        "import sys, bayesduel\n"
+        "before = set(sys.modules)\n"
+        "for name in ('DTS', 'Budget', 'OrderEffect', 'plot_judges', 'Nothing', 'describe'):\n"
+        "    assert not hasattr(bayesduel, name)\n"
+        "print(*(name for name in set(sys.modules) - before if 'bayesduel' in name))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []

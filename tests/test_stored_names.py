@@ -188,6 +188,7 @@ def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
 CLI = "bayesduel/cli/__init__.py"
 POLICY, INIT = "bayesduel/policies/policy.py", "Policy.__init_subclass__"
 CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_logs"
+ON_DEMAND = "bayesduel/system/names.py"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
 ZARR = "xr.open_datatree(path, engine='zarr', consolidated=False, zarr_format=ZARR_FORMAT)"
@@ -195,11 +196,12 @@ ANY_GROUP = "zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)"
 NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': json.dumps(dict(plan))})"
 SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a public name of the package, by a table of its modules": (
-        ("bayesduel/__init__.py", "__getattr__", "getattr(import_module(_HOMES[name]), name)"),
-        ("bayesduel/__init__.py", "__getattr__", "import_module(_HOMES[name])"),
-        ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[name])"),
-        ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[room])"),
-        ("bayesduel/__init__.py", "__getattr__", "globals()"),
+        (ON_DEMAND, "names_on_demand.named", "getattr(import_module(home_of[name]), name)"),
+        (ON_DEMAND, "names_on_demand.named", "import_module(home_of[name])"),
+        (ON_DEMAND, "names_on_demand.named", "import_module(rooms[name])"),
+        (ON_DEMAND, "names_on_demand.named", "setattr(sys.modules[package], name, value)"),
+        (ON_DEMAND, "names_on_demand.named", "sys.modules"),
+        (ON_DEMAND, "words_of", "find_spec(f'{top}.{room}')"),
     ),
     "a rule, by a name that a class of policies lists, of the module in which the class is": (
         (POLICY, INIT, "getattr(sys.modules.get(cls.__module__), name, None)"),

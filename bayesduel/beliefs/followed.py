@@ -28,7 +28,7 @@ class Followed(BeliefSpec):
 
     Examples
     --------
-    >>> bd.TopTwoThompson(belief=bd.Followed("probit")).belief
+    >>> bd.policies.TopTwoThompson(belief=bd.beliefs.Followed("probit")).belief
     Followed(link='probit', prior_scale=None)
     """
 

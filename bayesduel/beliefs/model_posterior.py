@@ -57,7 +57,7 @@ class Laplace(BeliefSpec):
 
     Examples
     --------
-    >>> policy = bd.DTS(belief=bd.Laplace(bd.models.BradleyTerry()))
+    >>> policy = bd.policies.DTS(belief=bd.beliefs.Laplace(bd.models.BradleyTerry()))
     >>> trace = bd.simulate(policy, "mslr-5", horizon=40, seed=0)
     >>> bd.regret(trace).dims
     ('policy', 'replication', 'time')
@@ -148,7 +148,7 @@ class MCMC(Laplace):
 
     Examples
     --------
-    >>> bd.DTS(belief=bd.MCMC(bd.models.Davidson(), growth=1.0)).belief.growth
+    >>> bd.policies.DTS(belief=bd.beliefs.MCMC(bd.models.Davidson(), growth=1.0)).belief.growth
     1.0
     """
 

@@ -187,7 +187,7 @@ def _fit() -> Iterator[Finding]:
 def _policy() -> Iterator[Finding]:
     """Let a compiled policy play a problem; the first time it is compiled."""
     start = perf_counter()
-    bd.simulate(bd.Uniform(), PROBLEM, horizon=100, replications=1, seed=0)
+    bd.simulate(bd.policies.Uniform(), PROBLEM, horizon=100, replications=1, seed=0)
     yield Finding("a compiled policy", f"on {PROBLEM}, {_since(start)}")
 
 

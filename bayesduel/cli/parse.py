@@ -67,14 +67,9 @@ def _parts(text: str, option: str) -> list[ast.AST]:
 def known_policies(setting: str) -> dict[str, Any]:
     """Return the policies that play a setting ("pairs", "margins" or "items"), by name."""
     from bayesduel import policies
-    from bayesduel.policies import top_k
-    from bayesduel.policies.policy import MarginPolicy
 
-    if setting != "margins":
-        return {n: kind for n, kind in _named(policies).items() if kind.setting == setting}
-    both = {"PBR": policies.PBR, "Uniform": policies.Uniform}
-    kinds = _named(top_k).items()
-    return {**{n: kind for n, kind in kinds if issubclass(kind, MarginPolicy)}, **both}
+    both = {"PBR": policies.PBR, "Uniform": policies.Uniform} if setting == "margins" else {}
+    return {n: kind for n, kind in _named(policies).items() if kind.setting == setting} | both
 
 
 def policies_of(text: str, setting: str | None, option: str = "--policies") -> list[Any]:
@@ -85,7 +80,8 @@ def policies_of(text: str, setting: str | None, option: str = "--policies") -> l
     """
     from bayesduel import beliefs, models, policies
 
-    kinds = _named(policies) if setting is None else known_policies(setting)
+    settings = ("pairs", "items") if setting is None else (setting,)
+    kinds = {n: kind for each in settings for n, kind in known_policies(each).items()}
     inner = (beliefs, models, policies)
     text, own = _with_files(text, option)
     ours = {name for known in (kinds, *map(_named, inner)) for name in known}

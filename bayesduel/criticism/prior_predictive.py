@@ -39,7 +39,7 @@ def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -
     A tree: ``prior`` (the parameters, by the names of a fit), ``prior_predictive`` (``margin`` by
     vote for a model of margins, else ``outcome`` by cell, as in
     :func:`bayesduel.posterior_predictive`), ``constant_data`` and, for a log, ``observed_data``.
-    :func:`bayesduel.plot_prior_predictive` draws it; ``arviz.plot_ppc_dist`` takes it with
+    :func:`bayesduel.plots.plot_prior_predictive` draws it; ``arviz.plot_ppc_dist`` takes it with
     ``group="prior_predictive"``.
 
     Raises

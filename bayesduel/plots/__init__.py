@@ -1,37 +1,24 @@
 """Figures, one function each: every one takes ``ax=None`` and returns the axes it drew on."""
 
-from bayesduel.plots.calibration import plot_calibration
-from bayesduel.plots.categories import plot_categories
-from bayesduel.plots.coefficients import plot_coefficients
-from bayesduel.plots.comparison import plot_comparison
-from bayesduel.plots.judges import plot_judges
-from bayesduel.plots.posterior_predictive import (
-    plot_margins,
-    plot_pair_residuals,
-    plot_prior_predictive,
-)
-from bayesduel.plots.preference import plot_preference, plot_winners
-from bayesduel.plots.ranking import plot_ranking, plot_ranks
-from bayesduel.plots.ratings import plot_ratings
-from bayesduel.plots.sources import plot_sources
-from bayesduel.plots.transitivity import plot_cycles, plot_cyclicity, plot_residuals
+from bayesduel.system.names import names_on_demand
 
-__all__ = [
-    "plot_calibration",
-    "plot_categories",
-    "plot_coefficients",
-    "plot_comparison",
-    "plot_cycles",
-    "plot_cyclicity",
-    "plot_judges",
-    "plot_margins",
-    "plot_pair_residuals",
-    "plot_preference",
-    "plot_prior_predictive",
-    "plot_ranking",
-    "plot_ranks",
-    "plot_ratings",
-    "plot_residuals",
-    "plot_sources",
-    "plot_winners",
-]
+__all__, __getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "calibration": "plot_calibration",
+        "categories": "plot_categories",
+        "coefficients": "plot_coefficients",
+        "comparison": "plot_comparison",
+        "judges": "plot_judges",
+        "policies": "plot_policies plot_profiles",
+        "posterior_predictive": "plot_margins plot_pair_residuals plot_prior_predictive",
+        "preference": "plot_preference plot_winners",
+        "ranking": "plot_ranking plot_ranks",
+        "ratings": "plot_ratings",
+        "regret": "plot_regret",
+        "sources": "plot_sources",
+        "success": "plot_success",
+        "transitivity": "plot_cycles plot_cyclicity plot_residuals",
+    },
+    {},
+)

@@ -49,7 +49,7 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
     --------
     >>> model = bd.models.BradleyTerry() + bd.models.JudgeReliability()
     >>> fit = bd.fit(bd.datasets.load("tversky1969"), model)
-    >>> ax = bd.plot_judges(fit)
+    >>> ax = bd.plots.plot_judges(fit)
     """
     if "sensitivity" not in fit["posterior"]:
         model = shown_value(fit.attrs.get("model"))

@@ -49,7 +49,7 @@ def plot_ratings(
     --------
     >>> model = bd.models.ThurstoneScore() + bd.models.TimeVarying(periods=3)
     >>> fit = bd.fit(bd.datasets.load("icehockey"), model)
-    >>> ax = bd.plot_ratings(fit, arms=["Denver", "Miami"])
+    >>> ax = bd.plots.plot_ratings(fit, arms=["Denver", "Miami"])
     """
     if "rating" not in fit["posterior"]:
         model = shown_value(fit.attrs.get("model"))

@@ -33,7 +33,7 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     >>> rows = {"left": list("abba") * 20, "right": list("bccc") * 20, "outcome": list("1110") * 20}
     >>> duels = bd.read_duels(rows | {"source": ["human"] * 8 + ["gpt"] * 72}, keep=["source"])
     >>> fit = bd.fit(duels, bd.models.BradleyTerry(bd.models.Sources("source", target="human")))
-    >>> ax = bd.plot_sources(bd.sources(fit))
+    >>> ax = bd.plots.plot_sources(bd.sources(fit))
     """
     apart = found.table[found.table["target"] < 1]
     shown = apart["correlation"].abs().nlargest(len(COLOURS)).index

@@ -82,7 +82,7 @@ EXAMPLES = {  # how what a plot shows is made
     "bayesduel.compare_models": """
 >>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))""",
     "bayesduel.compare_policies": """
->>> policies = [bd.Uniform(), bd.RUCB()]
+>>> policies = [bd.policies.Uniform(), bd.policies.RUCB()]
 >>> trace = bd.simulate(policies, "mslr-5", 500, replications=10, seed=0)
 >>> comparison = bd.compare_policies(trace)""",
     "bayesduel.criticism.calibration.held_out": """
@@ -91,7 +91,7 @@ EXAMPLES = {  # how what a plot shows is made
     "bayesduel.prior_predictive": """
 >>> tree = bd.prior_predictive("bradley-terry", bd.datasets.load("springall"))""",
     "bayesduel.simulate": """
->>> trace = bd.simulate(bd.Uniform(), "mslr-5", horizon=200, replications=9, seed=0)""",
+>>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=9, seed=0)""",
     "bayesduel.winners": """
 >>> winners = bd.winners(bd.fit(bd.datasets.load("springall")))""",
 }

@@ -48,119 +48,69 @@ To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside wha
   problems (see ``contextual/betc_glm.py``).
 """
 
-from bayesduel.policies.action_elimination import ActionElimination
-from bayesduel.policies.anaconda import ANACONDA
-from bayesduel.policies.beat_the_mean import BeatTheMean
-from bayesduel.policies.beat_the_winner import BeatTheWinner, BeatTheWinnerReset
-from bayesduel.policies.cardinal_reductions import Doubler, MultiSBM, Sparring
-from bayesduel.policies.ccb import CCB
-from bayesduel.policies.contextual.betc_glm import BETCGLM
-from bayesduel.policies.contextual.colstim import CoLSTIM
-from bayesduel.policies.contextual.fgts_cdb import FGTSCDB
-from bayesduel.policies.contextual.glm_etc import GLMETC
-from bayesduel.policies.contextual.kl_ucb import KLUCB
-from bayesduel.policies.contextual.logistic_duel_thompson import LogisticDuelThompson
-from bayesduel.policies.contextual.logistic_thompson import LogisticThompson
-from bayesduel.policies.contextual.logistic_ucb import LogisticUCB
-from bayesduel.policies.contextual.max_inp import MaxInP
-from bayesduel.policies.contextual.thompson_beta import ThompsonBeta
-from bayesduel.policies.contextual.two_phase import TwoPhase
-from bayesduel.policies.contextual.vacdb import VACDB
-from bayesduel.policies.contrast_allocation import ContrastAllocation
-from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
-from bayesduel.policies.detect import DETECT
-from bayesduel.policies.dexp3 import DEXP3
-from bayesduel.policies.dkwt import DKWT
-from bayesduel.policies.dts import DTS, DTSPlus
-from bayesduel.policies.expected_improvement import ExpectedPCS, KnowledgeGradient
-from bayesduel.policies.explore_then_verify import ExploreThenVerify
-from bayesduel.policies.information_gain import InformationGain
-from bayesduel.policies.interleaved_filter import InterleavedFilter
-from bayesduel.policies.knockout import Knockout
-from bayesduel.policies.mdb import MDB
-from bayesduel.policies.merge_rucb import MergeRUCB
-from bayesduel.policies.nts import NTS
-from bayesduel.policies.pbr import PBR
-from bayesduel.policies.pcomp import PCOMP
-from bayesduel.policies.pivot_index import PivotIndex
-from bayesduel.policies.pocowista import POCOWISTA
-from bayesduel.policies.rank_el import RankEl
-from bayesduel.policies.rcs import RCS
-from bayesduel.policies.rmed import RMED1, RMED2, RMED2FH
-from bayesduel.policies.rucb import RUCB
-from bayesduel.policies.savage import SAVAGE
-from bayesduel.policies.scb import SCB
-from bayesduel.policies.seebs import SEEBS
-from bayesduel.policies.self_sparring import SelfSparring
-from bayesduel.policies.sequential_elimination import SequentialElimination
-from bayesduel.policies.sup_klucb import ConfirmedSupKLUCB, SupKLUCB
-from bayesduel.policies.top_two_thompson import TopTwoThompson
-from bayesduel.policies.track_and_stop import TrackAndStop
-from bayesduel.policies.ucb1 import UCB1
-from bayesduel.policies.uniform import Uniform
-from bayesduel.policies.versatile_db import VersatileDB
-from bayesduel.policies.winner_stays import WinnerStays
+from bayesduel.system.names import names_on_demand
 
-__all__ = [
-    "ANACONDA",
-    "BETCGLM",
-    "CCB",
-    "CWRMED",
-    "DETECT",
-    "DEXP3",
-    "DKWT",
-    "DTS",
-    "ECWRMED",
-    "FGTSCDB",
-    "GLMETC",
-    "KLUCB",
-    "MDB",
-    "NTS",
-    "PBR",
-    "PCOMP",
-    "POCOWISTA",
-    "RCS",
-    "RMED1",
-    "RMED2",
-    "RMED2FH",
-    "RUCB",
-    "SAVAGE",
-    "SCB",
-    "SEEBS",
-    "UCB1",
-    "VACDB",
-    "ActionElimination",
-    "BeatTheMean",
-    "BeatTheWinner",
-    "BeatTheWinnerReset",
-    "CoLSTIM",
-    "ConfirmedSupKLUCB",
-    "ContrastAllocation",
-    "DTSPlus",
-    "Doubler",
-    "ExpectedPCS",
-    "ExploreThenVerify",
-    "InformationGain",
-    "InterleavedFilter",
-    "Knockout",
-    "KnowledgeGradient",
-    "LogisticDuelThompson",
-    "LogisticThompson",
-    "LogisticUCB",
-    "MaxInP",
-    "MergeRUCB",
-    "MultiSBM",
-    "PivotIndex",
-    "RankEl",
-    "SelfSparring",
-    "SequentialElimination",
-    "Sparring",
-    "SupKLUCB",
-    "ThompsonBeta",
-    "TopTwoThompson",
-    "TrackAndStop",
-    "TwoPhase",
-    "Uniform",
-    "VersatileDB",
-    "WinnerStays",
-]
+__all__, __getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "action_elimination": "ActionElimination",
+        "anaconda": "ANACONDA",
+        "beat_the_mean": "BeatTheMean",
+        "beat_the_winner": "BeatTheWinner BeatTheWinnerReset",
+        "cardinal_reductions": "Doubler MultiSBM Sparring",
+        "ccb": "CCB",
+        "contextual.betc_glm": "BETCGLM",
+        "contextual.colstim": "CoLSTIM",
+        "contextual.fgts_cdb": "FGTSCDB",
+        "contextual.glm_etc": "GLMETC",
+        "contextual.kl_ucb": "KLUCB",
+        "contextual.logistic_duel_thompson": "LogisticDuelThompson",
+        "contextual.logistic_thompson": "LogisticThompson",
+        "contextual.logistic_ucb": "LogisticUCB",
+        "contextual.max_inp": "MaxInP",
+        "contextual.thompson_beta": "ThompsonBeta",
+        "contextual.two_phase": "TwoPhase",
+        "contextual.vacdb": "VACDB",
+        "contrast_allocation": "ContrastAllocation",
+        "cw_rmed": "CWRMED ECWRMED",
+        "detect": "DETECT",
+        "dexp3": "DEXP3",
+        "dkwt": "DKWT",
+        "dts": "DTS DTSPlus",
+        "expected_improvement": "ExpectedPCS KnowledgeGradient",
+        "explore_then_verify": "ExploreThenVerify",
+        "information_gain": "InformationGain",
+        "interleaved_filter": "InterleavedFilter",
+        "knockout": "Knockout",
+        "mdb": "MDB",
+        "merge_rucb": "MergeRUCB",
+        "nts": "NTS",
+        "pbr": "PBR",
+        "pcomp": "PCOMP",
+        "pivot_index": "PivotIndex",
+        "pocowista": "POCOWISTA",
+        "rank_el": "RankEl",
+        "rcs": "RCS",
+        "rmed": "RMED1 RMED2 RMED2FH",
+        "rucb": "RUCB",
+        "savage": "SAVAGE",
+        "scb": "SCB",
+        "seebs": "SEEBS",
+        "self_sparring": "SelfSparring",
+        "sequential_elimination": "SequentialElimination",
+        "sup_klucb": "ConfirmedSupKLUCB SupKLUCB",
+        "top_two_thompson": "TopTwoThompson",
+        "track_and_stop": "TrackAndStop",
+        "ucb1": "UCB1",
+        "uniform": "Uniform",
+        "versatile_db": "VersatileDB",
+        "winner_stays": "WinnerStays",
+        "top_k.active_ranking": "ActiveRanking",
+        "top_k.laplace_allocation": "LaplaceAllocation",
+        "top_k.pkg": "PKG",
+        "top_k.pocbam": "HybridPOCBAm MLPOCBAm POCBAm",
+        "top_k.quick_select": "QuickSelect",
+        "top_k.select_top": "SelectTop",
+    },
+    {"top_k": "bayesduel.policies.top_k"},
+)

@@ -145,7 +145,7 @@ class PairPolicy(Policy, ABC):
 
     Examples
     --------
-    >>> trace = bd.simulate([bd.PairPolicy(), bd.Uniform()], "mslr-5", horizon=50, seed=0)
+    >>> trace = bd.simulate([bd.PairPolicy(), bd.policies.Uniform()], "mslr-5", horizon=50, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (2, 1)
     """
@@ -378,7 +378,8 @@ class MarginPolicy(Policy):
     Examples
     --------
     >>> problem = bd.problems.score_duels(6, rng=np.random.default_rng(0))
-    >>> trace = bd.simulate([bd.MarginPolicy(), bd.Uniform()], problem, 100, k=2, replications=3)
+    >>> rules = [bd.policies.POCBAm(), bd.policies.Uniform()]
+    >>> trace = bd.simulate(rules, problem, 100, k=2, replications=3)
     >>> bd.success_rate(trace)["rate"].isel(time=-1).shape
     (2,)
     """

@@ -226,7 +226,7 @@ class SAVAGE(HorizonPolicy):
 
     Examples
     --------
-    >>> policy = bd.SAVAGE(criterion="borda", k=2, delta=0.1)
+    >>> policy = bd.policies.SAVAGE(criterion="borda", k=2, delta=0.1)
     >>> trace = bd.simulate(policy, "mslr-5", horizon=500, seed=0)
     >>> bd.regret(trace, "borda").sizes["time"] > 0
     True

@@ -57,7 +57,7 @@ class Uniform(PairPolicy, MarginPolicy):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.Uniform(), "mslr-5", horizon=50, seed=0)
+    >>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=50, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (1, 1)
     """

@@ -98,7 +98,7 @@ class ContextualDuels(Settings, Problem):
     Examples
     --------
     >>> family = bd.problems.ContextualDuels(n_arms=5, n_attributes=3)
-    >>> trace = bd.simulate(bd.CoLSTIM(), family, 100, seed=0)
+    >>> trace = bd.simulate(bd.policies.CoLSTIM(), family, 100, seed=0)
     >>> bd.regret(trace).name, bd.regret(trace, "weak").name
     ('item_duel', 'weak')
 
@@ -106,7 +106,7 @@ class ContextualDuels(Settings, Problem):
 
     >>> users = np.random.default_rng(0).random((40, 3))
     >>> family = bd.problems.ContextualDuels(n_arms=5, n_attributes=3, contexts=users)
-    >>> bd.simulate(bd.MaxInP(), family, 100, seed=0)["trace"]["worth"].shape
+    >>> bd.simulate(bd.policies.MaxInP(), family, 100, seed=0)["trace"]["worth"].shape
     (1, 1, 40)
     """
 

@@ -41,7 +41,7 @@ class Matrix(ArmsProblem):
     Examples
     --------
     >>> problem = bd.problems.Matrix(np.array([[0.5, 0.8], [0.2, 0.5]]), arms=("tea", "coffee"))
-    >>> bd.regret(bd.simulate(bd.Uniform(), problem, 10, seed=0)).values[0, 0, -1]
+    >>> bd.regret(bd.simulate(bd.policies.Uniform(), problem, 10, seed=0)).values[0, 0, -1]
     np.float64(5.0)
     """
 

@@ -47,7 +47,7 @@ class PiecewiseStationary(ArmsProblem):
     Examples
     --------
     >>> problem = bd.problems.PiecewiseStationary(["mslr-5", "mslr-5-c3"], [501])
-    >>> trace = bd.simulate(bd.Uniform(), problem, horizon=1000, seed=0)
+    >>> trace = bd.simulate(bd.policies.Uniform(), problem, horizon=1000, seed=0)
     >>> trace["problem"]["P"].dims
     ('segment', 'arm', 'opponent')
 
@@ -260,7 +260,8 @@ class ScoreWalk(ChangingFamily):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.Uniform(), bd.problems.ScoreWalk(n_arms=4, n_changes=9), 100)
+    >>> problem = bd.problems.ScoreWalk(n_arms=4, n_changes=9)
+    >>> trace = bd.simulate(bd.policies.Uniform(), problem, 100)
     >>> trace["problem"].sizes["segment"]
     10
     """

@@ -38,7 +38,8 @@ class LogisticItems(Settings, Problem):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.LogisticUCB(), bd.problems.LogisticItems(n_arms=20), 100, seed=0)
+    >>> problem = bd.problems.LogisticItems(n_arms=20)
+    >>> trace = bd.simulate(bd.policies.LogisticUCB(), problem, 100, seed=0)
     >>> bd.regret(trace).dims
     ('policy', 'replication', 'time')
     """
@@ -108,7 +109,7 @@ class LogisticDuels(LogisticItems):
 
     Examples
     --------
-    >>> policy, problem = bd.LogisticDuelThompson(), bd.problems.LogisticDuels(n_arms=20)
+    >>> policy, problem = bd.policies.LogisticDuelThompson(), bd.problems.LogisticDuels(n_arms=20)
     >>> bd.regret(bd.simulate(policy, problem, horizon=100, seed=0)).dims
     ('policy', 'replication', 'time')
     """

@@ -73,7 +73,7 @@ def compare_policies(
 
     Examples
     --------
-    >>> policies = [bd.Uniform(), bd.RUCB(), bd.DTS()]
+    >>> policies = [bd.policies.Uniform(), bd.policies.RUCB(), bd.policies.DTS()]
     >>> trace = bd.simulate(policies, "mslr-5", 2000, replications=10, seed=0)
     >>> bd.compare_policies(trace)["ratio"].to_series().round(1)
     policy

@@ -100,7 +100,7 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.RUCB(), "mslr-5", horizon=500, replications=2, seed=0)
+    >>> trace = bd.simulate(bd.policies.RUCB(), "mslr-5", horizon=500, replications=2, seed=0)
     >>> bd.regret(trace).isel(time=-1).to_pandas().round()
     replication      0      1
     policy
@@ -179,7 +179,8 @@ def regret_difference(
 
     Examples
     --------
-    >>> trace = bd.simulate([bd.RUCB(), bd.Uniform()], "mslr-5", 1000, replications=5)
+    >>> rules = [bd.policies.RUCB(), bd.policies.Uniform()]
+    >>> trace = bd.simulate(rules, "mslr-5", 1000, replications=5)
     >>> float(bd.regret_difference(trace, "RUCB", "Uniform")["difference"][-1]) < 0
     True
     """

@@ -165,7 +165,8 @@ def simulate(
 
     Examples
     --------
-    >>> trace = bd.simulate([bd.DTS(), bd.RUCB()], "mslr-5", horizon=1000, replications=4, seed=0)
+    >>> rules = [bd.policies.DTS(), bd.policies.RUCB()]
+    >>> trace = bd.simulate(rules, "mslr-5", horizon=1000, replications=4, seed=0)
     >>> bd.regret(trace).isel(time=-1).mean("replication").to_pandas().round()
     policy
     DTS     164.0

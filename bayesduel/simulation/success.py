@@ -64,7 +64,7 @@ def success_rate(
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.Uniform(), "mslr-5", horizon=200, replications=10, seed=0)
+    >>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=10, seed=0)
     >>> bd.success_rate(trace)["rate"].isel(time=-1).to_series()
     policy
     Uniform    0.6
@@ -120,7 +120,8 @@ def success_difference(
 
     Examples
     --------
-    >>> trace = bd.simulate([bd.RUCB(), bd.Uniform()], "mslr-5", horizon=200, replications=20)
+    >>> rules = [bd.policies.RUCB(), bd.policies.Uniform()]
+    >>> trace = bd.simulate(rules, "mslr-5", horizon=200, replications=20)
     >>> success = bd.success_rate(trace)["success"]
     >>> found = bd.success_difference(success.sel(policy="RUCB"), success.sel(policy="Uniform"))
     >>> list(found)
@@ -194,7 +195,7 @@ def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.Dat
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.Uniform(), "mslr-5", horizon=200, replications=4, seed=0)
+    >>> trace = bd.simulate(bd.policies.Uniform(), "mslr-5", horizon=200, replications=4, seed=0)
     >>> bd.opportunity_cost(trace).isel(time=-1).mean().round(2).item()
     0.06
     """

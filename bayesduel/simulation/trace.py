@@ -219,7 +219,7 @@ def open_trace(path: Any) -> xr.DataTree:
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.DTS(), "mslr-5", horizon=100, seed=0, out="trace.zarr")
+    >>> trace = bd.simulate(bd.policies.DTS(), "mslr-5", horizon=100, seed=0, out="trace.zarr")
     >>> bd.regret(bd.open_trace("trace.zarr")).dims
     ('policy', 'replication', 'time')
     """

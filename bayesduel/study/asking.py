@@ -113,7 +113,8 @@ class Asking:
 
     Examples
     --------
-    >>> asking = bd.Asking(grades=2, criteria=["helpful", "short"], reasons=["clear", "polite"])
+    >>> criteria = ["helpful", "short"]
+    >>> asking = bd.study.Asking(grades=2, criteria=criteria, reasons=["clear", "polite"])
     >>> study = bd.Study(arms=["a", "b"], asking=asking)
     >>> ticket = study.ask()
     >>> study.tell(ticket, "left much better", criteria={"short": "tie"}, reasons=["clear"])

@@ -75,10 +75,10 @@ class Confirmed(StopRule):
 
     Examples
     --------
-    >>> rule = bd.Confirmed(bd.WithinRope(0.9))
+    >>> rule = bd.study.Confirmed(bd.study.WithinRope(0.9))
     >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=rule).stopped
     False
-    >>> bd.Confirmed(bd.WithinRope(0.9), doubt=0.5).doubt
+    >>> bd.study.Confirmed(bd.study.WithinRope(0.9), doubt=0.5).doubt
     0.5
     """
 

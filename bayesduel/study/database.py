@@ -56,7 +56,7 @@ class StudyError(ValueError):
     --------
     >>> try:
     ...     bd.studies("no.study")
-    ... except bd.StudyError as error:
+    ... except bd.study.StudyError as error:
     ...     print(error)
     no.study holds no study.
     """

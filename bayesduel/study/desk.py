@@ -37,11 +37,11 @@ class StudyStopped(RuntimeError):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.Budget(1))
+    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.study.Budget(1))
     >>> study.tell(study.ask(), "left")
     >>> try:
     ...     study.ask()
-    ... except bd.StudyStopped as answer:
+    ... except bd.study.StudyStopped as answer:
     ...     print(answer)
     The study has stopped: 1 duel (rule: 1).
     """
@@ -52,11 +52,11 @@ class NoQuestion(StudyStopped):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], judging=bd.Judging(quota=1))
+    >>> study = bd.Study(arms=["tea", "coffee"], judging=bd.study.Judging(quota=1))
     >>> study.tell(study.ask(judge="ann"), "left")
     >>> try:
     ...     study.ask(judge="ann")
-    ... except bd.NoQuestion as answer:
+    ... except bd.study.NoQuestion as answer:
     ...     print(answer)
     'ann' has answered the 1 of the quota.
     """

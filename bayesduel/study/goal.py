@@ -93,7 +93,7 @@ class FindBest(Goal):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.FindBest()).goal
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.study.FindBest()).goal
     FindBest()
     """
 
@@ -123,7 +123,7 @@ class TopK(Goal):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.TopK(2)).goal
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.study.TopK(2)).goal
     TopK(k=2)
     """
 
@@ -151,7 +151,7 @@ class FullRanking(Goal):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.FullRanking()).goal.name
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.study.FullRanking()).goal.name
     'full-ranking'
     """
 
@@ -191,7 +191,7 @@ class MinimizeRegret(Goal):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.MinimizeRegret()).policy
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], goal=bd.study.MinimizeRegret()).policy
     DTS(belief=Beta(prior=1.0, bounds='hoeffding'), alpha=0.51)
     """
 

@@ -97,7 +97,7 @@ class Judging:
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], judging=bd.Judging(quota=1))
+    >>> study = bd.Study(arms=["tea", "coffee"], judging=bd.study.Judging(quota=1))
     >>> study.tell(study.ask(judge="ann"), "left")
     >>> study.ask(judge="bob").judge
     'bob'

@@ -183,7 +183,7 @@ def plan(
 
     Examples
     --------
-    >>> print(bd.plan(3, stop=bd.WithinRope(0.9, rope=0.1), n_futures=20))
+    >>> print(bd.study.plan(3, stop=bd.study.WithinRope(0.9, rope=0.1), n_futures=20))
     4 to 20 more duels in 80 % of 20 simulated futures, median 4; 0 % of futures not decided...
     """
     from joblib import Parallel, delayed

@@ -46,8 +46,8 @@ class Status:
         ``sentence`` and ``notions`` (the probability that the first arm of the answer wins by
         each criterion, where the check objects).
     plan
-        What is expected to go, or None: what ``bayesduel.plan`` found, its ``sentence``, and the
-        number of ``duels`` at which it was made.
+        What is expected to go, or None: what ``bayesduel.study.plan`` found, its ``sentence``, and
+        the number of ``duels`` at which it was made.
     """
 
     goal: str

@@ -120,7 +120,7 @@ class PosteriorThreshold(StopRule):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.PosteriorThreshold(0.9)).stop
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.study.PosteriorThreshold(0.9)).stop
     PosteriorThreshold(p=0.9)
     """
 
@@ -157,7 +157,7 @@ class WithinRope(PosteriorThreshold):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.WithinRope(0.95, rope=0.1)).stop
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.study.WithinRope(0.95, rope=0.1)).stop
     WithinRope(p=0.95, rope=0.1)
     """
 
@@ -181,7 +181,7 @@ class ExpectedLoss(StopRule):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.ExpectedLoss(0.02)).stop
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.study.ExpectedLoss(0.02)).stop
     ExpectedLoss(epsilon=0.02)
     """
 
@@ -223,7 +223,7 @@ class ConfidenceSequences(StopRule):
 
     Examples
     --------
-    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.ConfidenceSequences(0.1)).stop
+    >>> bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.study.ConfidenceSequences(0.1)).stop
     ConfidenceSequences(delta=0.1)
     """
 
@@ -268,7 +268,7 @@ class Budget(StopRule):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.Budget(1))
+    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.study.Budget(1))
     >>> study.tell(study.ask(), "left")
     >>> study.stopped
     True
@@ -307,7 +307,8 @@ class AnyOf(StopRule):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.PosteriorThreshold(0.9) | bd.Budget(2))
+    >>> rule = bd.study.PosteriorThreshold(0.9) | bd.study.Budget(2)
+    >>> study = bd.Study(arms=["tea", "coffee"], stop=rule)
     >>> for outcome in ("left", "right"):
     ...     study.tell(study.ask(), outcome)
     >>> study.stopped
@@ -381,7 +382,8 @@ class AllOf(AnyOf):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee"], stop=bd.PosteriorThreshold(0.6) & bd.Budget(2))
+    >>> rule = bd.study.PosteriorThreshold(0.6) & bd.study.Budget(2)
+    >>> study = bd.Study(arms=["tea", "coffee"], stop=rule)
     >>> study.tell(study.ask(), "left")
     >>> study.status().reason
     'the answer is right with posterior probability 0.796 (rule: 0.6); 1 duel (rule: 2)'

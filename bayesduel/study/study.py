@@ -117,7 +117,7 @@ class Study(Desk):
 
     Examples
     --------
-    >>> study = bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.WithinRope(0.95, rope=0.1))
+    >>> study = bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.study.WithinRope(0.95, rope=0.1))
     >>> while not study.stopped:
     ...     ticket = study.ask()
     ...     study.tell(ticket, "left")  # or "right", "tie"
@@ -565,7 +565,7 @@ class Study(Desk):
         return winners(self.fit(), **(rope | options))
 
     def plan(self, n_futures: int = 100, budget: int = 5000, **options: Any) -> Any:
-        """Return how many more duels the study is expected to take; see ``bayesduel.plan``.
+        """Return how many more duels the study is expected to take; see ``bayesduel.study.plan``.
 
         The study keeps the result for its status.
         """

@@ -67,7 +67,7 @@ def play(cell: Cell, seed: int) -> Record:
     """Return the Copeland regrets of a block of runs, and its processor time."""
     import bayesduel as bd
 
-    rule = getattr(bd, cell["policy"])(**SETTINGS.get(cell["policy"], {}))
+    rule = getattr(bd.policies, cell["policy"])(**SETTINGS.get(cell["policy"], {}))
     problem, horizon = problem_named(cell["problem"]), cell["horizon"]
     given: dict[str, Any] = {"seed": seed, "workers": 1, "progress": False, "detail": "arms"}
     given["recommend"] = "end"

@@ -65,7 +65,7 @@ def _ask_and_tell() -> None:
     run = CliRunner().invoke
     if not Path("s.study").exists():
         arms = ["a", "b", "c", "d"]
-        bd.Study("s.study", arms=arms, policy=bd.Uniform(), stop=None, seed=1).close()
+        bd.Study("s.study", arms=arms, policy=bd.policies.Uniform(), stop=None, seed=1).close()
     with open(TOLD, "a", encoding="utf-8") as told:
         for k in range(50):
             asked = run(main, ["study", "ask", "s.study", "--json"], catch_exceptions=False)
@@ -326,7 +326,7 @@ def _study(place: Path, known: list[str]) -> str:
         raise ValueError("acknowledgements are lost")
     try:
         study = bd.Study(place / "s.study")
-    except bd.StudyError:
+    except bd.study.StudyError:
         if told or (place / "s.study").exists():
             raise
         return "nothing yet"

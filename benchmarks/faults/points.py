@@ -28,7 +28,7 @@ raise SystemExit(second.exit_code)
 """
 JUNK = """
 import numpy as np, bayesduel as bd
-calls = (lambda: bd.Study(arms=["a", "b"], costs=np.eye(2)), lambda: bd.plan(None),
+calls = (lambda: bd.Study(arms=["a", "b"], costs=np.eye(2)), lambda: bd.study.plan(None),
          lambda: bd.check(bd.datasets.load("springall"), draws=float("inf")),
          lambda: bd.fit(bd.datasets.load("springall"), draws=10**5000))
 for call in calls:
@@ -45,7 +45,7 @@ print("rows of zeros.csv, n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
 LOST = """
 import pathlib, sys, bayesduel as bd
 given = {"horizon": 1000, "seed": 1, "replications": 2, "workers": 1, "progress": False}
-bd.simulate(bd.Uniform(), "cyclic-4", out="trace.zarr", **given)
+bd.simulate(bd.policies.Uniform(), "cyclic-4", out="trace.zarr", **given)
 chunks = [p for p in pathlib.Path("trace.zarr/trace").rglob("c/**/*") if p.is_file()]
 for chunk in chunks:
     chunk.unlink()
@@ -53,7 +53,7 @@ try:
     print("regret", float(bd.regret(bd.open_trace("trace.zarr").load()).to_array().max()))
 except ValueError as error:
     print(f"bayesduel: {error}")
-bd.simulate(bd.Uniform(), "cyclic-4", out="trace.zarr", **given)
+bd.simulate(bd.policies.Uniform(), "cyclic-4", out="trace.zarr", **given)
 print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "chunks are there")
 """
 CASES = """

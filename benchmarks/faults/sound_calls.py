@@ -8,6 +8,7 @@ its logs, results and studies. Each has a sound call in CALLS, or a reason in LE
 import inspect
 from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,16 @@ LEFT_OUT = {
     "Study.include_judge": "of an excluded judge: tests/study/test_excluded_judges.py",
     "Study.together": "a context without arguments",
     "Study.compiled_meanwhile": "a context without arguments",
-    "NoQuestion": "an error", "StudyError": "an error", "StudyStopped": "an error",
+    "study.NoQuestion": "an error", "study.StudyError": "an error",
+    "study.StudyStopped": "an error",
     "Health": RESULT, "Comparison": RESULT, "FitSummary": RESULT, "datasets.Dataset": RESULT,
     "Rankings": "made by Rankings.from_orders",
-    "selection.MarginFit": RESULT, "problems.RoshamboTable": RESULT,
-    "beliefs.Belief": COMPILED, "selection.Margins": COMPILED,
+    "policies.top_k.MarginFit": RESULT, "problems.RoshamboTable": RESULT,
+    "beliefs.Belief": COMPILED, "policies.top_k.Margins": COMPILED,
     **{f"beliefs.{name}": COMPILED for name in (
         "bounds", "pick", "record", "sample", "sample_against", "share", "shares",
         "upper_against", "upper_bound", "upper_bounds", "upper_from_counts")},
-    "selection.record_margin": COMPILED, "selection.no_margins": COMPILED,
+    "policies.top_k.record_margin": COMPILED, "policies.top_k.no_margins": COMPILED,
     "beliefs.BeliefSpec": PATTERN, "problems.Problem": PATTERN, "models.Part": PATTERN,
     "models.Model": PATTERN, "models.ScoreModel": PATTERN, "models.Response": PATTERN,
     "models.Term": PATTERN,
@@ -94,10 +96,10 @@ class World:
     @cached_property
     def statistics(self) -> Any:
         """Margins of three arms, of which each pair met three times."""
-        found = bd.selection.no_margins(3)
+        found = bd.policies.top_k.no_margins(3)
         for pair in ((0, 1), (1, 2), (2, 0)):
             for margin in (1.0, 2.0, -0.5):
-                bd.selection.record_margin(found, *pair, margin)
+                bd.policies.top_k.record_margin(found, *pair, margin)
         return found
 
     @cached_property
@@ -157,13 +159,13 @@ class World:
     @cached_property
     def trace(self) -> Any:
         """A simulation of regret."""
-        return bd.simulate(bd.Uniform(), "cyclic-4", 10, replications=2, workers=1)
+        return bd.simulate(bd.policies.Uniform(), "cyclic-4", 10, replications=2, workers=1)
 
     @cached_property
     def selections(self) -> Any:
         """A simulation of selection."""
         problem = bd.problems.ScoreDuels(np.zeros((4, 4)), np.ones((4, 4)))
-        return bd.simulate(bd.Uniform(), problem, 40, k=1, replications=2, workers=1)
+        return bd.simulate(bd.policies.Uniform(), problem, 40, k=1, replications=2, workers=1)
 
     @cached_property
     def items(self) -> Any:
@@ -178,7 +180,7 @@ class World:
     @property
     def study(self) -> Any:
         """A new study of three arms, with one ticket told and one open."""
-        study = bd.Study(arms=list("abc"), policy=bd.Uniform(), stop=bd.Budget(5))
+        study = bd.Study(arms=list("abc"), policy=bd.policies.Uniform(), stop=bd.study.Budget(5))
         self.told = study.ask()
         study.tell(self.told, "left")
         self.open = study.ask()
@@ -207,18 +209,19 @@ def _family(w: World) -> dict[str, Any]:
 
 
 CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
-    "Laplace": lambda w: {"model": bd.models.BradleyTerry()},
-    "MCMC": lambda w: {"model": bd.models.BradleyTerry()},
-    "TopK": lambda w: {"k": 1},
-    "AllOf": lambda w: {"rules": (bd.Budget(3),)},
-    "AnyOf": lambda w: {"rules": (bd.Budget(3),)},
-    "Budget": lambda w: {"n": 3},
-    "Confirmed": lambda w: {"rule": bd.WithinRope()},
+    "beliefs.Laplace": lambda w: {"model": bd.models.BradleyTerry()},
+    "beliefs.MCMC": lambda w: {"model": bd.models.BradleyTerry()},
+    "study.TopK": lambda w: {"k": 1},
+    "study.AllOf": lambda w: {"rules": (bd.study.Budget(3),)},
+    "study.AnyOf": lambda w: {"rules": (bd.study.Budget(3),)},
+    "study.Budget": lambda w: {"n": 3},
+    "study.Confirmed": lambda w: {"rule": bd.study.WithinRope()},
     "studies": lambda w: {"path": w.folder / "no.study"},
     "Duels": lambda w: {"arms": w.log.arms, "cells": w.log.cells},
     "Pulls": lambda w: {"arms": ("a", "b"), "n": np.ones(2, int), "successes": np.ones(2, int)},
     "Study": lambda w: {"arms": ["a", "b"]},
-    "plan": lambda w: {"start": 3, "n_futures": 1, "budget": 5, "policy": bd.Uniform()},
+    "study.plan": lambda w: {"start": 3, "n_futures": 1, "budget": 5,
+        "policy": bd.policies.Uniform()},
     "audit": lambda w: {"fit": w.fit, "duels": w.log, "share": 0.1},
     "category_ranks": lambda w: {"fit": w.category_fit},
     "check": lambda w: {"duels": w.log, "quick": True},
@@ -230,7 +233,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "calibrate": lambda w: {"model": "bradley-terry", "design": w.log, "n": 20, "draws": 100},
     "check_groups": lambda w: {"fit": w.fit, "duels": w.log, "by": "pair", "draws": 20},
     "prior_predictive": lambda w: {"model": "bradley-terry", "design": w.log, "draws": 20},
-    "plot_prior_predictive": lambda w: {"tree": bd.prior_predictive("bradley-terry", w.log, 20)},
+    "plots.plot_prior_predictive": lambda w: {"tree": bd.prior_predictive("bradley-terry", w.log,
+        20)},
     "priors": lambda w: {"duels": w.log},
     "Prior": lambda w: {"distribution": "Normal", "mu": 0.0, "sigma": 1.0},
     "from_pymc": lambda w: {
@@ -245,24 +249,24 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "next_pairs": _fit,
     "open_trace": lambda w: {"path": w.folder / "no.nc"},
     "opportunity_cost": lambda w: {"trace": w.selections},
-    "plot_calibration": lambda w: {"calibration": held_out(w.log)},
-    "plot_categories": lambda w: {"ranks": bd.category_ranks(w.category_fit)},
+    "plots.plot_calibration": lambda w: {"calibration": held_out(w.log)},
+    "plots.plot_categories": lambda w: {"ranks": bd.category_ranks(w.category_fit)},
     "plot_coefficients": lambda w: {"fit": w.item_fit},
-    "plot_comparison": lambda w: {"comparison": w.comparison},
-    "plot_cycles": lambda w: {"check": w.check},
-    "plot_cyclicity": lambda w: {"check": w.check},
-    "plot_judges": lambda w: {"fit": w.judge_fit},
-    "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
-    "plot_policies": lambda w: {"comparison": bd.compare_policies(w.trace)},
-    "plot_profiles": lambda w: {"comparison": bd.compare_policies(w.trace)},
-    "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plots.plot_comparison": lambda w: {"comparison": w.comparison},
+    "plots.plot_cycles": lambda w: {"check": w.check},
+    "plots.plot_cyclicity": lambda w: {"check": w.check},
+    "plots.plot_judges": lambda w: {"fit": w.judge_fit},
+    "plots.plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plots.plot_policies": lambda w: {"comparison": bd.compare_policies(w.trace)},
+    "plots.plot_profiles": lambda w: {"comparison": bd.compare_policies(w.trace)},
+    "plots.plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_preference": lambda w: {"winners": w.winners},
     "plot_ranking": lambda w: {"winners": w.winners},
-    "plot_ranks": lambda w: {"winners": w.winners},
-    "plot_ratings": lambda w: {"fit": w.season_fit},
+    "plots.plot_ranks": lambda w: {"winners": w.winners},
+    "plots.plot_ratings": lambda w: {"fit": w.season_fit},
     "plot_regret": lambda w: {"trace": w.trace},
-    "plot_residuals": lambda w: {"check": w.check},
-    "plot_sources": lambda w: {"found": bd.sources(w.sources_fit)},
+    "plots.plot_residuals": lambda w: {"check": w.check},
+    "plots.plot_sources": lambda w: {"found": bd.sources(w.sources_fit)},
     "plot_success": lambda w: {"trace": w.selections},
     "plot_winners": lambda w: {"winners": w.winners},
     "predict": lambda w: {"fit": w.fit, "left": "a", "right": "b"},
@@ -295,7 +299,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "sources": lambda w: {"fit": w.sources_fit},
     "judge_agreement": lambda w: {"duels": bd.datasets.load("tversky1969")},
     "simulate": lambda w: {
-        "policies": bd.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
+        "policies": bd.policies.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
     "default_models": _log,
     "success_difference": lambda w: {
         "better": bd.success_rate(w.selections)["success"],
@@ -305,9 +309,9 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "update": lambda w: {"fit": w.fit, "new_duels": w.log, "draws": 100},
     "winners": _fit,
     "beliefs.require_sampling": lambda w: {
-        "policy": bd.Uniform(), "belief": bd.beliefs.Beta()},
+        "policy": bd.policies.Uniform(), "belief": bd.beliefs.Beta()},
     "beliefs.require_scores": lambda w: {
-        "policy": bd.Uniform(), "belief": bd.Laplace(bd.models.BradleyTerry())},
+        "policy": bd.policies.Uniform(), "belief": bd.beliefs.Laplace(bd.models.BradleyTerry())},
     "datasets.describe": lambda w: {"name": "springall"},
     "datasets.items": lambda w: {"name": "springall"},
     "datasets.load": lambda w: {"name": "springall"},
@@ -360,8 +364,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "problems.named": lambda w: {"name": "cyclic-4"},
     "problems.noise_floor": lambda w: {"problem": bd.problems.Matrix(w.P), "gap": 0.01},
     "problems.roshambo_bots": lambda w: {},
-    "selection.fit_margins": lambda w: {"margins": w.statistics},
-    "selection.intransitivity": lambda w: {"margins": w.statistics},
+    "policies.top_k.fit_margins": lambda w: {"margins": w.statistics},
+    "policies.top_k.intransitivity": lambda w: {"margins": w.statistics},
     "Study.add": lambda w: {"left": "a", "right": "b", "outcome": "left"},
     "Study.barred": lambda w: {"judge": "ann"},
     "Study.export": lambda w: {"path": w.path},
@@ -422,8 +426,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
 def public_names() -> dict[str, Any]:
     """Return every public callable by its dotted name."""
     found: dict[str, Any] = {}
-    for name in bd.__all__:
-        value = getattr(bd, name)
+    for name in (*bd.__all__, "policies.top_k"):
+        value = attrgetter(name)(bd)
         if inspect.ismodule(value):
             inside = {part: getattr(value, part) for part in value.__all__}
             known = {id(v) for v in found.values()}

@@ -56,14 +56,16 @@ def _runs() -> dict[str, Any]:
 
     def pairs(replications: int = REPLICATIONS, **own: Any) -> Any:
         return bd.simulate(
-            bd.DTS(), "hudry-13", 10_000, replications=replications, detail="arms", **own
+            bd.policies.DTS(), "hudry-13", 10_000, replications=replications, detail="arms", **own
         )
 
     def top_k(replications: int = REPLICATIONS, **own: Any) -> Any:
-        return bd.simulate(bd.POCBAm(), margins, 5_000, k=3, replications=replications, **own)
+        return bd.simulate(
+            bd.policies.POCBAm(), margins, 5_000, k=3, replications=replications, **own
+        )
 
     def of_items(replications: int = REPLICATIONS, **own: Any) -> Any:
-        policy = bd.LogisticThompson()
+        policy = bd.policies.LogisticThompson()
         return bd.simulate(policy, items, 10_000, replications=replications, **own)
 
     return {"pairs": pairs, "top k": top_k, "items": of_items}

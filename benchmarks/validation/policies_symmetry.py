@@ -53,7 +53,7 @@ def run(cell: Cell, seed: int) -> Record:
 
     settings: dict[str, Any]
     settings = {"criterion": "borda"} if cell == {"setting": "margins", "policy": "PBR"} else {}
-    kind = getattr(bd, cell["policy"])
+    kind = getattr(bd.policies, cell["policy"])
     if getattr(kind, "reads", "") == "scores":
         settings = {"draws": 50}
     policy = kind(**settings)

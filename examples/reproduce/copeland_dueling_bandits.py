@@ -15,9 +15,18 @@ import bayesduel as bd
 
 FULL = {"horizon": 1_000_000, "runs": 10}
 QUICK = {"horizon": 100_000, "runs": 8}
-CURVES = {"CCB": bd.CCB(), "RUCB": bd.RUCB(), "SCB": bd.SCB(), "D-TS+": bd.DTSPlus()}
-CURVES |= {"pivot index": bd.PivotIndex()}
-AT_HORIZON = {"SAVAGE": bd.SAVAGE(), "PBR": bd.PBR(), "RankEl": bd.RankEl()}
+CURVES = {
+    "CCB": bd.policies.CCB(),
+    "RUCB": bd.policies.RUCB(),
+    "SCB": bd.policies.SCB(),
+    "D-TS+": bd.policies.DTSPlus(),
+}
+CURVES |= {"pivot index": bd.policies.PivotIndex()}
+AT_HORIZON = {
+    "SAVAGE": bd.policies.SAVAGE(),
+    "PBR": bd.policies.PBR(),
+    "RankEl": bd.policies.RankEl(),
+}
 PAPER = "Zoghi et al. 2015"
 
 

@@ -29,7 +29,7 @@ from bayesduel.problems import Matrix, named
 
 FULL = {"arms": 500, "horizon": 10_000_000, "runs": 10, "subsets": 2000}
 QUICK = {"arms": 50, "horizon": 100_000, "runs": 4, "subsets": 300}
-POLICIES = {"CCB": bd.CCB(), "SCB": bd.SCB()}
+POLICIES = {"CCB": bd.policies.CCB(), "SCB": bd.policies.SCB()}
 PAPER = "Zoghi et al. 2015"
 CONTAINED = "All Copeland winners are in the support of the von Neumann winner"
 OTHER = "other rankers: not comparable"

@@ -18,15 +18,15 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "hybrid": bd.HybridPOCBAm(),
-    "uniform": bd.Uniform(),
-    "SELECT/TOP": bd.SelectTop(),
-    "PKG": bd.PKG(),
-    "active ranking": bd.ActiveRanking(),
-    "uniform, fitted model": bd.Uniform(by="model"),
-    "Laplace allocation": bd.LaplaceAllocation(),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "hybrid": bd.policies.HybridPOCBAm(),
+    "uniform": bd.policies.Uniform(),
+    "SELECT/TOP": bd.policies.SelectTop(),
+    "PKG": bd.policies.PKG(),
+    "active ranking": bd.policies.ActiveRanking(),
+    "uniform, fitted model": bd.policies.Uniform(by="model"),
+    "Laplace allocation": bd.policies.LaplaceAllocation(),
 }
 
 CLAIMS = (

@@ -29,12 +29,12 @@ FULL = {"budget": 500, "populations": 10, "runs": 500}
 QUICK = {"budget": 500, "populations": 10, "runs": 30}
 POKER_LIKE = {"decades": 2.3, "d": 0.52}
 POLICIES = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "hybrid": bd.HybridPOCBAm(),
-    "uniform": bd.Uniform(),
-    "SELECT/TOP": bd.SelectTop(),
-    "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "hybrid": bd.policies.HybridPOCBAm(),
+    "uniform": bd.policies.Uniform(),
+    "SELECT/TOP": bd.policies.SelectTop(),
+    "Laplace, residual learned": bd.policies.LaplaceAllocation(residual="learned"),
 }
 MARKS = "osD^v*"
 BELOW = 0.05  # how far the hybrid may fall below POCBAm in one population: "at least as good"

@@ -34,17 +34,17 @@ ORDERED = ("linear order, 10 arms", "flat order, 10 arms")
 def explorers(delta):
     """Return what identifies a winner, with the Copeland and the Condorcet and Borda baselines."""
     return {
-        "SAVAGE, Copeland": bd.SAVAGE(delta=delta),
-        "SAVAGE, Copeland, sampled test": bd.SAVAGE(delta=delta, independence="sampled"),
-        "SAVAGE, Condorcet": bd.SAVAGE(criterion="condorcet", delta=delta),
-        "SAVAGE, Borda": bd.SAVAGE(criterion="borda", delta=delta),
-        "Interleaved Filter": bd.InterleavedFilter(),
-        "Beat the Mean": bd.BeatTheMean(),
-        "wrapped elimination (Borda)": bd.ActionElimination(delta=delta),
-        "naive elimination": bd.ActionElimination(reward="pair", delta=delta),
-        "wrapped UCB (Borda)": bd.UCB1(),
-        "naive UCB": bd.UCB1(reward="pair"),
-        "uniform": bd.Uniform(),
+        "SAVAGE, Copeland": bd.policies.SAVAGE(delta=delta),
+        "SAVAGE, Copeland, sampled test": bd.policies.SAVAGE(delta=delta, independence="sampled"),
+        "SAVAGE, Condorcet": bd.policies.SAVAGE(criterion="condorcet", delta=delta),
+        "SAVAGE, Borda": bd.policies.SAVAGE(criterion="borda", delta=delta),
+        "Interleaved Filter": bd.policies.InterleavedFilter(),
+        "Beat the Mean": bd.policies.BeatTheMean(),
+        "wrapped elimination (Borda)": bd.policies.ActionElimination(delta=delta),
+        "naive elimination": bd.policies.ActionElimination(reward="pair", delta=delta),
+        "wrapped UCB (Borda)": bd.policies.UCB1(),
+        "naive UCB": bd.policies.UCB1(reward="pair"),
+        "uniform": bd.policies.Uniform(),
     }
 
 

@@ -64,8 +64,8 @@ def main(arguments=None):
 def tournament(run, ax):
     """Duels until the answer, and how often it is right."""
     given = {"delta": DELTA, "horizon": LONGEST}
-    rivals = {"DKWT": bd.DKWT(**given), "SEEBS": bd.SEEBS(**given)}
-    rivals |= {"explore-then-verify": bd.ExploreThenVerify(**given)}
+    rivals = {"DKWT": bd.policies.DKWT(**given), "SEEBS": bd.policies.SEEBS(**given)}
+    rivals |= {"explore-then-verify": bd.policies.ExploreThenVerify(**given)}
     runs = int(run.sizes["matrices"])
     by_cell, wrong = [], 0
     for n_arms, h in CELLS:
@@ -102,8 +102,11 @@ def tournament(run, ax):
 
 def change(run, ax):
     """Dynamic regret by the horizon."""
-    rivals = {"ANACONDA": bd.ANACONDA(), "ANACONDA, replays as in the paper": bd.ANACONDA(replay=1)}
-    rivals |= {"D-TS": bd.DTS(), "uniform": bd.Uniform()}
+    rivals = {
+        "ANACONDA": bd.policies.ANACONDA(),
+        "ANACONDA, replays as in the paper": bd.policies.ANACONDA(replay=1),
+    }
+    rivals |= {"D-TS": bd.policies.DTS(), "uniform": bd.policies.Uniform()}
     family = RandomProblem(n_arms=5, generator=bradley_terry, settings=(("sd", 1.5),))
     problem = RandomChanges(family=family, n_changes=4)
     horizons, regrets = by_horizon(run, "change", rivals, problem, partial(of_pairs, rivals=rivals))
@@ -125,7 +128,10 @@ def borda(run, ax):
     """Borda regret by the horizon."""
     rng = np.random.default_rng(run.seed)
     problem = LogisticDuels(n_arms=20, n_attributes=4).draw(rng)
-    rivals = {"BETC-GLM": bd.BETCGLM(), "logistic Thompson": bd.LogisticDuelThompson()}
+    rivals = {
+        "BETC-GLM": bd.policies.BETCGLM(),
+        "logistic Thompson": bd.policies.LogisticDuelThompson(),
+    }
     utility = problem.attributes @ problem.preference
     scores = expit(utility[:, None] - utility).mean(axis=1)
 

@@ -19,11 +19,11 @@ from bayesduel.problems import RandomProblem, uniform
 FULL = {"horizon": 100_000, "runs": 100, "runs_20": 100, "runs_36": 100}
 QUICK = {"horizon": 20_000, "runs": 16, "runs_20": 8, "runs_36": 4}
 POLICIES = {
-    "Sup-KLUCB": bd.SupKLUCB(),
-    "Sup-KLUCB, confirmed": bd.ConfirmedSupKLUCB(),
-    "D-TS": bd.DTS(),
-    "RUCB": bd.RUCB(),
-    "pivot index": bd.PivotIndex(),
+    "Sup-KLUCB": bd.policies.SupKLUCB(),
+    "Sup-KLUCB, confirmed": bd.policies.ConfirmedSupKLUCB(),
+    "D-TS": bd.policies.DTS(),
+    "RUCB": bd.policies.RUCB(),
+    "pivot index": bd.policies.PivotIndex(),
 }
 ARMS = (3, 5, 10, 20, 36)
 PAPER = "Agrawal & Chaporkar 2019"

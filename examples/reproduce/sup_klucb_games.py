@@ -23,7 +23,11 @@ from bayesduel.problems import uniform
 
 FULL = {"horizon": 100_000, "games": 25, "runs": 25}
 QUICK = {"horizon": 5_000, "games": 10, "runs": 4}
-POLICIES = {"Sup-KLUCB": bd.SupKLUCB(), "D-TS": bd.DTS(), "RUCB": bd.RUCB()}
+POLICIES = {
+    "Sup-KLUCB": bd.policies.SupKLUCB(),
+    "D-TS": bd.policies.DTS(),
+    "RUCB": bd.policies.RUCB(),
+}
 FEWEST, MOST = 3, 36  # arms
 PAPER = "Agrawal & Chaporkar 2019, section 5"
 

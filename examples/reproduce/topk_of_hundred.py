@@ -17,12 +17,12 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "uniform": bd.Uniform(),
-    "SELECT/TOP": bd.SelectTop(),
-    "uniform, fitted model": bd.Uniform(by="model"),
-    "Laplace allocation": bd.LaplaceAllocation(),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "uniform": bd.policies.Uniform(),
+    "SELECT/TOP": bd.policies.SelectTop(),
+    "uniform, fitted model": bd.policies.Uniform(by="model"),
+    "Laplace allocation": bd.policies.LaplaceAllocation(),
 }
 
 CLAIMS = (
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         "seed": given.seed,
         "workers": given.workers,
     }
-    warm_up = bd.POCBAm().opening(given.arms)
+    warm_up = bd.policies.POCBAm().opening(given.arms)
     times = np.unique(np.linspace(warm_up, budget, 11).round().astype(int)).tolist()
     trace = bd.simulate(POLICIES, horizon=budget, record_at=times, **common)
     success = bd.success_rate(trace)["success"]

@@ -20,14 +20,14 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "hybrid": bd.HybridPOCBAm(),
-    "hybrid, calibrated": bd.HybridPOCBAm(threshold="calibrated"),
-    "uniform": bd.Uniform(),
-    "uniform, fitted model": bd.Uniform(by="model"),
-    "Laplace allocation": bd.LaplaceAllocation(),
-    "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "hybrid": bd.policies.HybridPOCBAm(),
+    "hybrid, calibrated": bd.policies.HybridPOCBAm(threshold="calibrated"),
+    "uniform": bd.policies.Uniform(),
+    "uniform, fitted model": bd.policies.Uniform(by="model"),
+    "Laplace allocation": bd.policies.LaplaceAllocation(),
+    "Laplace, residual learned": bd.policies.LaplaceAllocation(residual="learned"),
 }
 
 AT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)  # where claims are made

@@ -21,15 +21,15 @@ import bayesduel as bd
 from bayesduel.problems import RoshamboDuels, RoshamboTable, roshambo_table
 
 POLICIES = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "hybrid": bd.HybridPOCBAm(),
-    "hybrid, calibrated": bd.HybridPOCBAm(threshold="calibrated"),
-    "uniform": bd.Uniform(),
-    "SELECT/TOP": bd.SelectTop(),
-    "uniform, fitted model": bd.Uniform(by="model"),
-    "Laplace allocation": bd.LaplaceAllocation(),
-    "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "hybrid": bd.policies.HybridPOCBAm(),
+    "hybrid, calibrated": bd.policies.HybridPOCBAm(threshold="calibrated"),
+    "uniform": bd.policies.Uniform(),
+    "SELECT/TOP": bd.policies.SelectTop(),
+    "uniform, fitted model": bd.policies.Uniform(by="model"),
+    "Laplace allocation": bd.policies.LaplaceAllocation(),
+    "Laplace, residual learned": bd.policies.LaplaceAllocation(residual="learned"),
 }
 TIMES = (135, 200, 300, 400, 500)
 

@@ -18,14 +18,14 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, score_duels
 
 WITHOUT = {
-    "SELECT/TOP": bd.SelectTop(),
-    "uniform": bd.Uniform(),
-    "uniform, fitted model": bd.Uniform(by="model"),
+    "SELECT/TOP": bd.policies.SelectTop(),
+    "uniform": bd.policies.Uniform(),
+    "uniform, fitted model": bd.policies.Uniform(by="model"),
 }
 WARMED_UP = {
-    "ML-POCBAm": bd.MLPOCBAm(),
-    "POCBAm": bd.POCBAm(),
-    "Laplace allocation": bd.LaplaceAllocation(),
+    "ML-POCBAm": bd.policies.MLPOCBAm(),
+    "POCBAm": bd.policies.POCBAm(),
+    "Laplace allocation": bd.policies.LaplaceAllocation(),
 }
 PARTS = (0.01, 0.02, 0.04, 0.07, 0.13, 0.2, 0.3, 0.45, 0.65, 0.88, 1.0)  # of the warm-up
 CLAIMED = (0.04, 0.13, 0.3)
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
         "seed": given.seed,
         "workers": given.workers,
     }
-    first = bd.POCBAm().opening(given.arms)
+    first = bd.policies.POCBAm().opening(given.arms)
     at = {part: max(round(part * first), given.arms) for part in PARTS}
     early = bd.simulate(WITHOUT, horizon=first, record_at=sorted(set(at.values())), **common)
     last = first + given.arms

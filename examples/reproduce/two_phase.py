@@ -21,11 +21,18 @@ FULL = {"runs": 16, "horizon": 100_000, "largest": 1_000_000}
 QUICK = {"runs": 4, "horizon": 20_000, "largest": 10_000}
 PAPER = "Two-Phase paper"
 MARGIN = 0.05
-IN_EPOCHS = [bd.TwoPhase(), bd.TwoPhase(schedule="iterated"), bd.GLMETC()]
-BY_ITEM = [bd.KLUCB(), bd.ThompsonBeta()]
-ALL = [*IN_EPOCHS, bd.LogisticThompson(), bd.LogisticUCB(), *BY_ITEM]
-ON_SPHERE = [*IN_EPOCHS, bd.LogisticThompson()]
-OF_DUELS = [bd.LogisticDuelThompson(), bd.LogisticDuelThompson(challenger="information")]
+IN_EPOCHS = [
+    bd.policies.TwoPhase(),
+    bd.policies.TwoPhase(schedule="iterated"),
+    bd.policies.GLMETC(),
+]
+BY_ITEM = [bd.policies.KLUCB(), bd.policies.ThompsonBeta()]
+ALL = [*IN_EPOCHS, bd.policies.LogisticThompson(), bd.policies.LogisticUCB(), *BY_ITEM]
+ON_SPHERE = [*IN_EPOCHS, bd.policies.LogisticThompson()]
+OF_DUELS = [
+    bd.policies.LogisticDuelThompson(),
+    bd.policies.LogisticDuelThompson(challenger="information"),
+]
 NUMBERS = (10**2, 10**3, 10**4, 10**5, 10**6)
 
 
@@ -92,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     by_number = {}
     for m in (m for m in NUMBERS if m <= largest):
         policies = IN_EPOCHS  # one pass over the items an epoch, not a pull
-        policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
+        policies = policies + [bd.policies.LogisticThompson()] * (m <= 10**5)
         policies = policies + BY_ITEM * (m <= 10**3)
         trace = run.trace(
             f"items-{m}",

@@ -78,7 +78,7 @@ def test_another_host_says_what_it_means(own, capsys):
         {"model": BradleyTerry() + RandomEffects("item"), "items": ["p", "q"]},
         {
             "model": "cumulative-logit",
-            "asking": bd.Asking(grades=2, criteria=["helpful", "short"], both_bad=True),
+            "asking": bd.study.Asking(grades=2, criteria=["helpful", "short"], both_bad=True),
         },
     ],
 )

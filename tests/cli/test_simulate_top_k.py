@@ -31,7 +31,7 @@ def test_it_tells_draws_and_keeps_what_simulate_finds(tmp_path, kept):
     assert plot.read_bytes().startswith(b"\x89PNG")
     trace = bd.open_trace(out)
     problem = RandomProblem(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
-    policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
+    policies = [bd.policies.POCBAm(), bd.policies.PKG(warm_up=4)]
     again = bd.simulate(policies, problem, 60, k=2, replications=4, seed=3)
     np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])
     rows = json.loads(run(*args, "--json"))["policies"]

@@ -45,7 +45,7 @@ def cells(text):
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     path = tmp_path_factory.mktemp("judged") / "s.study"
-    with bd.Study(path, arms=ARMS, policy=bd.Uniform()) as study:
+    with bd.Study(path, arms=ARMS, policy=bd.policies.Uniform()) as study:
         for judge in ["=J()", "b", "c", "d"] * 15:
             study.tell(study.ask(judge=judge), "left")
     return path

@@ -120,7 +120,7 @@ def test_python_and_the_command_line_have_one_rope(tmp_path, capsys):
     assert study("new", tmp_path / "s", "--arms", "a,b,c", "--json") == 0
     made = json.loads(capsys.readouterr().out)
     assert bd.Study(tmp_path / "s").stop == bd.Study(arms=list("abc")).stop
-    assert made["rope"] == bd.WithinRope().rope == 0.05
+    assert made["rope"] == bd.study.WithinRope().rope == 0.05
     expected = made["expected_duels"]
     assert expected["confirmed"] > expected["confirmed_in_doubt"] > expected["not_confirmed"]
 
@@ -213,6 +213,6 @@ def test_a_negative_margin_is_no_option(tmp_path, capsys):
 def test_little_regret_stops_at_the_budget(tmp_path, capsys):
     command = ("new", tmp_path / "s", "--arms", "a,b,c", "--goal", "minimize-regret", "--budget")
     assert study(*command, "7") == 0
-    assert bd.Study(tmp_path / "s").stop == bd.Budget(7)
+    assert bd.Study(tmp_path / "s").stop == bd.study.Budget(7)
     assert study("new", tmp_path / "t", "--arms", "a,b", "--policy", "Best") == 2
     assert "--policy should be" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_pairs_farthest_off_are_named_with_their_sign():
     first = found.pairs.iloc[0]
     assert (first["first"], first["second"], first["duels"]) == ("b", "e", 14)
     assert 1.5 < first["off"] < 4.5 and first["residual"] > 3  # scores take a part of it
-    ax = bd.plot_pair_residuals(found)
+    ax = bd.plots.plot_pair_residuals(found)
     assert any("b – e" in text.get_text() for text in ax.texts)
     plt.close(ax.figure)
 
@@ -296,16 +296,16 @@ def test_arviz_takes_a_fit_and_its_replicates_as_they_are(model, names):
 
 def test_pictures_show_what_was_found():
     found = checked(draw_log(1))
-    ax = bd.plot_margins(found)
+    ax = bd.plots.plot_margins(found)
     heights = [bar.get_height() for bar in ax.patches]
     assert np.allclose(heights, found.density)
     assert ax.get_xlabel() == "standardised residual of a margin"
     plt.close(ax.figure)
     fig, given = plt.subplots()
-    assert bd.plot_pair_residuals(found, given) is given
+    assert bd.plots.plot_pair_residuals(found, given) is given
     assert np.allclose(given.collections[-1].get_offsets()[:, 1], found.ordered)
     plt.close(fig)
-    for draw in (bd.plot_margins, bd.plot_pair_residuals):
+    for draw in (bd.plots.plot_margins, bd.plots.plot_pair_residuals):
         with pytest.raises(
             TypeError, match=r"check should be what bayesduel\.check_margins returned"
         ):

@@ -132,7 +132,7 @@ def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
         assert np.isfinite(tree["prior"][name]).all()
     for name, values in tree["observed_data"].data_vars.items():
         assert tree["prior_predictive"][name].shape[2:] == values.shape
-    assert bd.plot_prior_predictive(tree, ax=Figure().add_subplot()).get_lines()
+    assert bd.plots.plot_prior_predictive(tree, ax=Figure().add_subplot()).get_lines()
 
 
 @pytest.mark.parametrize("term", ["judge", "category", "time"])

@@ -29,7 +29,7 @@ import xarray as xr
 
 # == ADAPTER: the only section that names bayesduel ============================================
 import bayesduel as bd
-from bayesduel import datasets, models, policies, preference, problems, selection
+from bayesduel import datasets, models, policies, preference, problems
 from bayesduel.beliefs import KL, Laplace
 from bayesduel.criticism.calibration import held_out as held_out_calibration
 from bayesduel.policies.top_k import fit_margins, intransitivity, no_margins, record_margin
@@ -71,7 +71,9 @@ def read_items(table, **settings):
     return bd.read_items(named, **settings)
 
 
-POLICY_NAMES = {name: name for name in policies.__all__}  # name in the JSON -> name now
+POLICY_NAMES = {  # name in the JSON -> name now
+    name: name for name in policies.__all__ if getattr(policies, name).setting != "margins"
+}
 PAIR_VARIANTS = {
     "RUCB-kl": lambda: policies.RUCB(belief=KL()),
     "CCB-kl": lambda: policies.CCB(belief=KL()),
@@ -89,17 +91,17 @@ PAIR_VARIANTS = {
     "UCB1-pair": lambda: policies.UCB1(reward="pair"),
 }
 SELECTION = {
-    "POCBAm": lambda: selection.POCBAm(),
-    "MLPOCBAm": lambda: selection.MLPOCBAm(),
-    "HybridPOCBAm": lambda: selection.HybridPOCBAm(),
-    "HybridPOCBAm-calibrated": lambda: selection.HybridPOCBAm(threshold="calibrated"),
-    "HybridPOCBAm-posterior": lambda: selection.HybridPOCBAm(index="posterior"),
-    "LaplaceAllocation": lambda: selection.LaplaceAllocation(),
-    "LaplaceAllocation-residual": lambda: selection.LaplaceAllocation(residual="learned"),
-    "PKG": lambda: selection.PKG(),
-    "ActiveRanking": lambda: selection.ActiveRanking(),
-    "QuickSelect": lambda: selection.QuickSelect(),
-    "SelectTop": lambda: selection.SelectTop(),
+    "POCBAm": lambda: policies.POCBAm(),
+    "MLPOCBAm": lambda: policies.MLPOCBAm(),
+    "HybridPOCBAm": lambda: policies.HybridPOCBAm(),
+    "HybridPOCBAm-calibrated": lambda: policies.HybridPOCBAm(threshold="calibrated"),
+    "HybridPOCBAm-posterior": lambda: policies.HybridPOCBAm(index="posterior"),
+    "LaplaceAllocation": lambda: policies.LaplaceAllocation(),
+    "LaplaceAllocation-residual": lambda: policies.LaplaceAllocation(residual="learned"),
+    "PKG": lambda: policies.PKG(),
+    "ActiveRanking": lambda: policies.ActiveRanking(),
+    "QuickSelect": lambda: policies.QuickSelect(),
+    "SelectTop": lambda: policies.SelectTop(),
     "Uniform": lambda: policies.Uniform(),
     "Uniform-model": lambda: policies.Uniform(by="model"),
     "PBR-borda": lambda: policies.PBR(criterion="borda"),

@@ -134,7 +134,7 @@ def test_a_stored_fit_gives_the_same_ranks(fit, tmp_path):
 def test_the_picture_has_a_row_an_arm(fit):
     import matplotlib.pyplot as plt
 
-    ax = bd.plot_categories(bd.category_ranks(fit))
+    ax = bd.plots.plot_categories(bd.category_ranks(fit))
     assert [t.get_text() for t in ax.get_yticklabels()] == list("abcd")
     assert len(ax.get_xticklabels()) == 5
     plt.close(ax.figure)

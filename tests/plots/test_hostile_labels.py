@@ -79,7 +79,11 @@ def test_every_kind_of_text_is_literal_but_numbers_of_axes():
 
 def test_policies_and_problems_of_any_name_are_in_the_legend(tmp_path):
     problem = bd.problems.Matrix(np.array([[0.5, 0.8], [0.2, 0.5]]), name="$_$")
-    named = {"_hidden": bd.Uniform(), "$_$": bd.Uniform(), "x" * 500: bd.Uniform()}
+    named = {
+        "_hidden": bd.policies.Uniform(),
+        "$_$": bd.policies.Uniform(),
+        "x" * 500: bd.policies.Uniform(),
+    }
     trace = bd.simulate(named, problem, 20, replications=2)
     ax = bd.plot_regret(trace)
     ax.figure.canvas.draw()

@@ -32,7 +32,7 @@ def test_models_stand_best_first_with_their_weights():
     duels = bd.Duels.from_wins([[0, 9, 9], [3, 0, 9], [2, 3, 0]])
     found = bd.compare_models(duels, unit="duel")
     _, given = plt.subplots()
-    ax = bd.plot_comparison(found, ax=given)
+    ax = bd.plots.plot_comparison(found, ax=given)
     assert ax is given and rows(ax) == list(found.table.index)
     written = [t.get_text() for t in ax.texts]
     assert written == [*(f"{w:.2f}" for w in found.table.weight), "weight"]
@@ -45,7 +45,7 @@ def test_judges_stand_sharpest_first_and_by_kind():
     draws = middle + 0.1 * rng.normal(size=(500, 3))
     fit = tree(sensitivity=(("judge",), draws))
     fit["posterior"] = fit["posterior"].dataset.assign_coords(judge=["rnd", "ok", "inv"])
-    ax = bd.plot_judges(fit)
+    ax = bd.plots.plot_judges(fit)
     assert rows(ax) == ["ok", "rnd", "inv"]
     sharp, random, wrong = (line for line in ax.lines if line.get_marker() == "o")
     for line, place in ((sharp, 0), (random, 1), (wrong, 2)):
@@ -55,7 +55,7 @@ def test_judges_stand_sharpest_first_and_by_kind():
     assert said == ["not surely odd", "more at random than the average", "against the others"]
     many = tree(sensitivity=(("judge",), rng.normal(size=(50, 300))))
     many["posterior"] = many["posterior"].dataset.assign_coords(judge=np.arange(300))
-    assert len(rows(bd.plot_judges(many))) <= 60
+    assert len(rows(bd.plots.plot_judges(many))) <= 60
 
 
 def test_of_many_alike_judges_none_is_marked():
@@ -66,7 +66,7 @@ def test_of_many_alike_judges_none_is_marked():
     fit["posterior"] = fit["posterior"].dataset.assign_coords(judge=np.arange(40))
     high = fit["posterior"]["sensitivity"].quantile(0.975, ("chain", "draw"))
     assert (high < 1).any()
-    (usual,) = (line for line in bd.plot_judges(fit).lines if line.get_marker() == "o")
+    (usual,) = (line for line in bd.plots.plot_judges(fit).lines if line.get_marker() == "o")
     assert len(usual.get_ydata()) == 40
 
 
@@ -78,22 +78,24 @@ def test_ratings_of_the_best_arms_are_drawn_and_named():
     fit["posterior"] = fit["posterior"].dataset.assign_coords(
         period=dates, arm=[f"arm {k}" for k in range(9)]
     )
-    ax = bd.plot_ratings(fit)
+    ax = bd.plots.plot_ratings(fit)
     assert [t.get_text() for t in ax.texts] == [f"arm {k}" for k in range(6)]
     heights = [t.xy[1] for t in ax.texts]
     bottom, top = ax.get_ylim()
     assert min(-np.diff(heights)) > 0.04 * (top - bottom)
     means = ax.lines[2::3]
     np.testing.assert_allclose(means[0].get_ydata(), path[:, 0], atol=0.02)
-    ax = bd.plot_ratings(fit, arms=["arm 8"])
+    ax = bd.plots.plot_ratings(fit, arms=["arm 8"])
     assert [t.get_text() for t in ax.texts] == ["arm 8"]
     with pytest.raises(KeyError, match="'x' is not in the fit"):
-        bd.plot_ratings(fit, arms=["x"])
+        bd.plots.plot_ratings(fit, arms=["x"])
     with pytest.raises(TypeError, match="arms should be a list of names, got nan"):
-        bd.plot_ratings(fit, arms=np.nan)
+        bd.plots.plot_ratings(fit, arms=np.nan)
 
 
-@pytest.mark.parametrize("plot", [bd.plot_judges, bd.plot_ratings], ids=["judges", "ratings"])
+@pytest.mark.parametrize(
+    "plot", [bd.plots.plot_judges, bd.plots.plot_ratings], ids=["judges", "ratings"]
+)
 def test_fits_without_what_is_drawn_are_refused(plot):
     fit = tree(score=(("arm",), np.zeros((3, 2))))
     with pytest.raises(ValueError, match=r"fit should be of a model with .* got 'by hand'"):

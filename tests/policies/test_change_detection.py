@@ -171,7 +171,7 @@ def test_refused(kind):
     with pytest.raises(TypeError, match=f"policy of {kind.__name__} should be one of pairs"):
         kind(policy="WinnerStays")
     with pytest.raises(ValueError, match="should have a belief that is not refitted"):
-        kind(policy=bd.DTS(belief=Laplace(BradleyTerry())))
+        kind(policy=bd.policies.DTS(belief=Laplace(BradleyTerry())))
     with pytest.raises(ValueError, match="window should be even, got 7"):
         kind(window=7)
     with pytest.raises(ValueError, match=r"change should be in \(0, 1\], got 0"):
@@ -180,13 +180,13 @@ def test_refused(kind):
         kind().init(3)
     with pytest.raises(ValueError, match="horizon should be >= 1 and finite, got inf"):
         kind(horizon=np.inf)
-    inner = kind(policy=bd.SAVAGE(), horizon=100).init(3).monitored.memory
-    assert str(inner) == str(bd.SAVAGE(horizon=100).init(3))
+    inner = kind(policy=bd.policies.SAVAGE(), horizon=100).init(3).monitored.memory
+    assert str(inner) == str(bd.policies.SAVAGE(horizon=100).init(3))
 
 
 def test_turns_that_take_every_duel_recommend_by_themselves():
     """The policy has had none: at first it would name the first arm."""
-    policy = bd.MDB().for_horizon(60)
+    policy = bd.policies.MDB().for_horizon(60)
     belief, memory = policy.belief.init(3), policy.init(3)
     rng = np.random.default_rng(0)
     for t in range(1, 61):

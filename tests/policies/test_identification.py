@@ -18,28 +18,33 @@ from bayesduel.simulation.replication import label
 pytestmark = pytest.mark.plain
 
 ANSWERING = [
-    bd.ActionElimination(),
-    bd.BeatTheMean(factor=1.0),
-    bd.ExploreThenVerify(),
-    bd.InterleavedFilter(),
-    bd.Knockout(),
-    bd.MergeRUCB(),
-    bd.NTS(),
-    bd.PBR(),
-    bd.PBR(criterion="borda"),
-    bd.PCOMP(),
-    bd.POCOWISTA(),
-    bd.POCOWISTA(transitive=True),
-    bd.RankEl(),
-    bd.SAVAGE(),
-    bd.SAVAGE(criterion="borda"),
-    bd.SAVAGE(criterion="condorcet"),
-    bd.SCB(),
-    bd.SEEBS(),
-    bd.SequentialElimination(),
-    bd.TrackAndStop(),
+    bd.policies.ActionElimination(),
+    bd.policies.BeatTheMean(factor=1.0),
+    bd.policies.ExploreThenVerify(),
+    bd.policies.InterleavedFilter(),
+    bd.policies.Knockout(),
+    bd.policies.MergeRUCB(),
+    bd.policies.NTS(),
+    bd.policies.PBR(),
+    bd.policies.PBR(criterion="borda"),
+    bd.policies.PCOMP(),
+    bd.policies.POCOWISTA(),
+    bd.policies.POCOWISTA(transitive=True),
+    bd.policies.RankEl(),
+    bd.policies.SAVAGE(),
+    bd.policies.SAVAGE(criterion="borda"),
+    bd.policies.SAVAGE(criterion="condorcet"),
+    bd.policies.SCB(),
+    bd.policies.SEEBS(),
+    bd.policies.SequentialElimination(),
+    bd.policies.TrackAndStop(),
 ]
-EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pair"), bd.Uniform()]
+EXPLORING = [
+    bd.policies.ActionElimination(reward="pair"),
+    bd.policies.UCB1(),
+    bd.policies.UCB1(reward="pair"),
+    bd.policies.Uniform(),
+]
 WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
 
 
@@ -47,7 +52,9 @@ WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
 every_policy = pytest.mark.parametrize(
     "policy",
     [
-        pytest.param(p, marks=() if p in (bd.SAVAGE(), bd.Uniform()) else pytest.mark.slow)
+        pytest.param(
+            p, marks=() if p in (bd.policies.SAVAGE(), bd.policies.Uniform()) else pytest.mark.slow
+        )
         for p in ANSWERING + EXPLORING
     ],
     ids=label,
@@ -88,7 +95,7 @@ def test_the_winner_is_found_equally_well_at_every_index(policy):
     The horizon is too short to be sure. (SCB takes the arms in the order of their index, so
     it is asked at the end of a round; Interleaved Filter knows nothing in its first rounds.)
     """
-    late = {bd.SCB: (0.4, 276), bd.InterleavedFilter: (0.3, 1500)}
+    late = {bd.policies.SCB: (0.4, 276), bd.policies.InterleavedFilter: (0.3, 1500)}
     gap, horizon = late.get(type(policy), (0.1, 150))
     found = []
     for best in range(4):
@@ -108,7 +115,9 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
     lengths = []
     for delta in (0.2, 0.002):
         horizon = 24_000 if getattr(policy, "criterion", "borda") == "borda" else 8000
-        horizon = {bd.ExploreThenVerify: 100_000, bd.SEEBS: 60_000}.get(type(policy), horizon)
+        horizon = {bd.policies.ExploreThenVerify: 100_000, bd.policies.SEEBS: 60_000}.get(
+            type(policy), horizon
+        )
         found, answered = answers(
             replace(policy, delta=delta), easy(1, 3, 0.1), horizon, replications=200, seed=4
         )
@@ -116,13 +125,21 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
         assert (found != 1).sum() <= stats.binom.isf(1e-6, 200, delta)
         lengths.append(answered.mean())
     # Of explore-then-verify only the second phase, one pair of each arm, depends on delta.
-    assert lengths[1] > (1.03 if isinstance(policy, bd.ExploreThenVerify) else 1.1) * lengths[0]
+    assert (
+        lengths[1]
+        > (1.03 if isinstance(policy, bd.policies.ExploreThenVerify) else 1.1) * lengths[0]
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
-    [bd.BeatTheMean(), bd.InterleavedFilter(), bd.InterleavedFilter(version=1), bd.MergeRUCB()],
+    [
+        bd.policies.BeatTheMean(),
+        bd.policies.InterleavedFilter(),
+        bd.policies.InterleavedFilter(version=1),
+        bd.policies.MergeRUCB(),
+    ],
     ids=str,
 )
 def test_eliminators_identify_and_exploit(policy):
@@ -134,7 +151,11 @@ def test_eliminators_identify_and_exploit(policy):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [bd.PBR(), bd.PBR(criterion="borda"), bd.RankEl()], ids=label)
+@pytest.mark.parametrize(
+    "policy",
+    [bd.policies.PBR(), bd.policies.PBR(criterion="borda"), bd.policies.RankEl()],
+    ids=label,
+)
 def test_races_identify_and_exploit(policy):
     problem = named("flat", n_arms=4, e=0.35)
     trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record_at=[10_000])
@@ -147,7 +168,9 @@ def test_there_is_no_answer_at_first():
     assert [part.tolist() for part in no_answer()] == [[-1], [-1]]
 
 
-@pytest.mark.parametrize("policy", [p for p in ANSWERING if not isinstance(p, bd.SCB)], ids=label)
+@pytest.mark.parametrize(
+    "policy", [p for p in ANSWERING if not isinstance(p, bd.policies.SCB)], ids=label
+)
 def test_an_answer_is_exploited_and_stays(policy):
     """Also that of the arm of index 0."""
     policy = policy.for_horizon(1000)

@@ -43,7 +43,7 @@ def plain(n_arms, n_batches):
 def test_lockstep_until_one_arm_is_left(n_batches, problem):
     P = (easy(1) if problem == "easy" else named(problem)).P
     n_arms = len(P)
-    policy = bd.PCOMP(n_batches=n_batches, horizon=HORIZON)
+    policy = bd.policies.PCOMP(n_batches=n_batches, horizon=HORIZON)
     belief, memory, steps = (
         policy.belief.init(n_arms),
         policy.init(n_arms),
@@ -67,7 +67,7 @@ def test_lockstep_until_one_arm_is_left(n_batches, problem):
 
 def test_nothing_is_learned_within_a_round():
     """Rounds of 10 and 100 duels of three pairs, and the answer: also in batches of these sizes."""
-    policy = bd.PCOMP(n_batches=3, horizon=1000, delta=0.1)
+    policy = bd.policies.PCOMP(n_batches=3, horizon=1000, delta=0.1)
     sequences = [
         bd.simulate(policy, easy(2, 3, gap=0.5), 400, seed=2, detail="duels", batch=batch)
         for batch in (1, 30, 330)
@@ -79,12 +79,12 @@ def test_nothing_is_learned_within_a_round():
 
 def test_without_a_condorcet_winner_arms_are_left():
     cycle = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]
-    trace = bd.simulate(bd.PCOMP(n_batches=3), cycle, 3000, seed=1)
+    trace = bd.simulate(bd.policies.PCOMP(n_batches=3), cycle, 3000, seed=1)
     assert (trace["trace"]["answered"] == -1).all()
 
 
 def test_bad_settings_are_refused():
     with pytest.raises(ValueError, match="horizon should be finite"):
-        bd.PCOMP(horizon=np.inf, delta=0.1)
+        bd.policies.PCOMP(horizon=np.inf, delta=0.1)
     with pytest.raises(ValueError, match="n_batches should be at least 1, got 0"):
-        bd.PCOMP(n_batches=0)
+        bd.policies.PCOMP(n_batches=0)

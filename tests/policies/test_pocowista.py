@@ -89,7 +89,7 @@ def test_lockstep_of_transitive_preferences(seed):
 def lockstep(problem, seed, transitive):
     """Play beside the plain version until both have an answer; return the tallies."""
     n_arms = problem.n_arms
-    policy = bd.POCOWISTA(delta=DELTA, transitive=transitive)
+    policy = bd.policies.POCOWISTA(delta=DELTA, transitive=transitive)
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
     steps = plain(n_arms, transitive)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
@@ -116,7 +116,7 @@ def test_the_winner_where_ties_are_likeliest_is_found():
                          (3, 2, 0.6, 0.7), (1, 2, 0.9, 0.0)):  # fmt: skip
         P[i, j], P[j, i], ties[i, j], ties[j, i] = p, 1 - p, tie, tie
     problem = Matrix(P, "ties", ties=ties)
-    trace = bd.simulate(bd.POCOWISTA(delta=0.05), problem, 3000, replications=15, seed=1)
+    trace = bd.simulate(bd.policies.POCOWISTA(delta=0.05), problem, 3000, replications=15, seed=1)
     found = bd.success_rate(trace, criterion="copeland_indifference").isel(time=-1)
     assert (trace["trace"]["answered"] > 0).all()
     assert found["rate"] == 1  # 15 errors of 5 % or fewer are all absent with chance 0.46 at least
@@ -124,7 +124,7 @@ def test_the_winner_where_ties_are_likeliest_is_found():
 
 
 def test_without_ties_both_notions_are_one():
-    trace = bd.simulate(bd.POCOWISTA(), named("cyclic-4"), 300, replications=3, seed=1)
+    trace = bd.simulate(bd.policies.POCOWISTA(), named("cyclic-4"), 300, replications=3, seed=1)
     lost = [bd.opportunity_cost(trace, name) for name in ("copeland", "copeland_indifference")]
     np.testing.assert_allclose(*lost)
 
@@ -132,7 +132,10 @@ def test_without_ties_both_notions_are_one():
 def test_transitive_preferences_take_fewer_duels():
     """Three arms share the first place."""
     level = np.array([1, 1, 1, 0, 0, -1])
-    policies = [bd.POCOWISTA(delta=0.05), bd.POCOWISTA(delta=0.05, transitive=True)]
+    policies = [
+        bd.policies.POCOWISTA(delta=0.05),
+        bd.policies.POCOWISTA(delta=0.05, transitive=True),
+    ]
     problem = likely((1 + np.sign(level[:, None] - level)) / 2)
     trace = bd.simulate(policies, problem, 800, replications=10, seed=1, record_at=[800])
     answered = trace["trace"]["answered"]

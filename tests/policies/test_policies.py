@@ -17,21 +17,21 @@ from benchmarks.reference import figures, measured
 # Policies with a guarantee of logarithmic regret on problems with a Condorcet winner, with a
 # horizon that is ample for the problem below.
 LEARNERS = [
-    bd.CCB(),
-    bd.CWRMED(),
-    bd.DTS(),
-    bd.DTSPlus(),
-    bd.ECWRMED(),
-    bd.PivotIndex(),
-    bd.RCS(),
-    bd.RMED1(),
-    bd.RMED2(),
-    bd.RUCB(),
-    bd.SelfSparring(),
+    bd.policies.CCB(),
+    bd.policies.CWRMED(),
+    bd.policies.DTS(),
+    bd.policies.DTSPlus(),
+    bd.policies.ECWRMED(),
+    bd.policies.PivotIndex(),
+    bd.policies.RCS(),
+    bd.policies.RMED1(),
+    bd.policies.RMED2(),
+    bd.policies.RUCB(),
+    bd.policies.SelfSparring(),
 ]
 # Compiled for these tests, which takes up to half a minute a policy, of this one least: make
 # test-all has the others.
-COMPILED = (bd.SelfSparring,)
+COMPILED = (bd.policies.SelfSparring,)
 
 
 def marks(policy):
@@ -94,7 +94,9 @@ def test_regret_stops_growing_once_the_winner_is_known(policy):
 
 @pytest.mark.slow
 def test_rucb_is_linear_without_a_condorcet_winner():
-    trace = bd.simulate(bd.RUCB(), "hudry-13", 40_000, replications=3, record_at=[20_000, 40_000])
+    trace = bd.simulate(
+        bd.policies.RUCB(), "hudry-13", 40_000, replications=3, record_at=[20_000, 40_000]
+    )
     half, whole = bd.regret(trace).mean("replication").values[0]
     assert np.log2(whole / half) > 0.9  # the slope of log regret in log t
 
@@ -102,7 +104,9 @@ def test_rucb_is_linear_without_a_condorcet_winner():
 @pytest.mark.plain
 @pytest.mark.slow
 def test_ccb_is_not_linear_there():
-    trace = bd.simulate(bd.CCB(), "hudry-13", 20_000, replications=3, record_at=[10_000, 20_000])
+    trace = bd.simulate(
+        bd.policies.CCB(), "hudry-13", 20_000, replications=3, record_at=[10_000, 20_000]
+    )
     half, whole = bd.regret(trace).mean("replication").values[0]
     assert np.log2(whole / half) < 0.3
 

@@ -253,7 +253,7 @@ def test_borda_honours_its_belief():
 
 
 def test_borda_refuses_a_belief_that_bounds_pairs_only():
-    model = bd.Laplace(bd.models.BradleyTerry())
+    model = bd.beliefs.Laplace(bd.models.BradleyTerry())
     with pytest.raises(ValueError, match=r"belief of SAVAGE under criterion 'borda' should be"):
         SAVAGE(criterion="borda", belief=model)
     SAVAGE(criterion="borda", belief=replace(model, bounds="kl"))  # from counts

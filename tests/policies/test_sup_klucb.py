@@ -147,7 +147,7 @@ def test_no_run_is_absorbed_once_arms_are_confirmed():
 
 @pytest.mark.slow
 def test_a_coarse_index_explores_longer():
-    literal, coarse = bd.SupKLUCB(), bd.SupKLUCB(index_tolerance=0.01)
+    literal, coarse = bd.policies.SupKLUCB(), bd.policies.SupKLUCB(index_tolerance=0.01)
     trace = bd.simulate([literal, coarse], "cyclic-4", 3000, replications=30, seed=6)
     alone = trace["trace"]["self_duels"].isel(time=-1).sum("arm").mean("replication").values
     assert alone[1] < alone[0]

@@ -60,7 +60,7 @@ def allowed(wins, t, delta):
     ids=str,
 )
 def test_lockstep_until_the_answer(problem):
-    policy, n_arms = bd.TrackAndStop(delta=0.2), problem.n_arms
+    policy, n_arms = bd.policies.TrackAndStop(delta=0.2), problem.n_arms
     belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
     for t in range(1, 500):
@@ -98,7 +98,7 @@ def test_tiny_delta_takes_few_more_duels_than_the_least(problem):
     delta = 1e-100
     least = bd.least_duels(problem.P, delta)
     given = {"record_at": [30_000], "replications": 3, "seed": 1, "workers": 1}
-    trace = bd.simulate(bd.TrackAndStop(delta=delta), problem, 30_000, **given)["trace"]
+    trace = bd.simulate(bd.policies.TrackAndStop(delta=delta), problem, 30_000, **given)["trace"]
     answered = trace["answered"].values
     assert (trace["recommended"] == 0).all()
     assert 0.9 < answered.min() / least and answered.max() / least < 1.35

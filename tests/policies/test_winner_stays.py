@@ -74,7 +74,9 @@ def test_the_strong_version_exploits_the_winner_of_each_round():
     assert policy.recommend(belief, memory) == 0
 
 
-of_weak_regret = pytest.mark.parametrize("policy", [WinnerStays(), bd.BeatTheWinner()], ids=str)
+of_weak_regret = pytest.mark.parametrize(
+    "policy", [WinnerStays(), bd.policies.BeatTheWinner()], ids=str
+)
 
 
 @of_weak_regret
@@ -82,7 +84,9 @@ def test_weak_regret_stops_while_that_of_uniform_play_goes_on(policy):
     """Of 4 arms with gaps of 0.3; no run pays more than a 50th of uniform play after 2,000."""
     settings = {"replications": 3, "seed": 1, "detail": "pairs", "workers": 1}
     problem = named("flat", n_arms=4, e=0.3)
-    trace = bd.simulate([policy, bd.Uniform()], problem, 4000, record_at=[2000, 4000], **settings)
+    trace = bd.simulate(
+        [policy, bd.policies.Uniform()], problem, 4000, record_at=[2000, 4000], **settings
+    )
     late = np.diff(bd.regret(trace, "weak").values, axis=-1)[..., 0]
     assert late[1].min() == pytest.approx(300, abs=10)  # half of the duels are without the winner
     assert late[0].max() < 6

@@ -332,7 +332,7 @@ def test_effects_by_source_are_those_of_nuts():
 
 
 def test_the_picture_names_the_arms_that_a_source_favours(found):
-    ax = bd.plot_sources(found["favours"])
+    ax = bd.plots.plot_sources(found["favours"])
     assert "a00" in {text.get_text() for text in ax.texts}
     assert {line.get_label() for line in ax.lines} >= {"gpt"}
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.plain
 
 matplotlib.use("Agg")
 FAMILY = ContextualDuels(n_arms=4, n_attributes=3, norm=2.0)
-POLICIES = [bd.CoLSTIM(), bd.LogisticDuelThompson()]
+POLICIES = [bd.policies.CoLSTIM(), bd.policies.LogisticDuelThompson()]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_links_are_those_of_the_literature():
 def test_outcomes_follow_the_link(link):
     """As long as both items may be the best, the first duels the second."""
     family = ContextualDuels(n_arms=2, n_attributes=1, link=link, preference=(0.8,))
-    trace = bd.simulate(bd.MaxInP(alpha=1e9), family, 40, seed=3, workers=1, permute=False)
+    trace = bd.simulate(bd.policies.MaxInP(alpha=1e9), family, 40, seed=3, workers=1, permute=False)
     drawn = streams(3, 0)[0].standard_normal((40, 2)) * 0.8
     place = ["logistic", "probit", "linear"].index(link)
     chance = [win_chance(place, x) for x in drawn[:, 0] - drawn[:, 1]]
@@ -107,7 +107,7 @@ def test_all_policies_meet_the_same_rounds_and_runs_go_on(trace, tmp_path):
 
 def test_items_that_stay_are_rounds_that_never_change(monkeypatch):
     """The same loop plays both."""
-    policy, rng = bd.LogisticDuelThompson(), np.random.default_rng(4)
+    policy, rng = bd.policies.LogisticDuelThompson(), np.random.default_rng(4)
     monkeypatch.setattr(item_run, "select", policy.select)
     monkeypatch.setattr(item_run, "draw_contexts", lambda *given: None)
     table, z = rng.standard_normal((4, 3)), np.array([1.0, -1.0, 0.5])

@@ -21,7 +21,7 @@ from bayesduel.simulation.trace import StoredTrace
 pytestmark = pytest.mark.plain
 
 matplotlib.use("Agg")
-POLICIES = [bd.TwoPhase(), bd.LogisticThompson()]
+POLICIES = [bd.policies.TwoPhase(), bd.policies.LogisticThompson()]
 FAMILY = LogisticItems(n_arms=30, n_attributes=3)
 
 
@@ -100,7 +100,7 @@ def test_results_depend_on_nothing_but_the_seed(reference, tmp_path):
     same(reference, again)
     same(reference, bd.open_trace(out))
     with pytest.raises(ValueError, match="policies is"):
-        bd.simulate(bd.TwoPhase(), FAMILY, 300, **given, out=out)
+        bd.simulate(bd.policies.TwoPhase(), FAMILY, 300, **given, out=out)
     often = bd.simulate(POLICIES, FAMILY, 300, **given, record_at=range(1, 301))
     times = reference["time"].values
     for name in ("worth", "paid", "recommended"):
@@ -130,14 +130,17 @@ def test_a_run_that_was_cut_off_goes_on(reference, tmp_path, monkeypatch):
 
 def test_duels_of_items_and_the_sphere_have_their_own_regret():
     duels = bd.simulate(
-        bd.LogisticDuelThompson(), LogisticDuels(n_arms=30, n_attributes=3), 200, replications=2
+        bd.policies.LogisticDuelThompson(),
+        LogisticDuels(n_arms=30, n_attributes=3),
+        200,
+        replications=2,
     )
     regret = bd.regret(duels)
     assert regret.name == "item_duel"
     assert (regret >= 0).all()
     uniform = 200 * float((0.5 - duels["problem"]["typical"]).mean())
     assert regret.isel(time=-1).mean() < 0.7 * uniform
-    sphere = bd.simulate(bd.TwoPhase(), UnitSphere(n_attributes=3), 200, replications=2)
+    sphere = bd.simulate(bd.policies.TwoPhase(), UnitSphere(n_attributes=3), 200, replications=2)
     assert (sphere["trace"]["recommended"] == -1).all()
     assert (np.diff(bd.regret(sphere), axis=-1) >= 0).all()
 
@@ -170,19 +173,19 @@ def test_the_picture_has_the_bound_and_uniform_play(reference):
         (lambda: LogisticItems(gap=0.6), r"gap should be in \(0, 0.453\)"),
         (lambda: UnitSphere(n_attributes=1), "n_attributes should be at least 2"),
         (
-            lambda: bd.simulate(bd.DTS(), LogisticItems(), 10),
+            lambda: bd.simulate(bd.policies.DTS(), LogisticItems(), 10),
             r"policies should be ones that play .* \(GLMETC, KLUCB, .*TwoPhase\), got DTS",
         ),
         (
-            lambda: bd.simulate(bd.TwoPhase(), "mslr-5", 10),
+            lambda: bd.simulate(bd.policies.TwoPhase(), "mslr-5", 10),
             r"policies should be ones that play mslr-5 \(ANACONDA, CCB, .*\), got TwoPhase",
         ),
         (
-            lambda: bd.simulate(bd.TwoPhase(), LogisticItems(), 10, detail="pairs"),
+            lambda: bd.simulate(bd.policies.TwoPhase(), LogisticItems(), 10, detail="pairs"),
             "detail should be 'auto' or 'arms' for items",
         ),
         (
-            lambda: bd.simulate(bd.KLUCB(), UnitSphere(), 10),
+            lambda: bd.simulate(bd.policies.KLUCB(), UnitSphere(), 10),
             "problem should have a table of items for KLUCB, got a sphere",
         ),
     ],

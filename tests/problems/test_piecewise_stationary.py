@@ -65,8 +65,8 @@ def test_families_refuse_what_they_cannot_draw():
         ScoreWalk().draw(np.random.default_rng(0))
     for family in (RandomChanges(family=FAMILY), ScoreWalk(n_arms=3, n_changes=4)):
         with pytest.raises(ValueError, match="horizon should be at least n_segments = 5, got 4"):
-            bd.simulate(bd.Uniform(), family, 4)
-        bd.simulate(bd.Uniform(), family, 5)
+            bd.simulate(bd.policies.Uniform(), family, 4)
+        bd.simulate(bd.policies.Uniform(), family, 5)
     with pytest.raises(ValueError, match="step should be positive"):
         ScoreWalk(step=0)
 
@@ -128,7 +128,7 @@ def test_the_periods_of_a_fit_are_segments(fitted):
         np.testing.assert_allclose(problem.P, 1 / (1 + np.exp(-difference)))
     now = bd.problems.FromFit(fitted, 60)
     np.testing.assert_allclose(problem.P[-1], now.P)
-    assert bd.simulate(bd.Uniform(), problem, 300)["problem"].sizes["segment"] == 3
+    assert bd.simulate(bd.policies.Uniform(), problem, 300)["problem"].sizes["segment"] == 3
     with pytest.raises(ValueError, match="each should be a whole number >= 1, got 0"):
         FromPeriods(fitted, each=0)
     with pytest.raises(ValueError, match="fit should be of a model with TimeVarying, got 'bradley"):
@@ -151,7 +151,11 @@ CHANGING_TIES = {
 
 
 @pytest.mark.parametrize("name", CHANGING_TIES)
-@pytest.mark.parametrize("policy", [bd.Uniform(), bd.RUCB(), bd.POCOWISTA(delta=0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "policy",
+    [bd.policies.Uniform(), bd.policies.RUCB(), bd.policies.POCOWISTA(delta=0.1)],
+    ids=repr,
+)
 def test_ties_change_with_the_segments(name, policy):
     """Of two arms in each segment, ties are as frequent as the matrix in force says."""
     problem = CHANGING_TIES[name]
@@ -169,7 +173,7 @@ def test_ties_change_with_the_segments(name, policy):
         found += ((won == -1) & (a != b)).sum()
     assert abs(found - expected) <= 5 * np.sqrt(variance)  # of a normal variate, less than 1e-6
     assert (bd.regret(trace) >= 0).all()
-    assert found > 0 or not isinstance(policy, bd.Uniform)
+    assert found > 0 or not isinstance(policy, bd.policies.Uniform)
 
 
 def test_a_function_is_asked_for_each_segment():

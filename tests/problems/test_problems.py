@@ -188,7 +188,7 @@ def test_a_draw_of_a_fit_is_a_problem():
         np.testing.assert_array_equal(problem.P, draws[draw])
         assert problem.arms == ("a", "b", "c")
         assert f"draw {draw} of bradley-terry" in problem.source
-    trace = bd.simulate(bd.DTS(), FromFit(fitted), 20)
+    trace = bd.simulate(bd.policies.DTS(), FromFit(fitted), 20)
     assert list(trace["arm"].values) == ["a", "b", "c"]
     np.testing.assert_array_equal(trace["problem"]["P"], draws[0])
     for bad in (-1, 100):

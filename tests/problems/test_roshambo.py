@@ -71,8 +71,10 @@ def test_a_table_is_kept(table, tmp_path):
 def test_the_best_is_selected_live_and_in_any_process(table):
     problem = RoshamboDuels(table)
     settings = {"replications": 3, "seed": 2, "record_at": [90]}
-    here = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, **settings)
-    there = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, workers=2, **settings)
+    here = bd.simulate([bd.policies.POCBAm(), bd.policies.PKG()], problem, 90, k=1, **settings)
+    there = bd.simulate(
+        [bd.policies.POCBAm(), bd.policies.PKG()], problem, 90, k=1, workers=2, **settings
+    )
     selected = here["trace"]["selected"]
     np.testing.assert_array_equal(selected, there["trace"]["selected"])
     np.testing.assert_array_equal(here["trace"]["pair_duels"], there["trace"]["pair_duels"])

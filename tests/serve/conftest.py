@@ -18,7 +18,7 @@ CHROMIUM = next(
 )
 ARMS = ("secret-a", "secret-b", "secret-c")
 # Everything that a ticket may ask, in words that run nowhere and fit no screen.
-EVERYTHING = bd.Asking(
+EVERYTHING = bd.study.Asking(
     grades=4, both_bad=True, criteria=["<b onclick=alert(7)>", "Donaudampfschiff" * 8, "=1+1"],
     reasons=["<script>alert(7)</script>", "x" * 90, "=cmd|' /C calc'!A1", "שלום", "short"],
     comment=True,

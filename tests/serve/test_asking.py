@@ -11,21 +11,21 @@ pytestmark = pytest.mark.plain
 pytest.importorskip("starlette")
 
 ASKED = {
-    "both bad": bd.Asking(both_bad=True),
-    "grades": bd.Asking(grades=2, both_bad=True),
-    "nine grades": bd.Asking(grades=4),
-    "criteria": bd.Asking(grades=2, criteria=["x", "y", "z"], decides="y"),
-    "words": bd.Asking(reasons=["clear", "short"], comment=True),
-    "slider": bd.Asking(grades=2, both_bad=True, slider=True),
-    "sliders": bd.Asking(grades=4, criteria=["x", "y"], slider=True, comment=True),
-    "everything": bd.Asking(
+    "both bad": bd.study.Asking(both_bad=True),
+    "grades": bd.study.Asking(grades=2, both_bad=True),
+    "nine grades": bd.study.Asking(grades=4),
+    "criteria": bd.study.Asking(grades=2, criteria=["x", "y", "z"], decides="y"),
+    "words": bd.study.Asking(reasons=["clear", "short"], comment=True),
+    "slider": bd.study.Asking(grades=2, both_bad=True, slider=True),
+    "sliders": bd.study.Asking(grades=4, criteria=["x", "y"], slider=True, comment=True),
+    "everything": bd.study.Asking(
         grades=2, both_bad=True, criteria=["x", "y"], reasons=["clear", "short"], comment=True
     ),
 }
 JUDGINGS = {
     "duels": None,
-    "gold": bd.Judging(gold=[("secret-a", "secret-b", "left")], gold_share=1.0),
-    "repeats": bd.Judging(repeats=1.0),
+    "gold": bd.study.Judging(gold=[("secret-a", "secret-b", "left")], gold_share=1.0),
+    "repeats": bd.study.Judging(repeats=1.0),
 }
 
 
@@ -194,6 +194,6 @@ def test_a_slider_answers_where_it_is_moved_and_not_before(serving, opened, name
 def test_a_slider_goes_with_grades(grades):
     if grades == 1:
         with pytest.raises(ValueError, match="slider should go with grades of 2 to 4, got grades"):
-            bd.Asking(grades=grades, slider=True)
+            bd.study.Asking(grades=grades, slider=True)
     else:
-        assert bd.Asking(grades=grades, slider=True).slider
+        assert bd.study.Asking(grades=grades, slider=True).slider

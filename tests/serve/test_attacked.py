@@ -18,7 +18,7 @@ SOURCES = {"people": 1.0, "machine": 0.01}
 @pytest.fixture
 def made(site):
     """Return pages of a study with everything."""
-    judging = bd.Judging(
+    judging = bd.study.Judging(
         gold=[("secret-a", "secret-b", "left", ITEMS[0])], gold_share=0.2, quota=50, repeats=0.1,
         training=[("secret-a", "secret-c", "left", ITEMS[1], "why")], overlap=0.1,
     )  # fmt: skip

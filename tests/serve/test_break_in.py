@@ -70,7 +70,7 @@ def kept(made):
 @pytest.fixture
 def told(site):
     """Return pages with an outcome of ann, an open ticket of hers, and two others."""
-    asking = bd.Asking(both_bad=True, reasons=["clear"], comment=True)
+    asking = bd.study.Asking(both_bad=True, reasons=["clear"], comment=True)
     rows = [(a, "", "a.png") for a in ("secret-a", "secret-b", "secret-c")]
     made = site(rows=rows, asking=asking)
     ann = made.client("ann")

@@ -17,7 +17,7 @@ def served(serving):
         rows=[("", "black holes", "**Explain black holes.**")]
         + [(a, "black holes", t) for a, t in (("secret-a", "best *answer*"), ("secret-b", "a.png"),
                                               ("secret-c", "<script>document.title=1</script>"))],
-        stop=bd.Budget(8), policy="auto", completion_code="C0FFEE",
+        stop=bd.study.Budget(8), policy="auto", completion_code="C0FFEE",
     )  # fmt: skip
 
 

@@ -30,9 +30,9 @@ def played(judge, answers):
     ("answers", "settings"),
     [
         (["s"], {"items": ["p"]}),  # three skips of three pairs
-        (["cannot tell"], {"judging": bd.Judging(quota=20)}),
-        (["1", "cannot tell", "cannot tell"], {"judging": bd.Judging(quota=3)}),
-        (["1", "s", "s", "s", "s"], {"items": ["p"], "judging": bd.Judging(quota=3)}),
+        (["cannot tell"], {"judging": bd.study.Judging(quota=20)}),
+        (["1", "cannot tell", "cannot tell"], {"judging": bd.study.Judging(quota=3)}),
+        (["1", "s", "s", "s", "s"], {"items": ["p"], "judging": bd.study.Judging(quota=3)}),
     ],
 )
 def test_who_decides_less_than_half_of_the_pairs_gets_no_code(site, answers, settings):
@@ -44,7 +44,7 @@ def test_who_decides_less_than_half_of_the_pairs_gets_no_code(site, answers, set
 
 
 def test_who_fails_the_gold_questions_gets_no_code(site):
-    made = site(judging=bd.Judging(quota=2, gold=GOLD, gold_share=1.0), **CODE)
+    made = site(judging=bd.study.Judging(quota=2, gold=GOLD, gold_share=1.0), **CODE)
 
     def judged(judge, *, right):
         """Answer every question; secret-a, which shows as "answer 0", is better than all others."""
@@ -63,7 +63,7 @@ def test_who_fails_the_gold_questions_gets_no_code(site):
 
 
 def test_who_comes_after_the_stop_gets_no_code(site):
-    made = site(stop=bd.Budget(2), **CODE)
+    made = site(stop=bd.study.Budget(2), **CODE)
     assert played(made.client("ann"), ["1"]).json()["completion"]["code"] == "C0FFEE"
     late = played(made.client("late"), ["1"])
     assert late.json()["message"].startswith("The study has all")
@@ -71,14 +71,14 @@ def test_who_comes_after_the_stop_gets_no_code(site):
 
 
 def test_who_decides_half_of_the_pairs_gets_the_code(site):
-    made = site(judging=bd.Judging(quota=4), **CODE)
+    made = site(judging=bd.study.Judging(quota=4), **CODE)
     done = played(made.client("ann"), ["1", "cannot tell", "=", "cannot tell"]).json()
     assert done["completion"] == {"code": "C0FFEE", "url": CODE["return_url"]}
 
 
 @pytest.mark.parametrize("given", ["Your code is SORRY.", "https://example.org/out?cc=SORRY"])
 def test_the_others_are_given_a_text_or_a_link(site, given):
-    made = site(judging=bd.Judging(quota=2), screened_out=given, **CODE)
+    made = site(judging=bd.study.Judging(quota=2), screened_out=given, **CODE)
     done = played(made.client("idle"), ["cannot tell"]).json()
     assert "at least half" not in done["message"]
     if given.startswith("https"):
@@ -89,7 +89,7 @@ def test_the_others_are_given_a_text_or_a_link(site, given):
 
 
 def test_without_a_code_nobody_reads_of_one(site):
-    made = site(judging=bd.Judging(quota=2))
+    made = site(judging=bd.study.Judging(quota=2))
     done = played(made.client("idle"), ["cannot tell"]).json()
     assert done["message"] == "You have answered all your pairs. Thank you!"
 

@@ -86,7 +86,9 @@ def test_a_skip_can_be_taken_back_and_only_the_last_answer(site):
 
 def test_the_quota_ends_with_a_code_and_undo_still_works(site):
     made = site(
-        judging=bd.Judging(quota=2), completion_code="C0FFEE", return_url="https://example.org/back"
+        judging=bd.study.Judging(quota=2),
+        completion_code="C0FFEE",
+        return_url="https://example.org/back",
     )
     ann = made.client("ann")
     state = ann.get("/api/judge").json()
@@ -107,7 +109,7 @@ def test_an_answer_that_the_database_fails_on_is_stored_nowhere_and_sent_again(s
 
     def fails_after_it(**values):
         add_event(**values)
-        raise bd.StudyError("the disk is full")
+        raise bd.study.StudyError("the disk is full")
 
     with monkeypatch.context() as patch:
         patch.setattr(made.study.store, "_add_event", fails_after_it)
@@ -128,7 +130,7 @@ def test_a_pause_holds_judges_and_keeps_answers(site):
 
 
 def test_a_stopped_study_thanks_and_names_no_arm(site):
-    made = site(stop=bd.Budget(2))
+    made = site(stop=bd.study.Budget(2))
     ann = made.client("ann")
     state = ann.get("/api/judge").json()
     done = answer(ann, answer(ann, state).json())
@@ -298,7 +300,7 @@ def test_the_stream_tells_changes_and_the_webhook_the_stop(site):
 
     server = HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    made = site(stop=bd.Budget(2), webhook=f"http://127.0.0.1:{server.server_port}/")
+    made = site(stop=bd.study.Budget(2), webhook=f"http://127.0.0.1:{server.server_port}/")
     ann = made.client("ann")
 
     async def watched():
@@ -362,7 +364,7 @@ def test_openapi_describes_every_operation(site):
 
 
 def test_the_client_of_the_docs_judges(site, monkeypatch, capsys):
-    made = site(stop=bd.Budget(3))
+    made = site(stop=bd.study.Budget(3))
     ann = made.client("ann", begun=False)
 
     def opened(base_url, headers):

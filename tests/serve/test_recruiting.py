@@ -41,8 +41,8 @@ def expected(recruiter, outcome, k):
 @pytest.mark.parametrize("outcome", CODES)
 @pytest.mark.parametrize("recruiter", SETTINGS)
 def test_a_participant_comes_judges_and_is_given_back(site, recruiter, outcome, again):
-    judging = None if outcome == "full" else bd.Judging(quota=2)
-    stop = bd.Budget(2) if outcome == "full" else None
+    judging = None if outcome == "full" else bd.study.Judging(quota=2)
+    stop = bd.study.Budget(2) if outcome == "full" else None
     made = site(recruiter=recruiter, judging=judging, stop=stop, **SETTINGS[recruiter])
     made.client("panel", "open")
 

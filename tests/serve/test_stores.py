@@ -13,7 +13,7 @@ from benchmarks.postgresql import postgresql, programs
 pytestmark = pytest.mark.plain
 pytest.importorskip("starlette")
 UGLY = "=1+1 \t\x01 שלום 🙂 'x\"; DROP TABLE tickets; --\n%s {0} \\"
-ASKING = bd.Asking(grades=2, criteria=["helpful", "short"], reasons=["clear"], comment=True)
+ASKING = bd.study.Asking(grades=2, criteria=["helpful", "short"], reasons=["clear"], comment=True)
 
 
 @pytest.fixture(params=["file", "PostgreSQL"])
@@ -30,8 +30,8 @@ def url(request, tmp_path):
 
 
 def test_each_table_keeps_what_it_is_given(url, tmp_path, monkeypatch):
-    given = {"arms": list("abc"), "asking": ASKING, "stop": None, "policy": bd.Uniform(),
-             "judging": bd.Judging(training=[("a", "b", "left", None, UGLY)],
+    given = {"arms": list("abc"), "asking": ASKING, "stop": None, "policy": bd.policies.Uniform(),
+             "judging": bd.study.Judging(training=[("a", "b", "left", None, UGLY)],
                                    gold=[("b", "c", "left")], on_fail="exclude")}  # fmt: skip
     study = bd.Study(url, **given)
     answer = {"criteria": {"short": "tie"}, "reasons": ["clear"], "comment": UGLY}

@@ -24,7 +24,7 @@ def answer(judge, state, *, right):
 
 
 def test_practice_is_explained_on_the_page_until_the_next_answer(site):
-    made = site(judging=bd.Judging(training=TRAINING))
+    made = site(judging=bd.study.Judging(training=TRAINING))
     for name, right in (("ann", True), ("bob", False)):
         judge = made.client(name)
         state = judge.get("/api/judge").json()
@@ -42,7 +42,7 @@ def test_practice_is_explained_on_the_page_until_the_next_answer(site):
 @pytest.mark.parametrize("on_fail", ["nothing", "warn", "screen out", "exclude"])
 @pytest.mark.parametrize("right", [True, False])
 def test_who_misses_gold_questions_is_warned_or_gets_the_other_code(site, on_fail, right):
-    judging = bd.Judging(gold=GOLD, gold_share=1.0, on_fail=on_fail, quota=3)
+    judging = bd.study.Judging(gold=GOLD, gold_share=1.0, on_fail=on_fail, quota=3)
     made = site(judging=judging, **CODES)
     judge = made.client("ann")
     state = judge.get("/api/judge").json()

@@ -113,7 +113,7 @@ def judged(serving, opened, tmp_path):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("asking", [None, bd.Asking(grades=4, both_bad=True), EVERYTHING],
+@pytest.mark.parametrize("asking", [None, bd.study.Asking(grades=4, both_bad=True), EVERYTHING],
                          ids=["plain", "grades", "everything"])  # fmt: skip
 @pytest.mark.sampled(8, "plain-code-360", "plain-code-768", "everything-code-360")
 def test_the_page_holds_whatever_is_compared(judged, opened, asking, kind, width):

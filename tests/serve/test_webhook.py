@@ -79,7 +79,7 @@ def receiver():
 )
 def test_all_is_posted_in_order_signed_and_once(away, killed, receiver, tmp_path):
     path = str(tmp_path / "own.study")
-    bd.Study(path, arms=["tea", "coffee", "cocoa"], stop=bd.Budget(3)).close()
+    bd.Study(path, arms=["tea", "coffee", "cocoa"], stop=bd.study.Budget(3)).close()
     if away != "at first":
         receiver.start()
         receiver.status = {"never": 204, "ill at first": 500}.get(away, 302)
@@ -171,7 +171,7 @@ def test_a_name_of_a_private_address_is_not_posted_to(address, found, private, g
 
 def test_a_judge_who_finishes_is_posted_once_and_no_answer_waits(site, monkeypatch):
     sent = []
-    made = site(judging=bd.Judging(quota=1), webhook="http://127.0.0.1:9/")
+    made = site(judging=bd.study.Judging(quota=1), webhook="http://127.0.0.1:9/")
     monkeypatch.setattr(made.pages.webhook, "_sent", lambda name, body: sent.append(body) or 204)
     judge = made.client("ann")
     key = judge.get("/api/judge").json()["ticket"]["key"]

@@ -28,8 +28,16 @@ pytestmark = pytest.mark.plain
 
 HORIZON, RUNS = 150, 2
 POLICIES = [
-    *(bd.Uniform(), bd.VersatileDB(), bd.BeatTheWinnerReset(), bd.DTS()),
-    *(bd.DETECT(window=8, threshold=2.0), bd.MDB(gamma=0.5, window=8, threshold=2.0)),
+    *(
+        bd.policies.Uniform(),
+        bd.policies.VersatileDB(),
+        bd.policies.BeatTheWinnerReset(),
+        bd.policies.DTS(),
+    ),
+    *(
+        bd.policies.DETECT(window=8, threshold=2.0),
+        bd.policies.MDB(gamma=0.5, window=8, threshold=2.0),
+    ),
 ]
 PROBLEMS = {
     "known": PiecewiseStationary(["mslr-5", "mslr-5-c3", "mslr-5-c1"], [2, 90]),
@@ -144,7 +152,7 @@ def test_a_winner_that_a_segment_lacks_is_refused_by_name(traces):
 
 def test_uniform_play_costs_what_is_expected():
     settings = SETTINGS | {"replications": 30, "record_at": [1, 60, 150], "workers": 1}
-    trace = bd.simulate(bd.Uniform(), PROBLEMS["known"], HORIZON, **settings)
+    trace = bd.simulate(bd.policies.Uniform(), PROBLEMS["known"], HORIZON, **settings)
     mean = bd.regret(trace).mean("replication").values[0]
     np.testing.assert_allclose(mean, uniform_regret(trace), rtol=0.02, atol=0.2)
 
@@ -153,7 +161,7 @@ def test_the_choice_is_judged_by_the_segment_it_is_made_in():
     """The best of the first segment is the worst of the second."""
     P = bd.problems.named("linear", n_arms=4).P
     problem = PiecewiseStationary([P, P[::-1, ::-1]], [801])
-    trace = bd.simulate(bd.Uniform(), problem, 801, record_at=[800, 801], seed=1)
+    trace = bd.simulate(bd.policies.Uniform(), problem, 801, record_at=[800, 801], seed=1)
     assert trace["trace"]["recommended"].values.tolist() == [[[0, 0]]]
     assert bd.opportunity_cost(trace).values.tolist() == [[[0, 1]]]
     assert bd.success_rate(trace)["rate"].values.tolist() == [[1, 0]]
@@ -174,8 +182,8 @@ def test_equal_segments_are_the_stationary_problem():
 
 def test_changes_after_the_horizon_never_come():
     problem = PiecewiseStationary(["mslr-5", "mslr-5-c3"], [200])
-    trace = bd.simulate(bd.Uniform(), problem, 150, seed=3)
-    plain = bd.simulate(bd.Uniform(), "mslr-5", 150, seed=3)
+    trace = bd.simulate(bd.policies.Uniform(), problem, 150, seed=3)
+    plain = bd.simulate(bd.policies.Uniform(), "mslr-5", 150, seed=3)
     np.testing.assert_allclose(bd.regret(trace), bd.regret(plain))
 
 
@@ -192,14 +200,14 @@ def test_drawn_changes_are_those_of_the_replication(traces):
 def test_the_k_best_of_preferences_that_change_are_refused():
     for problem in (PROBLEMS["known"], PROBLEMS["drift"]):
         with pytest.raises(ValueError, match="preferences that do not change, with k, got"):
-            bd.simulate(bd.SelectTop(), problem, 100, k=2)
+            bd.simulate(bd.policies.SelectTop(), problem, 100, k=2)
 
 
 @pytest.mark.slow
 def test_resets_pay_where_the_winner_changes():
     """Four changes in 200,000 duels: DETECT pays less weak regret than the policy in it."""
     family = RandomProblem(n_arms=5, generator=bradley_terry, settings=(("sd", 1.5),))
-    policies = [bd.DETECT(change=0.6), bd.WinnerStays()]
+    policies = [bd.policies.DETECT(change=0.6), bd.policies.WinnerStays()]
     trace = bd.simulate(
         policies, RandomChanges(family=family), 200_000, replications=20, seed=1, detail="pairs",
         record_at=[200_000],
@@ -214,7 +222,10 @@ def test_a_change_within_a_batch_shows_no_outcome_and_moves_no_batch(batch):
     P = bd.problems.named("cyclic-4").P
     asked = {"replications": 2, "seed": 3, "batch": batch, "workers": 1, "detail": "pairs"}
     changing = PiecewiseStationary([P, P, P], [20, 33])
-    whole, parts = (bd.simulate([bd.RUCB(), bd.DTS()], one, 120, **asked) for one in (P, changing))
+    whole, parts = (
+        bd.simulate([bd.policies.RUCB(), bd.policies.DTS()], one, 120, **asked)
+        for one in (P, changing)
+    )
     for name in ("wins", "duels", "recommended"):
         np.testing.assert_array_equal(whole["trace"][name], parts["trace"][name])
     before = parts["trace"]["duels_before"].sum("arm")

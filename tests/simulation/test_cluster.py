@@ -19,9 +19,9 @@ PAIRS = RandomProblem(n_arms=5, generator=uniform, name="pairs")
 MARGINS = RandomProblem(n_arms=5, generator=score_duels, name="margins")
 ITEMS = LogisticItems(n_arms=12, n_attributes=3)
 RUNS = {
-    "pairs": ([bd.DTS(), bd.Uniform()], PAIRS, {}),
-    "top k": ([bd.Uniform(), bd.SelectTop()], MARGINS, {"k": 2}),
-    "items": ([bd.LogisticThompson(), bd.LogisticUCB()], ITEMS, {}),
+    "pairs": ([bd.policies.DTS(), bd.policies.Uniform()], PAIRS, {}),
+    "top k": ([bd.policies.Uniform(), bd.policies.SelectTop()], MARGINS, {"k": 2}),
+    "items": ([bd.policies.LogisticThompson(), bd.policies.LogisticUCB()], ITEMS, {}),
 }
 
 

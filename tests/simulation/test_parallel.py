@@ -28,11 +28,13 @@ def noted(n_arms, rng):
     return made(n_arms, rng=rng)
 
 def simulate():
-    bd.simulate(bd.Uniform(), problem, 10**10, replications=4, record_at=[10**10], workers=2)
+    times = [10**10]
+    bd.simulate(bd.policies.Uniform(), problem, 10**10, replications=4, record_at=times, workers=2)
 
 def select():
     times = [10**10]
-    bd.simulate(bd.Uniform(), problem, 10**10, k=2, replications=4, record_at=times, workers=2)
+    rule = bd.policies.Uniform()
+    bd.simulate(rule, problem, 10**10, k=2, replications=4, record_at=times, workers=2)
 
 if __name__ == "__main__":
     made = {"simulate": uniform, "select": score_duels}[sys.argv[2]]
@@ -94,7 +96,7 @@ def test_a_stretch_is_about_as_long_as_it_should_be(monkeypatch):
 @pytest.mark.plain
 def test_results_do_not_depend_on_the_stretches(monkeypatch):
     """One duel at a time, or all of them at once."""
-    policies = [bd.DTS(), bd.SCB(), bd.Uniform()]
+    policies = [bd.policies.DTS(), bd.policies.SCB(), bd.policies.Uniform()]
     problem = named("cyclic-4")
     plan = {"setting": "pairs", "seed": 3, "permute": True, "pairs": True, "horizon": 300}
     told = []

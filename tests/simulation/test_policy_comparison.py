@@ -111,7 +111,7 @@ def test_holm_rejects_what_the_procedure_rejects():
 
 
 def test_of_a_trace_with_one_or_several_problems():
-    policies = [bd.Uniform(), bd.WinnerStays()]
+    policies = [bd.policies.Uniform(), bd.policies.WinnerStays()]
     trace = bd.simulate(policies, ["cyclic-4", "mslr-5"], 200, replications=6, seed=0, workers=1)
     found = bd.compare_policies(trace, "WinnerStays")
     assert found["ratio"].sel(policy="Uniform") > 1
@@ -119,10 +119,10 @@ def test_of_a_trace_with_one_or_several_problems():
     one = bd.compare_policies(trace.children["mslr-5"])
     assert one.attrs["reference"] == "Uniform"
     assert one["ratio_low"][1] < one["ratio"][1] < one["ratio_high"][1]
-    bars = [bd.plot_policies(each).collections[0].get_segments() for each in (found, one)]
+    bars = [bd.plots.plot_policies(each).collections[0].get_segments() for each in (found, one)]
     assert [len(drawn) for drawn in bars] == [0, 2]  # two problems have no interval
-    bd.plot_profiles(found)
+    bd.plots.plot_profiles(found)
     with pytest.raises(ValueError, match="reference should be one of"):
         bd.compare_policies(trace, "DTS")
     with pytest.raises(ValueError, match="got a Dataset of P"):
-        bd.plot_policies(trace.children["mslr-5"]["problem"].to_dataset())
+        bd.plots.plot_policies(trace.children["mslr-5"]["problem"].to_dataset())

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.plain
 
 @pytest.fixture(scope="module")
 def trace():
-    policies = [bd.DTS(), bd.Uniform()]
+    policies = [bd.policies.DTS(), bd.policies.Uniform()]
     return bd.simulate(policies, "mslr-5", 600, replications=3, seed=5, record_at=[1, 10, 300, 600])
 
 
@@ -60,7 +60,7 @@ def test_regret_is_the_sum_of_what_each_duel_cost(trace, criterion):
 def test_names_and_missing_winners_are_refused(trace):
     with pytest.raises(ValueError, match=r"criterion should be one of copeland, .* got 'regret'"):
         bd.regret(trace, "regret")
-    cyclic = bd.simulate(bd.DTS(), "mslr-5-c3", 50, detail="arms")
+    cyclic = bd.simulate(bd.policies.DTS(), "mslr-5-c3", 50, detail="arms")
     with pytest.raises(ValueError, match="has a winner of, got 'condorcet'"):
         bd.regret(cyclic, "condorcet")
     with pytest.raises(ValueError, match="detail='pairs'"):
@@ -69,7 +69,7 @@ def test_names_and_missing_winners_are_refused(trace):
 
 def test_arms_suffice_for_sums_over_arms(trace):
     again = bd.simulate(
-        [bd.DTS(), bd.Uniform()],
+        [bd.policies.DTS(), bd.policies.Uniform()],
         "mslr-5",
         600,
         replications=3,
@@ -119,7 +119,7 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
 
 def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
     family = bd.problems.RandomProblem(n_arms=4, generator=bd.problems.uniform)
-    drawn = bd.simulate(bd.DTS(), family, 100, replications=3, seed=1)
+    drawn = bd.simulate(bd.policies.DTS(), family, 100, replications=3, seed=1)
     slopes = [least_slope(P) for P in drawn["problem"]["P"].values]
     assert len(set(slopes)) == 3
     ax = bd.plot_regret(drawn)
@@ -130,7 +130,9 @@ def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
     assert "C*" not in " ".join(
         text.get_text() for text in bd.plot_regret(drawn, floor=False).get_legend().get_texts()
     )
-    large = bd.simulate(bd.Uniform(), bd.problems.named("linear", n_arms=130), 50, detail="arms")
+    large = bd.simulate(
+        bd.policies.Uniform(), bd.problems.named("linear", n_arms=130), 50, detail="arms"
+    )
     last = bd.plot_regret(large).get_legend().get_texts()[-1].get_text()
     assert last == "asymptotic slope C* ln T left out (floor=True)"
     matplotlib.pyplot.close("all")
@@ -138,10 +140,14 @@ def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
 
 def test_regrets_far_apart_are_drawn_on_a_log_axis():
     problem = bd.problems.named("arithmetic-8")
-    near = bd.simulate([bd.Uniform(), bd.RCS()], problem, 100, replications=2, seed=1)
+    near = bd.simulate(
+        [bd.policies.Uniform(), bd.policies.RCS()], problem, 100, replications=2, seed=1
+    )
     assert bd.plot_regret(near).get_yscale() == "linear"
     clear = np.array([[0.5, 1.0], [0.0, 0.5]])
-    far = bd.simulate([bd.Uniform(), bd.DTS()], clear, 1000, replications=2, seed=1)
+    far = bd.simulate(
+        [bd.policies.Uniform(), bd.policies.DTS()], clear, 1000, replications=2, seed=1
+    )
     ax = bd.plot_regret(far)
     assert ax.get_yscale() == "log"
     assert ax.get_ylim()[0] == 1
@@ -151,7 +157,7 @@ def test_regrets_far_apart_are_drawn_on_a_log_axis():
 def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
     """The recommended arm or item, or the selected set, against the truth by hand."""
     P = np.array([[0.5, 0.6, 0.6], [0.4, 0.5, 0.9], [0.4, 0.1, 0.5]])
-    trace = bd.simulate(bd.DTS(), P, 60, replications=8, seed=2)
+    trace = bd.simulate(bd.policies.DTS(), P, 60, replications=8, seed=2)
     named = trace["trace"]["recommended"]
     np.testing.assert_allclose(bd.opportunity_cost(trace), np.array([0, 0.5, 1])[named])
     borda = np.array([0.05, 0, 0.4])[named]  # means 0.6, 0.65, 0.25
@@ -161,13 +167,13 @@ def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
     right = bd.success_rate(trace)
     np.testing.assert_array_equal(right["success"], named == 0)
     drawn = bd.simulate(
-        bd.DTS(), RandomProblem(n_arms=3, generator=uniform), 60, replications=4, seed=2
+        bd.policies.DTS(), RandomProblem(n_arms=3, generator=uniform), 60, replications=4, seed=2
     )
     assert (bd.opportunity_cost(drawn).min("time") >= 0).all()
     assert ((right["low"] <= right["rate"]) & (right["rate"] <= right["high"])).all()
 
     family = LogisticItems(n_arms=6, n_attributes=2)
-    trace = bd.simulate(bd.LogisticThompson(), family, 60, replications=4, seed=2)
+    trace = bd.simulate(bd.policies.LogisticThompson(), family, 60, replications=4, seed=2)
     lost = trace["problem"]["best"] - trace["trace"]["recommended_worth"]
     cost = bd.opportunity_cost(trace)
     np.testing.assert_allclose(cost, lost.transpose(*cost.dims))
@@ -175,9 +181,9 @@ def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
     with pytest.raises(ValueError, match="criterion should be None for a trace of items"):
         bd.success_rate(trace, criterion="borda")
     with pytest.raises(ValueError, match="criterion should be 'copeland', 'borda', 'condorcet'"):
-        bd.opportunity_cost(bd.simulate(bd.DTS(), P, 5), "elo")
+        bd.opportunity_cost(bd.simulate(bd.policies.DTS(), P, 5), "elo")
 
-    selection = bd.simulate(bd.Uniform(), P, 60, k=2, seed=2)
+    selection = bd.simulate(bd.policies.Uniform(), P, 60, k=2, seed=2)
     with pytest.raises(ValueError, match="trace should be of pairs or items, got one of a select"):
         bd.regret(selection)
 
@@ -185,15 +191,15 @@ def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
 def test_one_function_plays_pairs_items_and_margins():
     scored = ScoreDuels([[0.0, 1.0], [-1.0, 0.0]], np.ones((2, 2)) - np.eye(2))
     with pytest.raises(ValueError, match="k, how many arms to select, should be given for"):
-        bd.simulate(bd.Uniform(), scored, 10)
+        bd.simulate(bd.policies.Uniform(), scored, 10)
     with pytest.raises(ValueError, match="index should be given with k only"):
-        bd.simulate(bd.DTS(), "cyclic-4", 10, index=True)
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 10, index=True)
     with pytest.raises(ValueError, match="detail should be 'auto' with k, got 'arms'"):
-        bd.simulate(bd.Uniform(), scored, 10, k=1, detail="arms")
+        bd.simulate(bd.policies.Uniform(), scored, 10, k=1, detail="arms")
     for trace in (
-        bd.simulate(bd.Uniform(), "cyclic-4", 10),
-        bd.simulate(bd.Uniform(), scored, 10, k=1),
-        bd.simulate(bd.KLUCB(), LogisticItems(n_arms=3, n_attributes=2), 10),
+        bd.simulate(bd.policies.Uniform(), "cyclic-4", 10),
+        bd.simulate(bd.policies.Uniform(), scored, 10, k=1),
+        bd.simulate(bd.policies.KLUCB(), LogisticItems(n_arms=3, n_attributes=2), 10),
     ):
         assert json.loads(trace.attrs["plan"])["horizon"] == 10
         assert bd.success_rate(trace)["success"].dims == ("policy", "replication", "time")
@@ -258,12 +264,12 @@ def test_several_problems_are_one_trace(tmp_path):
     P = bd.problems.named("mslr-5").P
     settings = {"replications": 2, "seed": 3, "record_at": [10, 100]}
     names = ["mslr-5", "mslr-5-c3"]
-    alone = [bd.regret(bd.simulate(bd.Uniform(), name, 100, **settings)) for name in names]
-    kept = bd.simulate(bd.Uniform(), names, 100, out=tmp_path / "both", **settings)
+    alone = [bd.regret(bd.simulate(bd.policies.Uniform(), name, 100, **settings)) for name in names]
+    kept = bd.simulate(bd.policies.Uniform(), names, 100, out=tmp_path / "both", **settings)
     for trace in (
         kept,
         bd.open_trace(tmp_path / "both"),
-        bd.simulate(bd.Uniform(), names, 100, **settings),
+        bd.simulate(bd.policies.Uniform(), names, 100, **settings),
     ):
         values = bd.regret(trace)
         assert values.dims == ("problem", "policy", "replication", "time")
@@ -275,9 +281,11 @@ def test_several_problems_are_one_trace(tmp_path):
         ValueError, match=r"of one problem, such as trace\['mslr-5'\], got one of 2"
     ):
         bd.plot_regret(kept)
-    mapped = bd.simulate(bd.Uniform(), {"a": P, "b": "mslr-5"}, 100, **settings)
+    mapped = bd.simulate(bd.policies.Uniform(), {"a": P, "b": "mslr-5"}, 100, **settings)
     np.testing.assert_array_equal(*bd.regret(mapped))
-    matrix = bd.simulate(bd.Uniform(), P.tolist(), 100, **settings)  # a list of rows is one matrix
+    matrix = bd.simulate(
+        bd.policies.Uniform(), P.tolist(), 100, **settings
+    )  # a list of rows is one matrix
     np.testing.assert_array_equal(bd.regret(matrix), alone[0])
     for wrong, message in (
         ({"problem": ["mslr-5", "mslr-5"]}, "of different labels"),
@@ -286,12 +294,12 @@ def test_several_problems_are_one_trace(tmp_path):
         ({"problem": names, "out": tmp_path / "a.nc"}, "a folder for several problems"),
     ):
         with pytest.raises(ValueError, match=message):
-            bd.simulate(bd.Uniform(), horizon=100, **wrong)
+            bd.simulate(bd.policies.Uniform(), horizon=100, **wrong)
 
 
 def test_the_sequence_of_duels(tmp_path):
     settings = {"replications": 2, "seed": 3, "record_at": [10, 100]}
-    policies = [bd.DTS(), bd.PivotIndex()]
+    policies = [bd.policies.DTS(), bd.policies.PivotIndex()]
     plain = bd.simulate(policies, "mslr-5", 100, **settings)
     noted = bd.simulate(policies, "mslr-5", 100, detail="duels", out=tmp_path / "t.nc", **settings)
     np.testing.assert_array_equal(bd.regret(plain), bd.regret(noted))
@@ -305,12 +313,12 @@ def test_the_sequence_of_duels(tmp_path):
     np.add.at(wins, (*(one[apart] for one in at), winner[apart], loser[apart]), 1)
     np.testing.assert_array_equal(wins, noted["trace"]["wins"].isel(time=-1))
     with pytest.raises(ValueError, match="for items, got 'duels'"):
-        bd.simulate(bd.KLUCB(), LogisticItems(n_arms=20), 10, detail="duels")
+        bd.simulate(bd.policies.KLUCB(), LogisticItems(n_arms=20), 10, detail="duels")
 
 
 @pytest.mark.parametrize("plot", [bd.plot_regret, bd.plot_success])
 def test_plots_take_one_problem_of_any_horizon(plot):
-    trace = bd.simulate(bd.Uniform(), ["mslr-5", "hudry-13"], 1, workers=1)
+    trace = bd.simulate(bd.policies.Uniform(), ["mslr-5", "hudry-13"], 1, workers=1)
     with pytest.raises(ValueError, match="trace should be of one problem"):
         plot(trace)
     low, high = plot(trace["mslr-5"]).get_xlim()  # without a warning

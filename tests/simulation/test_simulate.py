@@ -21,7 +21,7 @@ from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import streams
 from bayesduel.simulation.trace import plan_of
 
-BOTH = [bd.Uniform(), bd.DTS()]
+BOTH = [bd.policies.Uniform(), bd.policies.DTS()]
 
 
 def same(a, b):
@@ -51,7 +51,7 @@ def test_a_trace_says_what_happened(reference):
     assert counts["recommended"].dtype == np.int32
     assert (counts["answered"] == -1).all()
     plan = plan_of(reference)
-    assert plan["policies"]["DTS"] == repr(bd.DTS())
+    assert plan["policies"]["DTS"] == repr(bd.policies.DTS())
     assert plan["seed"] == 11
 
 
@@ -61,7 +61,7 @@ def test_results_do_not_depend_on_the_workers(reference):
 
 
 def test_results_do_not_depend_on_the_other_policies_or_replications(reference):
-    alone = bd.simulate(bd.DTS(), "cyclic-4", 300, replications=2, seed=11)
+    alone = bd.simulate(bd.policies.DTS(), "cyclic-4", 300, replications=2, seed=11)
     np.testing.assert_array_equal(
         alone["trace"]["wins"].sel(policy="DTS"),
         reference["trace"]["wins"].sel(policy="DTS").isel(replication=[0, 1]),
@@ -78,7 +78,7 @@ def test_results_do_not_depend_on_when_they_are_recorded(reference):
 
 def test_policies_meet_the_same_coins():
     """Two names of one policy, and the coins of its replication, reproduce its first duel."""
-    trace = bd.simulate({"a": bd.DTS(), "b": bd.DTS()}, "cyclic-4", 200, seed=3)
+    trace = bd.simulate({"a": bd.policies.DTS(), "b": bd.policies.DTS()}, "cyclic-4", 200, seed=3)
     wins = trace["trace"]["wins"]
     np.testing.assert_array_equal(wins.sel(policy="a"), wins.sel(policy="b"))
     assert len({g.random() for g in streams(3, 0)}) == 4
@@ -86,16 +86,18 @@ def test_policies_meet_the_same_coins():
 
 def test_the_log_is_in_the_problems_own_labels():
     """Arm 1 of cyclic-4 is known to win; it is found whatever order the runs shuffle to."""
-    trace = bd.simulate(bd.DTS(), "cyclic-4", 3000, replications=6, seed=2)
+    trace = bd.simulate(bd.policies.DTS(), "cyclic-4", 3000, replications=6, seed=2)
     assert (trace["trace"]["recommended"].isel(time=-1) == 0).all()
     assert (trace["trace"]["duels"].isel(time=-1).argmax("arm") == 0).all()
-    fixed = bd.simulate(bd.DTS(), "cyclic-4", 3000, replications=6, seed=2, permute=False)
+    fixed = bd.simulate(bd.policies.DTS(), "cyclic-4", 3000, replications=6, seed=2, permute=False)
     assert not fixed["trace"]["wins"].equals(trace["trace"]["wins"])
 
 
 def test_each_replication_may_draw_its_own_truth():
     family = RandomProblem(n_arms=3, generator=uniform)
-    trace = bd.simulate([bd.DTS(), bd.Uniform()], family, 200, replications=3, seed=4)
+    trace = bd.simulate(
+        [bd.policies.DTS(), bd.policies.Uniform()], family, 200, replications=3, seed=4
+    )
     P = trace["problem"]["P"]
     assert P.dims == ("replication", "arm", "opponent")
     assert len(np.unique(P.values[:, 0, 1])) == 3
@@ -106,7 +108,7 @@ def test_each_replication_may_draw_its_own_truth():
 
 def test_a_log_can_be_replayed():
     duels = bd.Duels.from_wins([[0, 9, 8], [1, 0, 7], [2, 3, 0]], arms=["a", "b", "c"])
-    trace = bd.simulate(bd.DTS(), duels, 100)
+    trace = bd.simulate(bd.policies.DTS(), duels, 100)
     assert list(trace["arm"].values) == ["a", "b", "c"]
 
 
@@ -121,8 +123,8 @@ def test_zarr_and_netcdf_keep_the_same_trace(reference, tmp_path):
 KILLED = """
 import sys, bayesduel as bd
 if __name__ == "__main__":
-    bd.simulate([bd.Uniform(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7,
-                out=sys.argv[1], workers=1)
+    rules = [bd.policies.Uniform(), bd.policies.DTS()]
+    bd.simulate(rules, "mslr-5", 20_000, replications=12, seed=7, out=sys.argv[1], workers=1)
 """
 
 
@@ -152,31 +154,31 @@ def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
 
 def test_a_netcdf_file_is_finished_or_refused(tmp_path):
     out = tmp_path / "trace.nc"
-    kept = bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    kept = bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out)
     assert [path.name for path in tmp_path.iterdir()] == ["trace.nc"]
     stamp = out.stat().st_mtime_ns
-    assert same(kept, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
+    assert same(kept, bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out))
     assert out.stat().st_mtime_ns == stamp
     with pytest.raises(ValueError, match="seed is 1 and not 2"):
-        bd.simulate(bd.DTS(), "cyclic-4", 50, seed=2, out=out)
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=2, out=out)
     assert out.stat().st_mtime_ns == stamp
     letter = tmp_path / "letter.nc"
     letter.write_text("Dear reader")
     with pytest.raises(ValueError, match=r"out should be new or a trace, got .*letter.nc"):
-        bd.simulate(bd.DTS(), "cyclic-4", 50, out=letter)
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 50, out=letter)
     assert letter.read_text() == "Dear reader"
 
 
 def test_a_trace_of_something_else_is_not_overwritten(tmp_path):
     out = tmp_path / "trace.zarr"
-    bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out)
     with pytest.raises(ValueError, match="seed is 1 and not 2"):
-        bd.simulate(bd.DTS(), "cyclic-4", 50, seed=2, out=out)
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=2, out=out)
     (tmp_path / "letters").mkdir()
     with pytest.raises(ValueError, match="out should be new or a trace to go on with"):
-        bd.simulate(bd.DTS(), "cyclic-4", 50, out=tmp_path / "letters")
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 50, out=tmp_path / "letters")
     with pytest.raises(ValueError, match="out should be in a folder that exists"):
-        bd.simulate(bd.DTS(), "cyclic-4", 50, out=tmp_path / "no" / "trace.zarr")
+        bd.simulate(bd.policies.DTS(), "cyclic-4", 50, out=tmp_path / "no" / "trace.zarr")
     with pytest.raises(FileNotFoundError, match="path should be a trace"):
         bd.open_trace(tmp_path / "nothing.zarr")
 
@@ -230,10 +232,14 @@ def test_recorded_times():
         ({"backend": "dask"}, ValueError, "scheduler should be the address"),
         ({"scheduler": "tcp://x:1"}, ValueError, "scheduler should be given with backend"),
         ({"policies": []}, ValueError, "policies should hold at least one policy"),
-        ({"policies": [bd.DTS(), bd.DTS()]}, ValueError, "policies should be different ones"),
-        ({"policies": bd.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),
+        (
+            {"policies": [bd.policies.DTS(), bd.policies.DTS()]},
+            ValueError,
+            "policies should be different ones",
+        ),
+        ({"policies": bd.policies.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),
         ({"policies": "DTS"}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
-        ({"policies": bd.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
+        ({"policies": bd.policies.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
         ({"record_at": 5}, TypeError, "record_at should be 'log', 'linear' or times, got 5"),
         ({"record_at": [1, [2]]}, ValueError, "record_at should be increasing whole numbers"),
         ({"index": np.ones(2)}, TypeError, "index should be True or False, got an array"),
@@ -245,7 +251,7 @@ def test_recorded_times():
     ],
 )
 def test_bad_arguments_are_refused(change, error, message):
-    arguments = {"policies": bd.DTS(), "problem": "cyclic-4", "horizon": 10, **change}
+    arguments = {"policies": bd.policies.DTS(), "problem": "cyclic-4", "horizon": 10, **change}
     with pytest.raises(error, match=message):
         bd.simulate(**arguments)
 
@@ -264,9 +270,9 @@ def test_progress_tells_rate_and_time_left(capsys):
 
 
 def test_horizons_are_given_to_policies_that_need_one():
-    assert bd.SAVAGE().for_horizon(70).horizon == 70
-    assert bd.SAVAGE(horizon=5).for_horizon(70).horizon == 5
-    assert bd.DTS().for_horizon(70) == bd.DTS()
+    assert bd.policies.SAVAGE().for_horizon(70).horizon == 70
+    assert bd.policies.SAVAGE(horizon=5).for_horizon(70).horizon == 5
+    assert bd.policies.DTS().for_horizon(70) == bd.policies.DTS()
 
 
 def test_the_plan_is_json(reference):
@@ -281,16 +287,16 @@ def test_a_second_writer_of_a_trace_is_told_so(tmp_path, monkeypatch, name):
 
     def meanwhile(tasks, report):
         with pytest.raises(ValueError, match="out should have one writer at a time, got") as caught:
-            bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+            bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out)
         told.append(caught.value)
         yield from here(tasks, report)
 
     monkeypatch.setattr(experiment, "here", meanwhile)
-    first = bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    first = bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out)
     assert len(told) == 1
     monkeypatch.undo()
-    assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
-    assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1))
+    assert same(first, bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1, out=out))
+    assert same(first, bd.simulate(bd.policies.DTS(), "cyclic-4", 50, seed=1))
 
 
 @pytest.fixture(scope="module")

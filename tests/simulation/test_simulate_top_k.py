@@ -33,7 +33,11 @@ def line(n_arms=4, sd=0.1):
 
 @pytest.fixture(scope="module")
 def trace():
-    policies = {"POCBAm": bd.POCBAm(), "model": bd.MLPOCBAm(), "uniform": bd.Uniform()}
+    policies = {
+        "POCBAm": bd.policies.POCBAm(),
+        "model": bd.policies.MLPOCBAm(),
+        "uniform": bd.policies.Uniform(),
+    }
     return bd.simulate(policies, BY_SD, 200, k=4, replications=6, seed=3, index=True)
 
 
@@ -45,14 +49,14 @@ def test_a_trace_says_what_was_selected(trace):
     np.testing.assert_array_equal(what["pair_duels"].sum(("arm", "opponent")), 2 * 200)
     spent = np.broadcast_to(trace["time"], what["spent"].shape)
     np.testing.assert_array_equal(what["spent"], spent)
-    assert json.loads(trace.attrs["plan"])["policies"]["POCBAm"] == repr(bd.POCBAm(k=4))
+    assert json.loads(trace.attrs["plan"])["policies"]["POCBAm"] == repr(bd.policies.POCBAm(k=4))
     for name in ("predictive", "posterior"):
         assert ((what[name] > 0) & (what[name] < 1)).sel(policy=["POCBAm", "model"]).all()
 
 
 def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
     """Round-robin: the duels of a regret run and of a selection are the same ones."""
-    uniform, race = bd.Uniform(by="model"), bd.PBR(criterion="borda")
+    uniform, race = bd.policies.Uniform(by="model"), bd.policies.PBR(criterion="borda")
     P = named("linear", n_arms=4).P  # as an array: both take one
     regret_run = bd.simulate([uniform, race], P, 120, seed=3, record_at=[120])
     selection = bd.simulate([uniform, race], P, 120, k=1, seed=3, record_at=[120])
@@ -65,7 +69,9 @@ def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
 
 def test_policies_meet_the_same_luck(trace):
     """After the warm-up alone the two that trust sample means name the same set."""
-    again = bd.simulate([bd.POCBAm(), bd.Uniform()], BY_SD, 135, k=4, replications=6, seed=3)
+    again = bd.simulate(
+        [bd.policies.POCBAm(), bd.policies.Uniform()], BY_SD, 135, k=4, replications=6, seed=3
+    )
     sets = again["trace"]["selected"].isel(time=-1)
     np.testing.assert_array_equal(sets.isel(policy=0), sets.isel(policy=1))
     np.testing.assert_array_equal(again["problem"]["score"], trace["problem"]["score"])
@@ -73,7 +79,7 @@ def test_policies_meet_the_same_luck(trace):
 
 def test_results_do_not_depend_on_company_or_workers(trace):
     settings = {"replications": 6, "seed": 3}
-    alone = bd.simulate({"model": bd.MLPOCBAm()}, BY_SD, 200, k=4, workers=2, **settings)
+    alone = bd.simulate({"model": bd.policies.MLPOCBAm()}, BY_SD, 200, k=4, workers=2, **settings)
     np.testing.assert_array_equal(
         alone["trace"]["selected"].sel(policy="model"),
         trace["trace"]["selected"].sel(policy="model"),
@@ -83,7 +89,7 @@ def test_results_do_not_depend_on_company_or_workers(trace):
 @pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
 @pytest.mark.sampled(2)
 def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
-    policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
+    policies = [bd.policies.Uniform(), bd.policies.SelectTop(), bd.policies.PBR(criterion="borda")]
     settings = {"replications": 3, "seed": 3, "index": True}
     whole = bd.simulate(policies, BY_SD, 60, k=4, **settings)
     written, write = [], StoredTrace.write
@@ -107,7 +113,7 @@ def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeyp
     for group in ("trace", "problem"):
         xr.testing.assert_identical(kept[group].to_dataset().load(), whole[group].to_dataset())
     with pytest.raises(ValueError, match="k is 4 and not 3"):
-        bd.simulate(bd.Uniform(), BY_SD, 60, k=3, out=tmp_path / name, **settings)
+        bd.simulate(bd.policies.Uniform(), BY_SD, 60, k=3, out=tmp_path / name, **settings)
 
 
 @pytest.mark.slow  # arms' own test of a cluster is a fast one
@@ -115,7 +121,10 @@ def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
     from distributed import LocalCluster
 
     problem = line()
-    policies, settings = [bd.Uniform(), bd.SelectTop()], {"replications": 3, "seed": 3}
+    policies, settings = (
+        [bd.policies.Uniform(), bd.policies.SelectTop()],
+        {"replications": 3, "seed": 3},
+    )
     here = bd.simulate(policies, problem, 100, k=2, progress=True, **settings)
     assert "600 of 600" in capsys.readouterr().err
     with LocalCluster(
@@ -138,7 +147,13 @@ def test_the_order_of_the_arms_does_not_matter_to_the_luck():
     """Without permutation an easy problem is solved at every index all the same."""
     problem = line()
     for permute in (True, False):
-        policies = [bd.POCBAm(), bd.SelectTop(), bd.ActiveRanking(), bd.PKG(), bd.HybridPOCBAm()]
+        policies = [
+            bd.policies.POCBAm(),
+            bd.policies.SelectTop(),
+            bd.policies.ActiveRanking(),
+            bd.policies.PKG(),
+            bd.policies.HybridPOCBAm(),
+        ]
         done = bd.simulate(policies, problem, 100, k=2, replications=5, permute=permute)
         last = done["trace"]["selected"].isel(time=-1)
         np.testing.assert_array_equal(last, np.broadcast_to([False, False, True, True], last.shape))
@@ -172,7 +187,7 @@ def test_a_log_is_replayed_margin_by_margin():
     key = np.uint64(9)
     seen = {draw_margin(problem.dice, b, a, n, key) for n in range(200)}
     assert seen == {-1.0, 2.0, -3.0}
-    trace = bd.simulate(bd.POCBAm(), duels, 200, k=1, replications=3)
+    trace = bd.simulate(bd.policies.POCBAm(), duels, 200, k=1, replications=3)
     assert bd.success_rate(trace)["rate"].isel(time=-1, policy=0) == 1
     lonely = bd.Duels.from_votes(left=["a", "b"], right=["b", "c"], outcome=[1, 1], margin=[1, 1])
     with pytest.raises(ValueError, match="margin of every pair, got 1 pairs without"):
@@ -198,7 +213,7 @@ def test_arms_of_equal_score_stand_in_for_one_another():
     left, right = ([pair[k] for pair in margin for _ in range(2)] for k in (0, 1))
     each = [m for pair in margin.values() for m in pair]
     duels = bd.Duels.from_votes(left, right, [float(m > 0) for m in each], margin=each)
-    trace = bd.simulate(bd.Uniform(), duels, 300, k=2, replications=20, record_at=[300])
+    trace = bd.simulate(bd.policies.Uniform(), duels, 300, k=2, replications=20, record_at=[300])
     assert len(np.unique(trace["trace"]["selected"].values.reshape(-1, 3), axis=0)) == 2
     assert (bd.success_rate(trace)["rate"] == 1).all()
     assert (bd.opportunity_cost(trace) == 0).all()
@@ -239,21 +254,21 @@ def test_problems_keep_their_promises():
 def test_bad_input_is_refused():
     for k in (0, 4):
         with pytest.raises(ValueError, match="k should be"):
-            bd.simulate(bd.POCBAm(), line(), 100, k=k)
+            bd.simulate(bd.policies.POCBAm(), line(), 100, k=k)
     with pytest.raises(ValueError, match="at least 18, the fewest duels POCBAm needs for 2 of 4"):
-        bd.simulate(bd.POCBAm(), line(), 17, k=2)
+        bd.simulate(bd.policies.POCBAm(), line(), 17, k=2)
     with pytest.raises(ValueError, match="at least 18"):
-        bd.simulate(bd.POCBAm(), line(), 100, k=2, record_at=[5, 100])
+        bd.simulate(bd.policies.POCBAm(), line(), 100, k=2, record_at=[5, 100])
     with pytest.raises(ValueError, match="policies should select k = 2"):
-        bd.simulate(bd.POCBAm(k=3), line(), 100, k=2)
+        bd.simulate(bd.policies.POCBAm(k=3), line(), 100, k=2)
     with pytest.raises(
         TypeError, match=r"those of bayesduel.policies.top_k, Uniform or PBR, got DTS"
     ):
-        bd.simulate(bd.DTS(), line(), 100, k=2)
+        bd.simulate(bd.policies.DTS(), line(), 100, k=2)
     with pytest.raises(TypeError, match="problem should be ScoreDuels"):
-        bd.simulate(bd.POCBAm(), 4, 100, k=2)
+        bd.simulate(bd.policies.POCBAm(), 4, 100, k=2)
     with pytest.raises(ValueError, match="name should be one of"):
-        bd.simulate(bd.POCBAm(), "cyclic-5", 100, k=2)
+        bd.simulate(bd.policies.POCBAm(), "cyclic-5", 100, k=2)
     with pytest.raises(ValueError, match="should be finite"):
         ScoreDuels([[0, np.nan], [np.nan, 0]], np.ones((2, 2)))
     with pytest.raises(ValueError, match="mean should be antisymmetric"):
@@ -277,9 +292,9 @@ KNOWN = {
 @pytest.mark.slow
 def test_success_rates_agree_with_the_prototype():
     policies = {
-        "uniform": bd.Uniform(),
-        "uniform, model": bd.Uniform(by="model"),
-        "POCBAm": bd.POCBAm(),
+        "uniform": bd.policies.Uniform(),
+        "uniform, model": bd.policies.Uniform(by="model"),
+        "POCBAm": bd.policies.POCBAm(),
     }
     trace = bd.simulate(
         policies, BY_SD, 1000, k=4, replications=500, seed=20261121, record_at=[135, 300, 1000]
@@ -299,7 +314,11 @@ def test_the_model_helps_and_knock_outs_do_not():
     The seed is the day's date, the replications those of the test above; neither was changed.
     The closer orderings are put to the test by ``examples/topk_of_ten.py``.
     """
-    policies = {"means": bd.Uniform(), "model": bd.Uniform(by="model"), "TOP": bd.SelectTop()}
+    policies = {
+        "means": bd.policies.Uniform(),
+        "model": bd.policies.Uniform(by="model"),
+        "TOP": bd.policies.SelectTop(),
+    }
     trace = bd.simulate(
         policies, BY_SD, 1000, k=4, replications=500, seed=20261121, record_at=[1000]
     )

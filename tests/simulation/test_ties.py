@@ -45,7 +45,7 @@ def test_a_coin_gives_each_outcome_its_probability():
 
 
 def test_a_trace_counts_a_tie_as_half_a_win():
-    trace = bd.simulate(bd.Uniform(), TIED, 3000, seed=3, detail="duels", permute=False)
+    trace = bd.simulate(bd.policies.Uniform(), TIED, 3000, seed=3, detail="duels", permute=False)
     first, second, won = trace["trace"]["sequence"].values[0, 0].T
     score = np.where(won == -1, 0.5, won)
     wins = np.zeros((3, 3))
@@ -69,8 +69,12 @@ def test_every_policy_plays_ties_and_batches(policy):
 
 def test_a_batch_of_one_gives_the_numbers_without():
     asked = {"horizon": 200, "seed": 1, "workers": 1}
-    whole = bd.simulate([bd.DTS(), bd.RUCB()], TIED, **asked)["trace"].to_dataset()
-    one = bd.simulate([bd.DTS(), bd.RUCB()], TIED, batch=1, **asked)["trace"].to_dataset()
+    whole = bd.simulate([bd.policies.DTS(), bd.policies.RUCB()], TIED, **asked)[
+        "trace"
+    ].to_dataset()
+    one = bd.simulate([bd.policies.DTS(), bd.policies.RUCB()], TIED, batch=1, **asked)[
+        "trace"
+    ].to_dataset()
     xr.testing.assert_identical(one, whole)
 
 
@@ -78,7 +82,7 @@ def test_a_rule_sees_outcomes_at_the_ends_of_batches_only():
     """Its choices within a batch do not depend on the outcomes of the batch."""
     P = np.array([[0.5, 1.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 0.5]])
     first, second = (
-        bd.simulate(bd.RUCB(), M, 40, seed=5, detail="duels", batch=20, permute=False)
+        bd.simulate(bd.policies.RUCB(), M, 40, seed=5, detail="duels", batch=20, permute=False)
         for M in (P, P.T.copy())
     )
     pairs = [trace["trace"]["sequence"].values[0, 0, :, :2] for trace in (first, second)]
@@ -87,12 +91,12 @@ def test_a_rule_sees_outcomes_at_the_ends_of_batches_only():
 
 
 ITEMS = (
-    (bd.LogisticUCB(), bd.problems.LogisticItems(n_arms=6, n_attributes=3)),
-    (bd.TwoPhase(), bd.problems.UnitSphere(n_attributes=3)),
-    (bd.LogisticThompson(), bd.problems.UnitSphere(n_attributes=3)),
-    (bd.LogisticDuelThompson(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
-    (bd.BETCGLM(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
-    (bd.MaxInP(), bd.problems.ContextualDuels(n_arms=4, n_attributes=3)),
+    (bd.policies.LogisticUCB(), bd.problems.LogisticItems(n_arms=6, n_attributes=3)),
+    (bd.policies.TwoPhase(), bd.problems.UnitSphere(n_attributes=3)),
+    (bd.policies.LogisticThompson(), bd.problems.UnitSphere(n_attributes=3)),
+    (bd.policies.LogisticDuelThompson(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
+    (bd.policies.BETCGLM(), bd.problems.LogisticDuels(n_arms=6, n_attributes=3)),
+    (bd.policies.MaxInP(), bd.problems.ContextualDuels(n_arms=4, n_attributes=3)),
 )
 
 
@@ -122,7 +126,9 @@ def test_items_learn_at_the_ends_of_batches_only():
         asked = {"seed": 5, "batch": 20, "permute": False, "workers": 1}
         pulls.append(
             [
-                bd.simulate(bd.LogisticThompson(), problem, n, **asked)["trace"]["pulls"].values
+                bd.simulate(bd.policies.LogisticThompson(), problem, n, **asked)["trace"][
+                    "pulls"
+                ].values
                 for n in (20, 60)
             ]
         )
@@ -134,7 +140,9 @@ def test_items_learn_at_the_ends_of_batches_only():
 def test_regret_grows_with_the_batch():
     """RUCB on cyclic-4; paired over 20 replications, each ten times the last at least as large."""
     costs = [
-        bd.regret(bd.simulate(bd.RUCB(), "cyclic-4", 5000, replications=20, seed=1, batch=batch))
+        bd.regret(
+            bd.simulate(bd.policies.RUCB(), "cyclic-4", 5000, replications=20, seed=1, batch=batch)
+        )
         for batch in (1, 10, 100, 1000)
     ]
     means = [cost.isel(time=-1).mean() for cost in costs]
@@ -144,20 +152,23 @@ def test_regret_grows_with_the_batch():
 def test_a_family_with_ties_can_be_resumed(tmp_path):
     family = RandomProblem(n_arms=4, generator=bradley_terry, settings=(("nu", 1.0),))
     settings = {"replications": 2, "seed": 1, "batch": 5, "workers": 1}
-    trace = bd.simulate(bd.RUCB(), family, 100, **settings)
-    kept = bd.simulate(bd.RUCB(), family, 100, out=tmp_path / "trace", **settings)
-    again = bd.simulate(bd.RUCB(), family, 100, out=tmp_path / "trace", **settings)
+    trace = bd.simulate(bd.policies.RUCB(), family, 100, **settings)
+    kept = bd.simulate(bd.policies.RUCB(), family, 100, out=tmp_path / "trace", **settings)
+    again = bd.simulate(bd.policies.RUCB(), family, 100, out=tmp_path / "trace", **settings)
     for other in (kept, again):
         for group in ("trace", "problem"):
             xr.testing.assert_identical(other[group].to_dataset().load(), trace[group].to_dataset())
     with pytest.raises(ValueError, match="batch is 5 and not None"):
-        bd.simulate(bd.RUCB(), family, 100, out=tmp_path / "trace", **settings | {"batch": 1})
+        bd.simulate(
+            bd.policies.RUCB(), family, 100, out=tmp_path / "trace", **settings | {"batch": 1}
+        )
 
 
 @pytest.mark.slow
 def test_ties_do_not_depend_on_the_workers():
     alone, split = (
-        bd.simulate(bd.RUCB(), TIED, 100, replications=2, batch=5, workers=n) for n in (1, 2)
+        bd.simulate(bd.policies.RUCB(), TIED, 100, replications=2, batch=5, workers=n)
+        for n in (1, 2)
     )
     xr.testing.assert_identical(split["trace"].to_dataset(), alone["trace"].to_dataset())
 
@@ -200,4 +211,4 @@ def test_bad_ties_and_batches_are_refused():
     with pytest.raises(ValueError, match="problem should have no ties"):
         noise_floor(TIED, 0.1)
     with pytest.raises(ValueError, match="batch should be a whole number >= 1, got 0"):
-        bd.simulate(bd.RUCB(), P, 10, batch=0)
+        bd.simulate(bd.policies.RUCB(), P, 10, batch=0)

@@ -67,7 +67,7 @@ def test_no_message_prints_a_password(address, monkeypatch, tmp_path):
         assert SECRET not in found.output
     for given in (address, Path(address)):
         for call in (bd.studies, bd.Study):
-            with pytest.raises(bd.StudyError) as error:
+            with pytest.raises(bd.study.StudyError) as error:
                 call(given)
             assert SECRET not in str(error.value)
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.plain
 
 CRITERIA, REASONS = ("helpful", "short"), ("clear", "=polite", "wrong")
 ASKED = {  # every combination of what may be asked
-    f"{grades} {'bad ' * bad}{'criteria ' * many}{'words' * words}".strip(): bd.Asking(
+    f"{grades} {'bad ' * bad}{'criteria ' * many}{'words' * words}".strip(): bd.study.Asking(
         grades=grades, both_bad=bad, criteria=CRITERIA if many else (),
         decides="short" if many else None, reasons=REASONS if words else (), comment=words,
     )
@@ -43,7 +43,7 @@ def shown(ticket):
 
 
 def told(path, asking, n=24, **settings):
-    study = bd.Study(path, arms=list("abc"), asking=asking, stop=None, policy=bd.Uniform(),
+    study = bd.Study(path, arms=list("abc"), asking=asking, stop=None, policy=bd.policies.Uniform(),
                      **settings)  # fmt: skip
     tickets = [study.ask(judge=f"judge {k}") for k in range(n)]
     for k, ticket in enumerate(tickets):
@@ -105,7 +105,9 @@ def test_what_is_not_asked_is_refused_and_changes_nothing(asking):
 
 @pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
 def test_undo_takes_back_the_whole_answer_and_a_correction_the_outcome_alone(asking):
-    study = bd.Study(arms=list("abc"), asking=asking, stop=None, judging=bd.Judging(repeats=0.3))
+    study = bd.Study(
+        arms=list("abc"), asking=asking, stop=None, judging=bd.study.Judging(repeats=0.3)
+    )
     ticket = study.ask(judge="ann")
     study.tell(ticket, **given(asking, 1))
     opened = study.undo("ann")
@@ -122,7 +124,7 @@ def test_undo_takes_back_the_whole_answer_and_a_correction_the_outcome_alone(ask
 
 @pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), CumulativeLogit()], ids=str)
 def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
-    asking = bd.Asking(grades=2, both_bad=True, criteria=CRITERIA)
+    asking = bd.study.Asking(grades=2, both_bad=True, criteria=CRITERIA)
     study = bd.Study(arms=list("abc"), asking=asking, model=model, stop=None)
     for ticket in study.ask(12):  # told at once: one fit
         better = ticket.left < ticket.right
@@ -144,17 +146,17 @@ def test_a_model_of_grades_needs_a_study_that_asks_for_them():
 
 
 def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
-    asking = bd.Asking(grades=2)
+    asking = bd.study.Asking(grades=2)
     study, _ = told(None, asking)
     other = bd.Study(arms=list("abc"), asking=asking, stop=None)
     other.import_duels(study.duels())
     assert other.duels().votes.grade.tolist() == study.duels().votes.grade.tolist()
-    four = bd.Study(arms=list("abc"), asking=bd.Asking(grades=3), stop=None)
+    four = bd.Study(arms=list("abc"), asking=bd.study.Asking(grades=3), stop=None)
     four.import_duels(study.duels())  # the words of two sizes are among those of three
     with pytest.raises(ValueError, match="should have the grades of the study"):
-        other.import_duels(told(None, bd.Asking(grades=4))[0].duels())
+        other.import_duels(told(None, bd.study.Asking(grades=4))[0].duels())
     with pytest.raises(ValueError, match="got none"):
-        other.import_duels(told(None, bd.Asking())[0].duels())
+        other.import_duels(told(None, bd.study.Asking())[0].duels())
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
 )
 def test_what_cannot_be_asked_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
-        bd.Asking(**settings)
+        bd.study.Asking(**settings)
 
 
 def test_a_study_of_the_format_before_is_opened_and_gets_the_columns(tmp_path):
@@ -193,14 +195,14 @@ def test_a_study_of_the_format_before_is_opened_and_gets_the_columns(tmp_path):
 
 
 def test_a_machine_answers_in_grades_in_both_orders():
-    study = bd.Study(arms=list("abc"), asking=bd.Asking(grades=2, both_bad=True), stop=None)
+    study = bd.Study(arms=list("abc"), asking=bd.study.Asking(grades=2, both_bad=True), stop=None)
     done = study.run(lambda t: "left much better" if t.left < t.right else "right much better")
     assert done.told == 3 and done.errors == {}
     assert {row["outcome"] for row in study.rows()} <= {"left much better", "right much better"}
 
 
 def test_a_machine_answers_each_criterion_or_the_ticket_is_skipped():
-    study = bd.Study(arms=list("abc"), asking=bd.Asking(criteria=CRITERIA), stop=None)
+    study = bd.Study(arms=list("abc"), asking=bd.study.Asking(criteria=CRITERIA), stop=None)
     first, *others = CRITERIA
 
     def judge(ticket):

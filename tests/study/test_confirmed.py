@@ -19,16 +19,16 @@ from bayesduel.text import percent
 
 pytestmark = pytest.mark.plain
 
-ON_SCORES = bd.WithinRope(0.95, rope=0.1)
-RULE = bd.Confirmed(ON_SCORES)
-IN_DOUBT = bd.Confirmed(ON_SCORES, doubt=0.5)
+ON_SCORES = bd.study.WithinRope(0.95, rope=0.1)
+RULE = bd.study.Confirmed(ON_SCORES)
+IN_DOUBT = bd.study.Confirmed(ON_SCORES, doubt=0.5)
 OPTIONS = {"--no-confirm": ON_SCORES, "--confirm": RULE, "--confirm-in-doubt": IN_DOUBT}
 
 
 def told(P, rule=RULE, seed=1, path=None, goal="find-best"):
     """Play a study in a world of win probabilities until it stops."""
     arms = "abcdefgh"[: len(P)]
-    study = bd.Study(path, arms=list(arms), goal=goal, stop=rule | bd.Budget(3000), seed=seed)
+    study = bd.Study(path, arms=list(arms), goal=goal, stop=rule | bd.study.Budget(3000), seed=seed)
     coins = np.random.default_rng(seed)
     while not study.stopped:
         ticket = study.ask()
@@ -51,9 +51,9 @@ CYCLE = world([(0, 1, 0.9), (1, 2, 0.9), (2, 0, 0.9)] + [(k, 3, 0.9) for k in ra
 
 @pytest.mark.slow
 def test_the_arm_that_beats_all_is_found_where_another_wins_most():
-    rule = bd.WithinRope(0.95, rope=0.05)
+    rule = bd.study.WithinRope(0.95, rope=0.05)
     assert told(RIVAL, rule).status(check=False).answer == ("b",)
-    status = told(RIVAL, bd.Confirmed(rule)).status(check=False)
+    status = told(RIVAL, bd.study.Confirmed(rule)).status(check=False)
     assert status.decided
     assert status.answer == ("a",)
     assert status.confirmed
@@ -74,26 +74,26 @@ def test_a_top_cycle_has_no_answer(tmp_path):
 
 def test_confirmation_is_the_default_for_the_best_arm():
     arms = list("abc")
-    assert bd.Study(arms=arms).stop == bd.Confirmed(bd.WithinRope(0.95))
-    assert bd.Study(arms=arms, goal="top-2").stop == bd.WithinRope(0.95)
-    assert bd.Study(arms=arms, policy=bd.DTS()).stop == bd.WithinRope(0.95)
+    assert bd.Study(arms=arms).stop == bd.study.Confirmed(bd.study.WithinRope(0.95))
+    assert bd.Study(arms=arms, goal="top-2").stop == bd.study.WithinRope(0.95)
+    assert bd.Study(arms=arms, policy=bd.policies.DTS()).stop == bd.study.WithinRope(0.95)
     pairs = [("a", "b"), ("b", "c")]
-    assert bd.Study(arms=arms, pairs=pairs).stop == bd.WithinRope(0.95)
-    for refused in ({"pairs": pairs}, {"policy": bd.DTS()}):
+    assert bd.Study(arms=arms, pairs=pairs).stop == bd.study.WithinRope(0.95)
+    for refused in ({"pairs": pairs}, {"policy": bd.policies.DTS()}):
         with pytest.raises(ValueError, match="stop should be a rule on scores"):
-            bd.Study(arms=arms, stop=RULE | bd.Budget(9), **refused)
+            bd.Study(arms=arms, stop=RULE | bd.study.Budget(9), **refused)
     with pytest.raises(TypeError, match=r"rule should be one such as WithinRope\(0.95\)"):
-        bd.Confirmed(0.95)
+        bd.study.Confirmed(0.95)
     for doubt in (0.0, 1.5, float("nan")):
         with pytest.raises(ValueError, match=r"doubt should be in \(0, 1\]"):
-            bd.Confirmed(bd.WithinRope(), doubt=doubt)
+            bd.study.Confirmed(bd.study.WithinRope(), doubt=doubt)
 
 
 def test_the_rule_is_stored():
-    for rule in (RULE, IN_DOUBT, RULE | bd.Budget(5), IN_DOUBT & bd.Budget(5)):
+    for rule in (RULE, IN_DOUBT, RULE | bd.study.Budget(5), IN_DOUBT & bd.study.Budget(5)):
         assert rule_from({"name": rule.name, **rule.settings()}) == rule
         assert rule.steers
-    assert (RULE | bd.Budget(5)).most == 5
+    assert (RULE | bd.study.Budget(5)).most == 5
     assert RULE.rope == 0.1
 
 
@@ -151,18 +151,20 @@ def test_the_three_of_a_top_cycle_are_the_three_best():
 
 @pytest.mark.slow
 def test_a_circle_has_no_ranking_and_stays_undecided():
-    status = told(CYCLE, rule=RULE & bd.Budget(1), goal="full-ranking").status(check=False)
+    status = told(CYCLE, rule=RULE & bd.study.Budget(1), goal="full-ranking").status(check=False)
     assert not status.decided
     assert "Not decided within the budget" in status.verdict
 
 
 def test_the_headline_has_the_probability_of_the_answer_not_of_its_weakest_pair():
     """After one duel of 100 arms each pair is open, and nothing is known of all together."""
-    study = bd.Study(arms=[f"m{k}" for k in range(100)], stop=bd.Confirmed(bd.WithinRope(0.95)))
+    study = bd.Study(
+        arms=[f"m{k}" for k in range(100)], stop=bd.study.Confirmed(bd.study.WithinRope(0.95))
+    )
     study.tell(study.ask(), "left")
     status = study.status()
     evidence = study._ledger.parts.session.evidence(4000, np.random.default_rng(1))
-    by_scores = bd.WithinRope(0.95).probability(evidence)
+    by_scores = bd.study.WithinRope(0.95).probability(evidence)
     assert by_scores < 0.1
     assert status.probability == pytest.approx(by_scores, abs=0.05)
     assert f"({percent(status.probability)} % sure)" in status.verdict
@@ -303,7 +305,7 @@ def test_under_a_planted_cycle_no_arm_of_it_is_the_answer(seed):
 
 @pytest.mark.slow
 def test_in_doubt_the_arm_that_beats_all_is_found_where_another_wins_most():
-    rule = bd.Confirmed(bd.WithinRope(0.95, rope=0.05), doubt=0.5)
+    rule = bd.study.Confirmed(bd.study.WithinRope(0.95, rope=0.05), doubt=0.5)
     answers = [told(RIVAL, rule, seed).status(check=False).answer for seed in range(20)]
     assert answers.count(("a",)) >= 16  # 95 % and its lower limit at 1e-2
 

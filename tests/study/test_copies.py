@@ -21,7 +21,7 @@ LACKS = "has no write-ahead log beside it .s-wal., but was in use"
 
 
 def made(path, n=49):
-    study = bd.Study(path, arms=list("abcdef"), stop=None, policy=bd.Uniform(), seed=1)
+    study = bd.Study(path, arms=list("abcdef"), stop=None, policy=bd.policies.Uniform(), seed=1)
     return told(study, n)
 
 
@@ -96,7 +96,7 @@ def test_a_file_holds_all_once_its_handles_are_closed(tmp_path):
 def test_the_file_of_a_process_that_ended_holds_all(ends, tmp_path):
     code = (
         "import os, sys, bayesduel as bd\n"
-        "study = bd.Study(sys.argv[1], arms=['a', 'b'], policy=bd.Uniform(), stop=None)\n"
+        "study = bd.Study(sys.argv[1], arms=['a', 'b'], policy=bd.policies.Uniform(), stop=None)\n"
         "for _ in range(3): study.tell(study.ask(), 'left')\n"
     )
     subprocess.run([sys.executable, "-c", code + ends, str(tmp_path / "s")], check=not ends)

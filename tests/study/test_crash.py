@@ -59,7 +59,7 @@ def outcomes(logs):
 def crash(url, folder, kills, seed, n=4, worker=WORKER, **settings):
     """Keep n processes busy, kill one at random times, and check what is stored."""
     items = [f"item {k}" for k in range(400)]  # 4,000 questions of each judge
-    given = {"arms": list("abcde"), "items": items, "policy": bd.Uniform(), "stop": None}
+    given = {"arms": list("abcde"), "items": items, "policy": bd.policies.Uniform(), "stop": None}
     bd.Study(url, **given, **settings).close()
     logs = killed(url, folder, kills, seed, n, worker)
     study = bd.Study(url)
@@ -105,13 +105,13 @@ def killed(url, folder, kills, seed, n, worker):
 
 
 ASKED = {
-    "everything": bd.Asking(
+    "everything": bd.study.Asking(
         grades=2, both_bad=True, criteria=["x", "y"], reasons=["p", "q"], comment=True
     ),
-    "comment": bd.Asking(comment=True, reasons=["p", "q"]),
+    "comment": bd.study.Asking(comment=True, reasons=["p", "q"]),
 }
 BESIDE = {
-    "gold and repeats": bd.Judging(
+    "gold and repeats": bd.study.Judging(
         repeats=0.2, gold_share=0.2, gold=[("a", "b", "left", f"item {k}") for k in range(400)]
     ),
     "duels": None,
@@ -124,7 +124,7 @@ BESIDE = {
 @pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.slow)])
 def test_kills_leave_whole_answers(asking, judging, kills, tmp_path):
     items = [f"item {k}" for k in range(400)]
-    given = {"arms": list("abcde"), "items": items, "policy": bd.Uniform(), "stop": None}
+    given = {"arms": list("abcde"), "items": items, "policy": bd.policies.Uniform(), "stop": None}
     bd.Study(tmp_path / "s", **given, asking=asking, judging=judging).close()
     logs = killed(tmp_path / "s", tmp_path, kills, 4, 2, ASKING_WORKER)
     study = bd.Study(tmp_path / "s")

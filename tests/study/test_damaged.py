@@ -70,7 +70,7 @@ FINE = {  # of JUNK, what a study of three arms may have
 def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("damaged") / "whole.study"
     judging = Judging(gold=[("a", "b", "left", "p")])
-    given = {"policy": bd.ContrastAllocation(), "pairs": [("a", "b"), ("b", "c")]}
+    given = {"policy": bd.policies.ContrastAllocation(), "pairs": [("a", "b"), ("b", "c")]}
     with bd.Study(path, arms=list("abc"), items=["p"], judging=judging, **given) as study:
         study.tell(study.ask(), "left")
     return path

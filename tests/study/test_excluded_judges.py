@@ -25,7 +25,9 @@ def worse(ticket):
 
 
 @pytest.mark.parametrize("policy", ["auto", policies.DTS(), policies.Uniform()], ids=repr)
-@pytest.mark.parametrize("stop", [None, bd.Budget(30), bd.WithinRope(0.95, rope=0.05)], ids=repr)
+@pytest.mark.parametrize(
+    "stop", [None, bd.study.Budget(30), bd.study.WithinRope(0.95, rope=0.05)], ids=repr
+)
 @pytest.mark.parametrize("path", [None, "own.study"])
 def test_a_study_without_a_judge_is_as_if_the_judge_had_not_been_there(
     policy, stop, path, tmp_path
@@ -62,7 +64,7 @@ def test_a_study_without_a_judge_is_as_if_the_judge_had_not_been_there(
         assert {row["judge"] for row in out} == {"bad"}
         assert sum(row["state"] == "told" for row in everything) == n_all
         with pytest.raises(
-            bd.NoQuestion if not each.stopped else bd.StudyStopped, match="excluded"
+            bd.study.NoQuestion if not each.stopped else bd.study.StudyStopped, match="excluded"
         ):
             each.ask(judge="bad")
     if waiting is not None:  # an answer that was on its way is stored, and does not count
@@ -105,13 +107,13 @@ def test_what_is_no_exclusion_is_refused(call, kind, message):
 @pytest.mark.parametrize("path", [None, "own.study"])
 def test_who_fails_the_gold_questions(on_fail, answers, path, tmp_path):
     place = None if path is None else tmp_path / path
-    judging = bd.Judging(gold=GOLD, gold_share=0.5, on_fail=on_fail)
+    judging = bd.study.Judging(gold=GOLD, gold_share=0.5, on_fail=on_fail)
     study = bd.Study(place, arms=ARMS, stop=None, policy=policies.Uniform(), judging=judging)
     asked = 0
     while asked < 6:
         try:
             ticket = study.ask(judge="ann")
-        except bd.NoQuestion:
+        except bd.study.NoQuestion:
             break
         asked += 1
         study.tell(ticket, answers(ticket))
@@ -133,7 +135,7 @@ def test_training_comes_first_is_explained_and_is_no_duel(items, quota):
     item = [items[0]] if items else [None]
     training = [("tea", "milk", "left", *item, "Milk is no drink."), ("milk", "tea", "right")]
     training = [training[0], ("cocoa", "milk", "left", *item, "")]
-    judging = bd.Judging(
+    judging = bd.study.Judging(
         training=training, quota=quota, gold=GOLD if not items else (), repeats=0.2
     )
     study = bd.Study(arms=ARMS, stop=None, items=items, judging=judging)
@@ -155,14 +157,14 @@ def test_training_comes_first_is_explained_and_is_no_duel(items, quota):
     assert study.ask(judge="bob").training
     if quota:
         study.tell(study.ask(judge="ann"), "left")
-        with pytest.raises(bd.NoQuestion, match="quota"):
+        with pytest.raises(bd.study.NoQuestion, match="quota"):
             study.ask(judge="ann")
 
 
 def test_an_attention_check_keeps_its_sides_and_says_what_to_answer():
     gold = [("milk", "tea", "left", None, "Choose the first one.")]
     for seed in range(8):
-        judging = bd.Judging(gold=gold, gold_share=1.0)
+        judging = bd.study.Judging(gold=gold, gold_share=1.0)
         study = bd.Study(arms=ARMS, stop=None, judging=judging, seed=seed)
         ticket = study.ask(judge="ann")
         assert (ticket.left, ticket.right, ticket.note) == ("milk", "tea", "Choose the first one.")
@@ -180,7 +182,7 @@ def test_an_attention_check_keeps_its_sides_and_says_what_to_answer():
 )
 def test_a_question_that_is_none_is_refused(name, question, message):
     with pytest.raises(ValueError, match=message):
-        bd.Study(arms=ARMS, judging=bd.Judging(**{name: [question]}))
+        bd.Study(arms=ARMS, judging=bd.study.Judging(**{name: [question]}))
 
 
 def test_times_are_kept_and_compared(monkeypatch):

@@ -21,10 +21,10 @@ REASONS = ["clear", "=polite", 'says "so"']
 SOURCES = {"people": 1.0, "machine": 0.01}
 ASKED = {
     "plain": None,
-    "grades": bd.Asking(grades=2, both_bad=True),
-    "criteria": bd.Asking(criteria=["helpful", "short & <b>"], decides="helpful"),
-    "words": bd.Asking(reasons=REASONS, comment=True),
-    "all of it": bd.Asking(grades=3, both_bad=True, criteria=["helpful", "short"],
+    "grades": bd.study.Asking(grades=2, both_bad=True),
+    "criteria": bd.study.Asking(criteria=["helpful", "short & <b>"], decides="helpful"),
+    "words": bd.study.Asking(reasons=REASONS, comment=True),
+    "all of it": bd.study.Asking(grades=3, both_bad=True, criteria=["helpful", "short"],
                            reasons=REASONS, comment=True),
 }  # fmt: skip
 COMMENT = '=1+1, "quoted"\n<script>alert(1)</script>\x01'
@@ -32,7 +32,7 @@ COMMENT = '=1+1, "quoted"\n<script>alert(1)</script>\x01'
 
 def settings(kind):
     """Return what a study of a kind is made with."""
-    given = {"arms": ARMS, "stop": None, "policy": bd.Uniform()}
+    given = {"arms": ARMS, "stop": None, "policy": bd.policies.Uniform()}
     asking = ASKED.get(kind)
     given["asking"] = asking
     if asking is not None and asking.grades > 1:
@@ -48,7 +48,9 @@ def settings(kind):
         item = ["why?"] if "items" in given else []
         known = [ARMS[0], ARMS[1], "left", *item]
         trained = [ARMS[2], ARMS[3], "tie", *(item or [None]), "It is a tie."]
-        given["judging"] = bd.Judging(gold=[known], gold_share=0.3, training=[trained], repeats=0.5)
+        given["judging"] = bd.study.Judging(
+            gold=[known], gold_share=0.3, training=[trained], repeats=0.5
+        )
     return given
 
 

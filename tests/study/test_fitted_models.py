@@ -33,8 +33,8 @@ ITEMS = bd.read_items(pd.DataFrame({"item": list("abc"), "size": [1.0, 2.0, 4.0]
 @pytest.mark.plain
 def test_a_policy_keeps_its_belief_with_a_model():
     """A belief holds a model among its settings, and both are kept."""
-    belief = bd.Laplace(BradleyTerry(scale=1.0), draws=100)
-    policy = bd.DTS(belief=belief)
+    belief = bd.beliefs.Laplace(BradleyTerry(scale=1.0), draws=100)
+    policy = bd.policies.DTS(belief=belief)
     assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
     study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 3)
     assert study.duels().n_duels == 3
@@ -42,17 +42,19 @@ def test_a_policy_keeps_its_belief_with_a_model():
 
 @pytest.mark.plain
 def test_a_policy_keeps_the_policy_in_it():
-    policy = bd.DETECT(policy=bd.MDB(policy=bd.DTS(alpha=0.6)), horizon=50, explore=3, window=2)
+    policy = bd.policies.DETECT(
+        policy=bd.policies.MDB(policy=bd.policies.DTS(alpha=0.6)), horizon=50, explore=3, window=2
+    )
     assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
     study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 8)
     assert study.duels().n_duels == 8
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("within", [lambda own: own, lambda own: bd.MDB(policy=own)])
+@pytest.mark.parametrize("within", [lambda own: own, lambda own: bd.policies.MDB(policy=own)])
 def test_a_policy_of_a_class_of_ones_own_is_refused(within):
     """Such as is called DTS, too: what the log is read by later is the package's own."""
-    own = type("DTS", (bd.DTS,), {})()
+    own = type("DTS", (bd.policies.DTS,), {})()
     with pytest.raises(TypeError, match="policy should consist of classes of"):
         settings_of(within(own))
 
@@ -95,14 +97,16 @@ def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model
     study.import_duels(bd.Duels.from_votes(list("aab"), list("bcc"), [1, 1, 0], margin=[1, 2, -1]))
     for start, options in ((study, {}), (3, {"model": model})):
         with pytest.raises(ValueError, match="model of a plan should need who won alone"):
-            bd.plan(start, n_futures=2, **options)
+            bd.study.plan(start, n_futures=2, **options)
     assert study.status(check=False, futures=2).plan is None
 
 
 @pytest.mark.plain
 @pytest.mark.slow
 def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
-    policy = bd.TopTwoThompson(belief=bd.Laplace(BradleyTerry() + OrderEffect(), draws=100))
+    policy = bd.policies.TopTwoThompson(
+        belief=bd.beliefs.Laplace(BradleyTerry() + OrderEffect(), draws=100)
+    )
     study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 12)
     assert study._ledger.parts.session.not_fitted == ""
     with pytest.raises(ValueError, match="should not read who was left in tallies of wins"):
@@ -110,7 +114,7 @@ def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
 
 
 def test_the_verdict_says_where_the_transitivity_check_objects():
-    study = bd.Study(arms=list("abcde"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
+    study = bd.Study(arms=list("abcde"), stop=bd.study.WithinRope(0.9, rope=0.2), seed=1)
     left, right, won = [], [], []
     for k in range(5):
         for step in (1, 2):  # each arm beats the next two around a circle

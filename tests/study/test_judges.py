@@ -21,7 +21,7 @@ GOLD = (("a", "b", "left"), ("c", "d", "right"), ("a", "c", "tie"))
 def made(path=None, items=None, **settings):
     policy = settings.pop("policy", None)
     return bd.Study(
-        path, arms=ARMS, stop=None, items=items, policy=policy, judging=bd.Judging(**settings)
+        path, arms=ARMS, stop=None, items=items, policy=policy, judging=bd.study.Judging(**settings)
     )
 
 
@@ -29,7 +29,7 @@ def pair(ticket):
     return frozenset((ticket.left, ticket.right)), ticket.item
 
 
-@pytest.mark.parametrize("policy", [None, bd.DTS()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.DTS()], ids=str)
 @pytest.mark.parametrize("items", [None, ITEMS], ids=["plain", "items"])
 def test_gold_questions_are_no_duels_and_say_who_fails(items, policy, tmp_path):
     gold = [(*g, ITEMS[k]) if items else g for k, g in enumerate(GOLD)]
@@ -76,7 +76,7 @@ def test_overlap_asks_what_others_answered_and_repeats_swap_the_sides():
     for _ in range(10):  # six pairs, and four again: the last two are too near
         seen.append(study.ask(judge="ann"))
         study.tell(seen[-1], "left")
-    with pytest.raises(bd.NoQuestion, match="'ann' has seen all"):
+    with pytest.raises(bd.study.NoQuestion, match="'ann' has seen all"):
         study.ask(judge="ann")
     times = Counter(pair(t) for t in seen)
     assert sorted(times.values()) == [1, 1, 2, 2, 2, 2]
@@ -92,7 +92,7 @@ def test_quotas_costs_corrections_and_agreement_are_counted():
     for judge in ("ann", "bob"):
         for _ in range(2):
             study.tell(study.ask(judge=judge), "tie", judge=judge, cost=0.25)
-        with pytest.raises(bd.NoQuestion, match=f"'{judge}' has answered the 2 of the quota"):
+        with pytest.raises(bd.study.NoQuestion, match=f"'{judge}' has answered the 2 of the quota"):
             study.ask(judge=judge)
     assert len(study.ask(5, judge="eve")) == 2
     study.skip(study.pending("eve")[0], cost=1.0)
@@ -130,12 +130,14 @@ def test_what_cannot_be_asked_is_refused(settings, message):
 # -- attacks ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", [None, bd.DTS(), bd.Uniform()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.DTS(), bd.policies.Uniform()], ids=str)
 def test_one_judge_decides_nothing_by_answering_the_same_pairs_again(policy):
     """Once she was asked the same pair again and again, and each answer was a duel of its own."""
-    study = bd.Study(arms=list("abcdef"), policy=policy, stop=bd.WithinRope(0.95, rope=0.05))
+    study = bd.Study(arms=list("abcdef"), policy=policy, stop=bd.study.WithinRope(0.95, rope=0.05))
     seen = []
-    with pytest.raises(bd.NoQuestion, match="'ann' has seen all that there is to ask: every pair"):
+    with pytest.raises(
+        bd.study.NoQuestion, match="'ann' has seen all that there is to ask: every pair"
+    ):
         while True:
             for ticket in study.ask(4, judge="ann"):
                 seen.append(pair(ticket))
@@ -145,14 +147,14 @@ def test_one_judge_decides_nothing_by_answering_the_same_pairs_again(policy):
     assert study.ask(judge="bob").state == "open"
 
 
-@pytest.mark.parametrize("policy", [None, bd.DTS()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.DTS()], ids=str)
 def test_repeats_of_a_judge_count_as_one_answer(policy, tmp_path):
     path = tmp_path / "s"
     study = bd.Study(
-        path, arms=list("abcdef"), policy=policy, stop=None, judging=bd.Judging(repeats=0.5)
+        path, arms=list("abcdef"), policy=policy, stop=None, judging=bd.study.Judging(repeats=0.5)
     )
     watching = bd.Study(path)
-    with pytest.raises(bd.NoQuestion):
+    with pytest.raises(bd.study.NoQuestion):
         for _ in range(100):
             ticket = study.ask(judge="ann")
             study.tell(ticket, "left" if ticket.left < ticket.right else "right")
@@ -173,7 +175,7 @@ def test_no_judge_of_many_at_once_sees_a_question_twice_or_knows_a_gold_one(tmp_
     """By its place: one in each ten tickets, never near another one, and never seen before."""
     items = [f"item {k}" for k in range(6)]
     gold = [(a, b, "left", item) for a, b in ("ad", "bc") for item in items[:3]]
-    judging = bd.Judging(gold=gold, gold_share=0.2, overlap=0.3)
+    judging = bd.study.Judging(gold=gold, gold_share=0.2, overlap=0.3)
     study = bd.Study(tmp_path / "s", arms=ARMS, items=items, stop=None, judging=judging)
     other = bd.Study(tmp_path / "s")
     seen = {f"judge {k}": [] for k in range(8)}
@@ -216,7 +218,7 @@ def test_an_expired_ticket_is_given_back_once_all_else_is_seen(monkeypatch):
         study.tell(ticket, "tie")
     assert study.ask(judge="ann").id == lost.id
     study.tell(lost, "left")
-    with pytest.raises(bd.NoQuestion):
+    with pytest.raises(bd.study.NoQuestion):
         study.ask(judge="ann")
 
 

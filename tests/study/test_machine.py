@@ -10,7 +10,7 @@ pytestmark = pytest.mark.plain
 
 
 def study(path=None, **settings):
-    return bd.Study(path, arms=list("abcd"), seed=1, **({"stop": bd.Budget(20)} | settings))
+    return bd.Study(path, arms=list("abcd"), seed=1, **({"stop": bd.study.Budget(20)} | settings))
 
 
 def first_in_alphabet(ticket):

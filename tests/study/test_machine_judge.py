@@ -60,9 +60,9 @@ def test_killed_runs_double_no_verdict_and_know_their_costs(tmp_path):
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.iterdir())
 
 
-PLAIN = bd.Asking()
-GRADED = bd.Asking(grades=2, both_bad=True)
-CRITERIA = bd.Asking(criteria=["Helpful", "tone: warm"], both_bad=True)
+PLAIN = bd.study.Asking()
+GRADED = bd.study.Asking(grades=2, both_bad=True)
+CRITERIA = bd.study.Asking(criteria=["Helpful", "tone: warm"], both_bad=True)
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def by_criterion(prompt):
 @pytest.mark.parametrize("decides", ["helpful", "short"])
 def test_each_criterion_has_an_answer_of_the_machine(tmp_path, decides, grades, order, kill):
     made(tmp_path, 6)
-    asking = bd.Asking(criteria=["helpful", "short"], decides=decides, grades=grades)
+    asking = bd.study.Asking(criteria=["helpful", "short"], decides=decides, grades=grades)
     study = bd.Study(
         tmp_path / "criteria.study",
         arms=[f"model-{k}" for k in range(6)],
         items=[f"question {k}" for k in range(6)],
-        stop=bd.Budget(6),
+        stop=bd.study.Budget(6),
         asking=asking,
     )
     much = "much " if grades > 1 else ""

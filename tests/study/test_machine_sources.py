@@ -23,7 +23,7 @@ def test_a_machine_of_a_study_of_sources_is_one_of_them(tmp_path):
     made(folder, 1)
     study = bd.Study(
         path, arms=arms, model=BradleyTerry(Sources("source", target="people")),
-        sources={"people": 1.0, "machine": 0.01}, stop=bd.Budget(40), seed=1,
+        sources={"people": 1.0, "machine": 0.01}, stop=bd.study.Budget(40), seed=1,
     )  # fmt: skip
     rng = np.random.default_rng(2)
     for _ in range(12):

@@ -181,7 +181,7 @@ def test_a_machine_that_has_seen_every_pair_on_every_item_leaves_the_rest_to_peo
 
 def test_budgets_and_confirmation_count_people():
     rng = np.random.default_rng(6)
-    study = made(stop=bd.Budget(2))
+    study = made(stop=bd.study.Budget(2))
     while not study.stopped:
         ticket = study.ask()
         study.tell(ticket, vote(ticket, rng))
@@ -246,7 +246,10 @@ def test_a_model_is_followed_by_source_or_refused_when_the_study_is_made(
             "sources should be the levels of the model, people, gpt, got people, machine",
         ),
         ({"goal": "minimize-regret"}, "policy of a study with sources should be a posterior-driv"),
-        ({"policy": bd.Uniform()}, "policy of a study with sources should be a posterior-driven"),
+        (
+            {"policy": bd.policies.Uniform()},
+            "policy of a study with sources should be a posterior-driven",
+        ),
     ],
 )
 def test_what_is_no_study_of_sources_is_refused(settings, message, tmp_path):

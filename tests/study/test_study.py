@@ -23,8 +23,8 @@ from bayesduel.text import percent
 pytestmark = pytest.mark.plain
 
 SCORES = dict(zip("abcde", (0.0, 0.4, 0.8, 1.6, -0.5), strict=True))
-OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]
-OF_PAIRS = [p.for_horizon(150) for p in OF_PAIRS if p.setting == "pairs"]
+KINDS = [getattr(policies, name) for name in policies.__all__]
+OF_PAIRS = [kind().for_horizon(150) for kind in KINDS if kind.setting == "pairs"]
 WITH_MEMORY = [p for p in OF_PAIRS if not isinstance(p, ScoreRule)]
 
 
@@ -42,7 +42,7 @@ def play(study, n, seed=1):
 
 
 def test_a_study_stops_with_the_best_arm_and_says_so():
-    study = bd.Study(arms=list(SCORES), stop=bd.WithinRope(0.95, rope=0.05), seed=3)
+    study = bd.Study(arms=list(SCORES), stop=bd.study.WithinRope(0.95, rope=0.05), seed=3)
     coins = np.random.default_rng(5)
     while not study.stopped:
         ticket = study.ask()
@@ -65,7 +65,7 @@ def test_a_study_stops_with_the_best_arm_and_says_so():
 def test_the_fit_of_the_duels_of_a_study_leads_with_its_answer(tied, rival, seed):
     """With ties, with a rival that is nearly as good, and without: at the same rope."""
     scores = SCORES | {"c": rival}
-    study = bd.Study(arms=list(scores), stop=bd.WithinRope(0.97, rope=0.05), seed=seed)
+    study = bd.Study(arms=list(scores), stop=bd.study.WithinRope(0.97, rope=0.05), seed=seed)
     coins = np.random.default_rng(seed)
     while not study.stopped:
         ticket = study.ask()
@@ -77,10 +77,12 @@ def test_the_fit_of_the_duels_of_a_study_leads_with_its_answer(tied, rival, seed
     assert said.startswith((f"{answer} wins: ", f"{answer} is a safe choice: no arm beats it"))
 
 
-@pytest.mark.parametrize("goal", ["top-2", bd.TopK(2), bd.FullRanking(), "full-ranking"])
+@pytest.mark.parametrize(
+    "goal", ["top-2", bd.study.TopK(2), bd.study.FullRanking(), "full-ranking"]
+)
 @pytest.mark.sampled(2)
 def test_other_goals_are_reached(goal):
-    study = bd.Study(arms=list(SCORES), goal=goal, stop=bd.WithinRope(0.9, rope=0.15), seed=1)
+    study = bd.Study(arms=list(SCORES), goal=goal, stop=bd.study.WithinRope(0.9, rope=0.15), seed=1)
     coins = np.random.default_rng(2)
     while not study.stopped:
         ticket = study.ask()
@@ -90,22 +92,24 @@ def test_other_goals_are_reached(goal):
 
 def test_little_regret_never_stops_and_uses_thompson_sampling():
     study = play(bd.Study(arms=list(SCORES), goal="minimize-regret"), 30)
-    assert isinstance(study.policy, bd.DTS)
+    assert isinstance(study.policy, bd.policies.DTS)
     assert not study.stopped
-    study = bd.Study(arms=list(SCORES), goal="minimize-regret", stop=bd.Budget(5))
+    study = bd.Study(arms=list(SCORES), goal="minimize-regret", stop=bd.study.Budget(5))
     assert len(study.ask(9)) == 5  # a rule that is named is kept
-    assert study.stop == bd.Budget(5)
+    assert study.stop == bd.study.Budget(5)
 
 
 def test_a_file_is_reopened_where_it_was_left(tmp_path):
     path = tmp_path / "taste.study"
-    with bd.Study(path, arms=list(SCORES), goal=bd.TopK(2), stop=[0.99, bd.Budget(50)]) as study:
+    with bd.Study(
+        path, arms=list(SCORES), goal=bd.study.TopK(2), stop=[0.99, bd.study.Budget(50)]
+    ) as study:
         play(study, 12)
         waiting = study.ask(judge="ann")
         before = study.status()
     again = bd.Study(path)
-    assert again.goal == bd.TopK(2)
-    assert again.stop == bd.WithinRope(0.99) | bd.Budget(50)
+    assert again.goal == bd.study.TopK(2)
+    assert again.stop == bd.study.WithinRope(0.99) | bd.study.Budget(50)
     assert again.status() == before
     assert again.pending() == [waiting]
     again.tell(waiting.id, "tie")
@@ -146,7 +150,7 @@ def test_a_followed_posterior_is_the_same_after_reopening(tmp_path):
 
 
 def test_two_openings_of_one_file_see_each_other(tmp_path):
-    first = bd.Study(tmp_path / "s", arms=list("abc"), policy=bd.RUCB(), stop=None)
+    first = bd.Study(tmp_path / "s", arms=list("abc"), policy=bd.policies.RUCB(), stop=None)
     second = bd.Study(tmp_path / "s")
     tickets = [first.ask(), second.ask(), first.ask()]
     assert len({t.id for t in tickets}) == 3
@@ -278,9 +282,12 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
         ({"arms": ["a ", "a"]}, "differ by more than white space"),
         ({"arms": ["a", "a"]}, "by more than white space, got 'a' twice"),
         ({"arms": ["a", ""]}, "not empty"),
-        ({"arms": ["a", "b"], "goal": bd.TopK(2)}, "k should be below"),
+        ({"arms": ["a", "b"], "goal": bd.study.TopK(2)}, "k should be below"),
         ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
-        ({"arms": ["a", "b"], "policy": bd.TwoPhase()}, "policy should be 'auto' or one of pairs"),
+        (
+            {"arms": ["a", "b"], "policy": bd.policies.TwoPhase()},
+            "policy should be 'auto' or one of pairs",
+        ),
         ({"arms": ["a", "b"], "stop": "soon"}, "stop should be"),
         ({"arms": ["a", "b"], "stop": 1.5}, "stop should be a probability in"),
         ({"arms": ["a", "b"], "seed": -1}, "seed should be"),
@@ -289,7 +296,7 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
         ({"arms": ["a", "b"], "pairs": [("a", "x")]}, "arms of the study, got 'x'"),
         ({"arms": ["a", "b"], "costs": {("a", "b"): 0}}, "positive and finite"),
         (
-            {"arms": ["a", "b"], "policy": bd.DTS(), "pairs": [("a", "b")]},
+            {"arms": ["a", "b"], "policy": bd.policies.DTS(), "pairs": [("a", "b")]},
             "able to leave pairs out",
         ),
     ],
@@ -368,7 +375,7 @@ def test_a_sparkline_goes_from_low_to_high():
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
 
 
-@pytest.mark.parametrize("rule", [bd.WithinRope(0.6), bd.Budget(3)])
+@pytest.mark.parametrize("rule", [bd.study.WithinRope(0.6), bd.study.Budget(3)])
 def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
     path = tmp_path / "s"
     required = {("a", "b"): 5, ("c", "a"): 2}
@@ -388,28 +395,32 @@ def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
     with pytest.raises(ValueError, match="required should name allowed pairs"):
         bd.Study(arms=list("abc"), pairs=[("a", "b"), ("b", "c")], required={("a", "c"): 1})
     with pytest.raises(ValueError, match="required should go with a posterior-driven"):
-        bd.Study(arms=["a", "b"], policy=bd.DTS(), required={("a", "b"): 1})
+        bd.Study(arms=["a", "b"], policy=bd.policies.DTS(), required={("a", "b"): 1})
 
 
 def test_uniform_leaves_forbidden_pairs_out():
     allowed = [("a", "b"), ("b", "c"), ("c", "d")]
-    study = bd.Study(arms=list("abcd"), policy=bd.Uniform(), pairs=allowed, stop=None)
+    study = bd.Study(arms=list("abcd"), policy=bd.policies.Uniform(), pairs=allowed, stop=None)
     asked = []
     for _ in range(6):
         asked.append(study.ask())
         study.tell(asked[-1], "tie")
     assert sorted(tuple(sorted((t.left, t.right))) for t in asked) == sorted(allowed * 2)
     with pytest.raises(ValueError, match="costs should be the same for all pairs"):
-        bd.Study(arms=list("abc"), policy=bd.Uniform(), costs={("a", "b"): 2})
+        bd.Study(arms=list("abc"), policy=bd.policies.Uniform(), costs={("a", "b"): 2})
 
 
-@pytest.mark.parametrize("goal", [bd.FindBest(), bd.TopK(2), bd.FullRanking()], ids=repr)
+@pytest.mark.parametrize(
+    "goal", [bd.study.FindBest(), bd.study.TopK(2), bd.study.FullRanking()], ids=repr
+)
 def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
     """b and c are exactly equal, and next to the border of every goal or next to each other."""
-    arms = {bd.FindBest(): "bca", bd.TopK(2): "abc", bd.FullRanking(): "abc"}[goal]
+    arms = {bd.study.FindBest(): "bca", bd.study.TopK(2): "abc", bd.study.FullRanking(): "abc"}[
+        goal
+    ]
     score = {"a": {"bca": -2.0, "abc": 2.0}[arms], "b": 0.0, "c": 0.0}
     duels = [(x, y) for x in "abc" for y in "abc" if x < y]
-    study = bd.Study(arms=list("abc"), goal=goal, stop=bd.WithinRope(0.95, rope=0.05), seed=1)
+    study = bd.Study(arms=list("abc"), goal=goal, stop=bd.study.WithinRope(0.95, rope=0.05), seed=1)
     left, right, won = [], [], []
     for x, y in duels:
         for k in range(600):
@@ -427,7 +438,7 @@ def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
 
 
 def test_status_says_what_is_expected_to_go():
-    study = play(bd.Study(arms=["a", "d"], stop=bd.WithinRope(0.95, rope=0.03), seed=1), 2)
+    study = play(bd.Study(arms=["a", "d"], stop=bd.study.WithinRope(0.95, rope=0.03), seed=1), 2)
     assert study.status().plan is None
     found = study.status(futures=3)
     assert found.plan["duels"] == 2
@@ -438,7 +449,7 @@ def test_status_says_what_is_expected_to_go():
         study.status(futures=-1)
 
 
-@pytest.mark.parametrize("stop", [bd.WithinRope(0.95, rope=0.1), bd.Budget(3)])
+@pytest.mark.parametrize("stop", [bd.study.WithinRope(0.95, rope=0.1), bd.study.Budget(3)])
 def test_a_study_that_has_stopped_takes_no_more_duels(stop):
     study = bd.Study(arms=list("abc"), stop=stop, seed=0)
     while not study.stopped:
@@ -449,7 +460,7 @@ def test_a_study_that_has_stopped_takes_no_more_duels(stop):
 
 
 def test_a_plan_ends_where_the_budget_of_the_study_does():
-    study = bd.Study(arms=list("abc"), stop=bd.WithinRope(0.999) | bd.Budget(9))
+    study = bd.Study(arms=list("abc"), stop=bd.study.WithinRope(0.999) | bd.study.Budget(9))
     study.tell(study.ask(), "left")
     said = str(study.plan(n_futures=3))
     assert said.startswith("over 8 to over 8 more duels")
@@ -492,7 +503,7 @@ def test_a_study_knows_how_its_imported_log_was_read(tmp_path):
 def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
     """A file on a disk that is read-only: what it holds is shown, and nothing is told."""
     path = tmp_path / "a.study"
-    stop = bd.WithinRope(0.999) | bd.Budget(20)
+    stop = bd.study.WithinRope(0.999) | bd.study.Budget(20)
     with bd.Study(path, arms=["a", "b", "c"], stop=stop, seed=1) as study:
         ticket = study.ask()
         study.tell(ticket, "left")
@@ -519,16 +530,16 @@ def test_the_usual_cost_is_that_of_the_measured_studies():
 
 
 def test_a_plan_may_be_asked_of_another_rule():
-    study = bd.Study(arms=list("abc"), stop=bd.WithinRope(0.95, rope=0.1), seed=0)
-    own = bd.plan(study, n_futures=4)
-    other = bd.plan(study, stop=bd.Budget(3), n_futures=4)
+    study = bd.Study(arms=list("abc"), stop=bd.study.WithinRope(0.95, rope=0.1), seed=0)
+    own = bd.study.plan(study, n_futures=4)
+    other = bd.study.plan(study, stop=bd.study.Budget(3), n_futures=4)
     assert (other.duels == 3).all() and (own.duels >= 3).any()
 
 
 def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
     """As a cell of a notebook that is run twice; with other arguments it is refused."""
     path = tmp_path / "study.db"
-    given = {"stop": bd.WithinRope(0.99), "costs": {("a", "b"): 2.0}, "seed": 3}
+    given = {"stop": bd.study.WithinRope(0.99), "costs": {("a", "b"): 2.0}, "seed": 3}
     given |= {"items": ["first", "second"], "exist_ok": True}
     with bd.Study(path, arms=list("abc"), **given) as study:
         assert study.status().answer == ()
@@ -538,7 +549,7 @@ def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
         assert study.n_duels == 1
         assert len(study.status().answer) == 1
     with pytest.raises(StudyError, match="with other stop and seed: open it without"):
-        bd.Study(path, arms=list("abc"), **given | {"seed": 4, "stop": bd.WithinRope(0.9)})
+        bd.Study(path, arms=list("abc"), **given | {"seed": 4, "stop": bd.study.WithinRope(0.9)})
     with pytest.raises(StudyError, match="with other arms: open it"):
         bd.Study(path, arms=list("acb"), **given)
     with pytest.raises(StudyError, match="exist_ok=True if these are its own"):

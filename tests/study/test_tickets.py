@@ -102,7 +102,7 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
 
 
 def test_expired_tickets_reserve_nothing_and_can_be_reissued(monkeypatch):
-    study = made(stop=bd.Budget(2), expires=60)
+    study = made(stop=bd.study.Budget(2), expires=60)
     old = study.ask(2, judge="ann")
     with pytest.raises(NoQuestion, match="use up what the budget leaves"):
         study.ask(judge="bob")
@@ -119,13 +119,13 @@ def test_expired_tickets_reserve_nothing_and_can_be_reissued(monkeypatch):
 
 
 def test_a_budget_counts_what_is_asked_for():
-    study = made(stop=bd.Budget(3))
+    study = made(stop=bd.study.Budget(3))
     assert len(study.ask(10)) == 3
     with pytest.raises(NoQuestion):
         study.ask()
-    both = bd.WithinRope(0.999, rope=0.01) & bd.Budget(3)
+    both = bd.study.WithinRope(0.999, rope=0.01) & bd.study.Budget(3)
     assert len(made(stop=both).ask(10)) == 10  # a budget that another rule waits for
-    assert len(made(stop=bd.Budget(5) | bd.Budget(3)).ask(10)) == 3
+    assert len(made(stop=bd.study.Budget(5) | bd.study.Budget(3)).ask(10)) == 3
 
 
 def test_undo_opens_the_last_answer_again(tmp_path):
@@ -152,7 +152,7 @@ def test_undo_opens_the_last_answer_again(tmp_path):
     assert trail[2:4] == [("withdrawn", None), ("told", "right")]
 
 
-@pytest.mark.parametrize("policy", [None, bd.DTS(), bd.RUCB()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.DTS(), bd.policies.RUCB()], ids=str)
 def test_handles_agree_after_every_kind_of_event(policy, tmp_path):
     """A handle that followed all, and one that is opened at the end, hold and ask the same."""
     study = made(tmp_path / "s", policy=policy)
@@ -175,7 +175,7 @@ def test_handles_agree_after_every_kind_of_event(policy, tmp_path):
         assert other[0] == other[1]
 
 
-@pytest.mark.parametrize("policy", [None, bd.DTS(), bd.Uniform()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.DTS(), bd.policies.Uniform()], ids=str)
 def test_what_is_done_together_is_stored_as_a_whole_or_not_at_all(policy, tmp_path):
     study, other = made(tmp_path / "s", policy=policy), bd.Study(tmp_path / "s")
     first = study.ask()
@@ -190,7 +190,7 @@ def test_what_is_done_together_is_stored_as_a_whole_or_not_at_all(policy, tmp_pa
     assert study.ask().id == bd.Study(tmp_path / "s").pending()[0].id
 
 
-@pytest.mark.parametrize("policy", [None, bd.Uniform(), bd.DTS()], ids=str)
+@pytest.mark.parametrize("policy", [None, bd.policies.Uniform(), bd.policies.DTS()], ids=str)
 def test_a_judge_sees_every_pair_before_there_is_no_question(policy):
     study = made(items=["p"], policy=policy, stop=None)
     pairs = [study.ask(judge="ann") for _ in range(1)]
@@ -241,7 +241,7 @@ def test_retired_arms_are_restored_with_their_duels():
 @pytest.mark.parametrize("sources", [False, True])
 def test_open_tickets_of_a_retired_arm_expire(sources, tmp_path):
     """They take nothing off the budget, wait for nobody, and are told all the same."""
-    study = made(tmp_path / "s", stop=bd.Budget(3), **(SOURCES if sources else {}))
+    study = made(tmp_path / "s", stop=bd.study.Budget(3), **(SOURCES if sources else {}))
     held = study.ask(3, judge="ann")
     gone = [t for t in held if "c" in (t.left, t.right)]
     assert gone and len(gone) < 3
@@ -266,7 +266,7 @@ def test_open_tickets_of_a_retired_arm_expire(sources, tmp_path):
 def test_expired_tickets_take_nothing_off_a_quota(end, monkeypatch):
     import bayesduel.study.ledger
 
-    study = made(judging=bd.Judging(quota=1), expires=60)
+    study = made(judging=bd.study.Judging(quota=1), expires=60)
     held = study.ask(judge="ann")
     if end == "time":
         later = bayesduel.study.ledger.time() + 61
@@ -277,7 +277,7 @@ def test_expired_tickets_take_nothing_off_a_quota(end, monkeypatch):
 
 
 def test_no_more_arms_than_the_goal_leaves_out_are_retired():
-    study = made(goal=bd.TopK(2))
+    study = made(goal=bd.study.TopK(2))
     study.add("a", "b", "left")
     with pytest.raises(ValueError, match="k should be below the number of arms, 2, got 2"):
         study.retire_arms(["c"])
@@ -285,7 +285,7 @@ def test_no_more_arms_than_the_goal_leaves_out_are_retired():
 
 
 def test_duels_of_retired_arms_are_paid_from_the_budget():
-    study = made(stop=bd.WithinRope(0.99) | bd.Budget(5))
+    study = made(stop=bd.study.WithinRope(0.99) | bd.study.Budget(5))
     for _ in range(4):
         study.tell(study.ask(), "left")
     study.retire_arms([study.rows()[0]["left"]])

@@ -80,12 +80,14 @@ def make_files(folder: Path) -> Path:
     """Write one file of each kind that is opened: a fit, a study, and a trace of both formats."""
     fit = bd.fit(voted(), BradleyTerry() + OrderEffect(), draws=100, seed=1)
     fit.to_netcdf(folder / "fit.nc", engine="h5netcdf")
-    policy = bd.ContrastAllocation(belief=bd.Laplace(model=BradleyTerry() + OrderEffect()))
-    stop = bd.WithinRope(0.95) | bd.Budget(50)
+    policy = bd.policies.ContrastAllocation(
+        belief=bd.beliefs.Laplace(model=BradleyTerry() + OrderEffect())
+    )
+    stop = bd.study.WithinRope(0.95) | bd.study.Budget(50)
     bd.Study(folder / "a.study", arms=list("abc"), policy=policy, stop=stop, seed=1).close()
     given: dict[str, Any] = {"seed": 1, "replications": 1, "workers": 1, "progress": False}
     for name in ("trace.zarr", "trace.nc"):
-        bd.simulate(bd.Uniform(), "cyclic-4", horizon=20, out=folder / name, **given)
+        bd.simulate(bd.policies.Uniform(), "cyclic-4", horizon=20, out=folder / name, **given)
     return folder
 
 

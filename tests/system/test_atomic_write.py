@@ -96,7 +96,7 @@ def test_a_command_leaves_the_old_file_on_a_full_disk(tmp_path, monkeypatch, nam
     suffix = Path(next(a for a in args if a.startswith("PATH"))).suffix
     path, study = tmp_path / f"out{suffix}", tmp_path / "s.study"
     if "STUDY" in args:
-        made = bd.Study(study, arms=["a", "b", "c"], policy=bd.Uniform())
+        made = bd.Study(study, arms=["a", "b", "c"], policy=bd.policies.Uniform())
         made.add("a", "b", "left")
     path.write_bytes(b"the old one")
     full(monkeypatch)

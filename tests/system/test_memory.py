@@ -68,8 +68,8 @@ def test_studies(monkeypatch):
     arms = [f"arm {k}" for k in range(51)]
     rule = "a study should have at most 50 arms in the .* GiB of memory .* got 51, which take"
     with pytest.raises(ValueError, match=rule):
-        bd.Study(arms=arms, policy=bd.Uniform())
-    study = bd.Study(arms=arms[:50], policy=bd.Uniform(), stop=None)
+        bd.Study(arms=arms, policy=bd.policies.Uniform())
+    study = bd.Study(arms=arms[:50], policy=bd.policies.Uniform(), stop=None)
     with pytest.raises(ValueError, match=rule):
         study.add_arms(arms[50:])
     assert study.n_duels == 0

@@ -92,7 +92,7 @@ def test_commands_run_without_a_home_folder_and_in_the_c_locale(tmp_path):
 @pytest.mark.slow
 def test_compiled_code_runs_without_a_home_folder(tmp_path):
     program = (
-        "import bayesduel as bd; bd.simulate(bd.Uniform(), 'cyclic-4', 50); "
+        "import bayesduel as bd; bd.simulate(bd.policies.Uniform(), 'cyclic-4', 50); "
         "bd.fit(bd.datasets.load('baseball1987'), draws=100)"
     )
     environment = POOR | {"TMPDIR": str(tmp_path)}

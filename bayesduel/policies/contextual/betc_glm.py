@@ -69,7 +69,8 @@ class BETCGLM(HorizonRule, ItemDuelPolicy):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.BETCGLM(), bd.problems.LogisticDuels(n_arms=20), 500, seed=0)
+    >>> problem = bd.problems.LogisticDuels(n_arms=20)
+    >>> trace = bd.simulate(bd.policies.BETCGLM(), problem, 500, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (1, 1)
     """

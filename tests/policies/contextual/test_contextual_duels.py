@@ -54,7 +54,7 @@ def test_the_maximum_informative_pair():
         V[:] += np.outer(X[i] - X[j], X[i] - X[j])
         return i, j
 
-    memory, pairs = rounds_of(bd.MaxInP(), expected)
+    memory, pairs = rounds_of(bd.policies.MaxInP(), expected)
     np.testing.assert_allclose(memory.inverse, np.linalg.inv(V), rtol=1e-9)
     assert any(i == j for _, i, j, _ in pairs)  # one item may be the best, and duels itself
 
@@ -74,9 +74,9 @@ def test_perturbed_utilities_and_their_competitor():
         lead = (X - X[i]) @ belief.mode + 0.5 * limit * widths(X, V)[i]
         return i, lead.argmax() if lead.max() > 0 else i
 
-    rounds_of(bd.CoLSTIM(alpha=0.5), expected)
+    rounds_of(bd.policies.CoLSTIM(alpha=0.5), expected)
     assert coupled == []  # 3 ln(3 t) / sqrt(t) is still above 1
-    rounds_of(bd.CoLSTIM(alpha=0.5), expected, start=10_000)
+    rounds_of(bd.policies.CoLSTIM(alpha=0.5), expected, start=10_000)
     assert len(coupled) > ROUNDS / 3
 
 
@@ -91,12 +91,12 @@ def test_feel_good_draws():
         apart[:] += X[i] - X[j]
         return i, j
 
-    rounds_of(bd.FGTSCDB(eta=eta, mu=mu), expected)
+    rounds_of(bd.policies.FGTSCDB(eta=eta, mu=mu), expected)
 
 
 def test_feel_good_draws_are_near_the_exact_posterior():
     """By importance sampling from all past rounds; see the deviations in ``fgts_cdb.py``."""
-    policy, eta, truth = bd.FGTSCDB(), 0.25, np.array([0.8, -0.6])
+    policy, eta, truth = bd.policies.FGTSCDB(), 0.25, np.array([0.8, -0.6])
     items = ContextualDuels(n_arms=M, n_attributes=2).offer
     belief, memory = policy.belief.init(items), policy.init(items)
     rng, nature, rate = np.random.default_rng(0), np.random.default_rng(1), policy.mu / 20
@@ -163,7 +163,7 @@ def test_layers_of_estimates():
         u = z @ theta
         return w @ (np.logaddexp(0, u) - won * u) + kappa * 4.0**-k * theta @ theta / 2
 
-    memory, _ = rounds_of(bd.VACDB(), expected)
+    memory, _ = rounds_of(bd.policies.VACDB(), expected)
     np.testing.assert_allclose(memory.spread, spread)
     assert sum(len(rows) > 10 for rows in duels) >= 2
     for k, rows in enumerate(duels, 1):
@@ -182,7 +182,7 @@ def test_pairs_and_widths_of_a_design_matrix():
     np.testing.assert_allclose(inverse, np.linalg.inv(V), rtol=1e-10)
     z = rng.standard_normal(N)
     assert width(inverse, z) == pytest.approx(np.sqrt(z @ np.linalg.solve(V, z)))
-    belief = bd.MaxInP().belief.init(ContextualDuels(n_arms=M, n_attributes=N).offer)
+    belief = bd.policies.MaxInP().belief.init(ContextualDuels(n_arms=M, n_attributes=N).offer)
     belief.attributes[:] = rng.standard_normal((M, N))
     alone = np.arange(M) == 3
     assert best_pair(belief, alone, np.zeros(M), inverse, 1.0) == (3, 3, 0.0)

@@ -25,7 +25,7 @@ def kl_bound(share, budget):
 
 @pytest.mark.parametrize("c", [0.0, 3.0])
 def test_klucb_names_the_highest_bound(c):
-    policy = bd.KLUCB(c=c)
+    policy = bd.policies.KLUCB(c=c)
     for seed in range(12):
         values = None if seed % 2 else np.random.default_rng(seed).uniform(0.5, 2, 40)
         belief = counted(values, seed=seed)
@@ -42,7 +42,7 @@ def test_klucb_names_the_highest_bound(c):
 def test_klucb_names_the_highest_bound_at_every_step():
     """With what it keeps of the shares from pull to pull."""
     problem = LogisticItems(n_arms=6, n_attributes=2).draw(np.random.default_rng(1))
-    policy, rng = bd.KLUCB(), np.random.default_rng(2)
+    policy, rng = bd.policies.KLUCB(), np.random.default_rng(2)
     belief, memory = policy.belief.init(problem.offer), policy.init(problem.offer)
     for t in range(1, 201):
         arm = policy.select(belief, memory, t, rng)
@@ -55,14 +55,14 @@ def test_klucb_names_the_highest_bound_at_every_step():
 
 def test_klucb_shows_everything_once_first():
     problem = LogisticItems(n_arms=9, n_attributes=2)
-    trace = bd.simulate(bd.KLUCB(), problem, 9)
+    trace = bd.simulate(bd.policies.KLUCB(), problem, 9)
     assert (trace["trace"]["pulls"] == 1).all()
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.KLUCB(c=-1), "c should be >= 0, got -1"),
+        (lambda: bd.policies.KLUCB(c=-1), "c should be >= 0, got -1"),
     ],
 )
 def test_bad_settings_are_refused(make, message):

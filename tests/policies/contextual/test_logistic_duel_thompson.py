@@ -12,7 +12,7 @@ pytestmark = pytest.mark.plain
 
 def test_information_duels_end_with_the_best_item_alone():
     """Where nothing may beat the champion it duels itself, which costs nothing."""
-    policy = bd.LogisticDuelThompson(challenger="information")
+    policy = bd.policies.LogisticDuelThompson(challenger="information")
     belief = believed(m=50)
     belief.covariance[:] = 1e-8 * np.eye(4)
     named = policy.select(belief, policy.init(ItemSet(*belief[:3])), 10, np.random.default_rng(0))
@@ -23,8 +23,8 @@ def test_information_duels_end_with_the_best_item_alone():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.LogisticDuelThompson(challenger="best"), "challenger should be"),
-        (lambda: bd.LogisticDuelThompson(alpha=-1), "alpha should be > 0, got -1"),
+        (lambda: bd.policies.LogisticDuelThompson(challenger="best"), "challenger should be"),
+        (lambda: bd.policies.LogisticDuelThompson(alpha=-1), "alpha should be > 0, got -1"),
     ],
 )
 def test_bad_settings_are_refused(make, message):

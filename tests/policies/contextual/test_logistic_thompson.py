@@ -11,7 +11,10 @@ pytestmark = pytest.mark.plain
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.LogisticThompson(belief=Counts()), r"should be Logistic\(\), got Counts"),
+        (
+            lambda: bd.policies.LogisticThompson(belief=Counts()),
+            r"should be Logistic\(\), got Counts",
+        ),
     ],
 )
 def test_bad_settings_are_refused(make, message):

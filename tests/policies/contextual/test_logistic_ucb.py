@@ -11,8 +11,8 @@ pytestmark = pytest.mark.plain
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.LogisticUCB(alpha=0), "alpha should be > 0, got 0"),
-        (lambda: bd.LogisticUCB(belief=Counts()), r"should be Logistic\(\), got Counts"),
+        (lambda: bd.policies.LogisticUCB(alpha=0), "alpha should be > 0, got 0"),
+        (lambda: bd.policies.LogisticUCB(belief=Counts()), r"should be Logistic\(\), got Counts"),
     ],
 )
 def test_bad_settings_are_refused(make, message):

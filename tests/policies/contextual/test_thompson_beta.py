@@ -13,7 +13,7 @@ pytestmark = pytest.mark.plain
 
 def test_grouped_draws_of_new_items_have_the_law_of_single_ones():
     """Thompson sampling over 3 items shown and 7 new ones: how often each is chosen."""
-    policy = bd.ThompsonBeta()
+    policy = bd.policies.ThompsonBeta()
     counts = np.zeros(10)
     n = 4000
     belief = counted(m=10)

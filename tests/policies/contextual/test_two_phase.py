@@ -58,7 +58,7 @@ def test_schedules_follow_their_formulas(name, settings, formula):
 def test_a_given_schedule_that_runs_out_says_so():
     problem = LogisticItems(n_arms=6, n_attributes=2)
     with pytest.raises(ValueError, match="schedule should hold a length for every epoch"):
-        bd.simulate(bd.TwoPhase(schedule=(1, 2)), problem, 50)
+        bd.simulate(bd.policies.TwoPhase(schedule=(1, 2)), problem, 50)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,13 @@ def test_a_given_schedule_that_runs_out_says_so():
 )
 def test_bad_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
-        bd.TwoPhase(**settings)
+        bd.policies.TwoPhase(**settings)
 
 
 def test_one_length_is_a_schedule():
-    assert bd.TwoPhase(schedule=(5,)).init(offer_of(np.eye(2))).schedule.given.tolist() == [5]
+    assert bd.policies.TwoPhase(schedule=(5,)).init(
+        offer_of(np.eye(2))
+    ).schedule.given.tolist() == [5]
 
 
 def test_attributes_of_rank_below_n_are_refused_by_every_basis():
@@ -89,7 +91,7 @@ def test_attributes_of_rank_below_n_are_refused_by_every_basis():
         with pytest.raises(ValueError, match=r"attributes should have rank n = 3, .* got rank 2"):
             choose(flat)
     with pytest.raises(ValueError, match="got rank 2"):
-        bd.simulate(bd.TwoPhase(), ItemPulls(flat, np.ones(3)), 10)
+        bd.simulate(bd.policies.TwoPhase(), ItemPulls(flat, np.ones(3)), 10)
 
 
 def test_a_spanner_holds_all_items_and_nearly_the_largest_volume():
@@ -138,7 +140,7 @@ def ask(policy, offer, outcomes):
 def test_epochs_worked_by_hand():
     """Basis 0 and 1; epochs 1 and 2 are bad, epoch 3 sees shares 2/3 and 1/3."""
     items = np.array([[1.0, 0.0], [0.0, 1.0], [0.7, -0.7], [-0.5, 0.5]])
-    policy = bd.TwoPhase(schedule="linear", basis="arbitrary")
+    policy = bd.policies.TwoPhase(schedule="linear", basis="arbitrary")
     named, memory = ask(policy, offer_of(items), {0: [1, 1, 0, 1], 1: [0, 1, 0, 0]})
     # Epoch 1: shares 1, 0: bad, z = 0 shows item 0. Epoch 2: shares 1, 1/2: bad, z = 0.
     # Epoch 3: z = (ln 2, -ln 2): utilities 0.69, -0.69, 0.97, -0.69: item 2, three times.
@@ -150,7 +152,7 @@ def test_epochs_worked_by_hand():
 
 
 def test_the_memory_is_of_the_size_of_the_basis():
-    memory = bd.TwoPhase().init(offer_of(table(9, 3)))
+    memory = bd.policies.TwoPhase().init(offer_of(table(9, 3)))
     shapes = {
         "basis": (3,), "rows": (3, 3), "paid": (3,), "noted": (2,), "epoch": (1,), "place": (1,),
         "left": (1,), "bad": (1,), "best": (1,), "preference": (3,), "aim": (3,),
@@ -161,7 +163,7 @@ def test_the_memory_is_of_the_size_of_the_basis():
 
 
 def test_nothing_is_exploited_before_the_basis_was_shown():
-    policy, offer = bd.TwoPhase(), offer_of(table(9, 3))
+    policy, offer = bd.policies.TwoPhase(), offer_of(table(9, 3))
     belief, memory = policy.belief.init(offer), policy.init(offer)
     for t in range(1, 4):
         assert policy.select(belief, memory, t, np.random.default_rng(0)) == memory.basis[t - 1]
@@ -172,9 +174,11 @@ def test_nothing_is_exploited_before_the_basis_was_shown():
 def test_a_bad_epoch_after_a_good_one_keeps_its_vector_and_smoothing_has_none():
     items = np.array([[1.0, 0.0], [0.0, 1.0], [-0.9, 0.0]])
     told = {0: [0], 1: [1]}
-    named, memory = ask(bd.TwoPhase(schedule="linear", basis="arbitrary"), offer_of(items), told)
+    named, memory = ask(
+        bd.policies.TwoPhase(schedule="linear", basis="arbitrary"), offer_of(items), told
+    )
     assert (named, memory.bad[0]) == ([0, 1, 0], 1)
-    smooth = bd.TwoPhase(schedule="linear", basis="arbitrary", smooth=True)
+    smooth = bd.policies.TwoPhase(schedule="linear", basis="arbitrary", smooth=True)
     named, memory = ask(smooth, offer_of(items), told)
     assert (named, memory.bad[0]) == ([0, 1, 1], 0)  # (0 + 1/2) / 2 and (1 + 1/2) / 2
     np.testing.assert_allclose(memory.preference, [-log(3), log(3)])
@@ -183,7 +187,7 @@ def test_a_bad_epoch_after_a_good_one_keeps_its_vector_and_smoothing_has_none():
 def test_known_rewards_change_what_is_best():
     items = np.array([[1.0, 0.0], [0.0, 1.0]])
     told = {0: [1, 0, 1], 1: [0, 1, 0]}  # epochs 2 and 3 good: even chances, then 2/3 and 1/3
-    policy = bd.TwoPhase(schedule="linear", basis="arbitrary")
+    policy = bd.policies.TwoPhase(schedule="linear", basis="arbitrary")
     plain, _ = ask(policy, offer_of(items), told)
     valued, _ = ask(policy, offer_of(items, [1.0, 3.0]), told)
     assert plain[-3:] == [0, 0, 0]
@@ -195,7 +199,7 @@ def test_the_number_of_bad_epochs_follows_its_exact_law():
     """Pr(bad at l) = 1 - prod(1 - p^l - (1 - p)^l); the limit is 5 standard errors."""
     p = np.array([0.85, 0.3])
     problem = ItemPulls(np.eye(2), np.log(p / (1 - p)))
-    policy = bd.TwoPhase(schedule="linear")
+    policy = bd.policies.TwoPhase(schedule="linear")
     run = driver(play_pulls, policy.select)
     n_epochs, n_runs = 12, 2000
     horizon = 2 * n_epochs + n_epochs * (n_epochs + 1) // 2
@@ -214,14 +218,14 @@ def test_the_number_of_bad_epochs_follows_its_exact_law():
 def test_the_bound_has_its_shape():
     offer = LogisticItems(n_arms=20, n_attributes=4).draw(np.random.default_rng(0)).offer
     times = np.array([1, 100, 10_000])
-    by_square = bd.TwoPhase(schedule="polynomial").bound(times, offer)
+    by_square = bd.policies.TwoPhase(schedule="polynomial").bound(times, offer)
     np.testing.assert_array_equal(by_square, 4 * (np.array([1, 10, 100]) + 1))
     sphere = UnitSphere(n_attributes=4).draw(np.random.default_rng(0)).offer
-    at = bd.TwoPhase().bound(np.array([10**6]), sphere)
+    at = bd.policies.TwoPhase().bound(np.array([10**6]), sphere)
     assert at[0] == pytest.approx(4 * np.sqrt(2e6), rel=0.002)
     # Exploitation costs f(l) n / l an epoch there, more than exploration's n where f(l) > l.
-    assert np.isnan(bd.TwoPhase(schedule="iterated").bound(times, sphere)).all()
-    assert np.isfinite(bd.TwoPhase(schedule="shared").bound(times, sphere)).all()
+    assert np.isnan(bd.policies.TwoPhase(schedule="iterated").bound(times, sphere)).all()
+    assert np.isfinite(bd.policies.TwoPhase(schedule="shared").bound(times, sphere)).all()
 
 
 # Cumulative pull regret at T = 1e5 of an independent prototype written from the same
@@ -245,7 +249,7 @@ REFERENCE = [
 @pytest.mark.parametrize(("problem", "settings", "runs", "mean", "error"), REFERENCE)
 def test_regret_agrees_with_the_prototype(problem, settings, runs, mean, error):
     trace = bd.simulate(
-        bd.TwoPhase(**settings), problem, 1e5, replications=runs, seed=20261121, workers=1
+        bd.policies.TwoPhase(**settings), problem, 1e5, replications=runs, seed=20261121, workers=1
     )
     ours = bd.regret(trace).isel(policy=0, time=-1).values
     spread = np.hypot(error, ours.std(ddof=1) / np.sqrt(runs))

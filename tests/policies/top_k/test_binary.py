@@ -14,16 +14,16 @@ from tests.support.dealing import dealt
 pytestmark = pytest.mark.plain
 
 POLICIES = {
-    "POCBAm": bd.POCBAm(),
-    "ML": bd.MLPOCBAm(),
-    "hybrid": bd.HybridPOCBAm(threshold="calibrated"),
-    "PKG": bd.PKG(),
-    "Laplace": bd.LaplaceAllocation(),
-    "PBR": bd.PBR(criterion="borda"),
-    "AR": bd.ActiveRanking(),
-    "quick": bd.QuickSelect(),
-    "TOP": bd.SelectTop(),
-    "uniform": bd.Uniform(by="model"),
+    "POCBAm": bd.policies.POCBAm(),
+    "ML": bd.policies.MLPOCBAm(),
+    "hybrid": bd.policies.HybridPOCBAm(threshold="calibrated"),
+    "PKG": bd.policies.PKG(),
+    "Laplace": bd.policies.LaplaceAllocation(),
+    "PBR": bd.policies.PBR(criterion="borda"),
+    "AR": bd.policies.ActiveRanking(),
+    "quick": bd.policies.QuickSelect(),
+    "TOP": bd.policies.SelectTop(),
+    "uniform": bd.policies.Uniform(by="model"),
 }
 
 
@@ -86,7 +86,7 @@ def test_every_policy_selects_on_wins():
 
 def test_a_family_of_matrices_is_drawn_from():
     family = RandomProblem(n_arms=5, generator=bradley_terry)
-    trace = bd.simulate(bd.POCBAm(), family, 60, k=2, replications=3)
+    trace = bd.simulate(bd.policies.POCBAm(), family, 60, k=2, replications=3)
     scores = trace["problem"]["score"].values
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-12)
     assert len(np.unique(scores[:, 0])) == 3

@@ -48,7 +48,7 @@ def test_lockstep_until_it_stops(problem, k):
     P = named(problem, n_arms=10, e=0.35).P if problem == "flat" else named(problem).P
     for seed in range(3):
         policy, steps = (
-            bd.QuickSelect(k=k, epsilon=EPSILON, delta=DELTA),
+            bd.policies.QuickSelect(k=k, epsilon=EPSILON, delta=DELTA),
             plain(set(range(10)), k, DELTA),
         )
         margins, memory = no_margins(10), policy.init(10)
@@ -70,7 +70,7 @@ def test_lockstep_until_it_stops(problem, k):
 
 
 def test_equal_arms_take_one_pass_of_the_longest_matches():
-    policy = bd.QuickSelect(k=3, epsilon=EPSILON, delta=DELTA)
+    policy = bd.policies.QuickSelect(k=3, epsilon=EPSILON, delta=DELTA)
     margins, memory = play(policy, 6, 100_000, lambda i, j, rng: 0.0)
     match = ceil(8 / EPSILON**2 * log(4 * 30 / DELTA))
     assert margins.n_duels[0] == 5 * match
@@ -83,7 +83,7 @@ def test_wrong_selections_are_at_most_delta():
     """Six arms by Bradley-Terry, gaps of more than epsilon: only one selection is right."""
     logits = 0.6 * np.arange(6)[::-1]
     problem = Matrix(1 / (1 + np.exp(logits - logits[:, None])), "Bradley-Terry")
-    policy = bd.QuickSelect(epsilon=0.14, delta=0.2)
+    policy = bd.policies.QuickSelect(epsilon=0.14, delta=0.2)
     trace = bd.simulate(policy, problem, 60_000, k=2, replications=20, seed=3, record_at=[60_000])
     assert (trace["trace"]["spent"] < 60_000).all()
     wrong = 20 - int(bd.success_rate(trace)["success"].sum())
@@ -95,9 +95,9 @@ def test_wrong_selections_are_at_most_delta():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.QuickSelect(epsilon=0.5), r"epsilon should be in \(0, 0.5\), got 0.5"),
-        (lambda: bd.QuickSelect(delta=0.0), r"delta should be in \(0, 1\), got 0"),
-        (lambda: bd.QuickSelect(k=3).init(3), r"k should be in 1..2, got 3"),
+        (lambda: bd.policies.QuickSelect(epsilon=0.5), r"epsilon should be in \(0, 0.5\), got 0.5"),
+        (lambda: bd.policies.QuickSelect(delta=0.0), r"delta should be in \(0, 1\), got 0"),
+        (lambda: bd.policies.QuickSelect(k=3).init(3), r"k should be in 1..2, got 3"),
     ],
 )
 def test_settings_are_checked(make, message):

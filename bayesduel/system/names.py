@@ -1,0 +1,69 @@
+"""Public names of a package whose modules load when a name is first asked for (PEP 562)."""
+
+import ast
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+__all__ = ["names_on_demand"]
+
+
+def names_on_demand(
+    package: str,
+    homes: Mapping[str, str],
+    rooms: Mapping[str, str],
+    extras: Mapping[str, str] | None = None,
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
+
+    package: its name
+    homes: the public names of each module of the package, parted by spaces
+    rooms: the packages that are reached as attributes, by the attribute
+    extras: further ones, which are not listed
+    """
+    reached = {**rooms, **(extras or {})}
+    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+    public = list(home_of)
+
+    def named(name: str) -> Any:
+        if name in reached:
+            return import_module(reached[name])
+        if name not in home_of:
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}{place(name, package, rooms)}"
+            )
+        value = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return public, named, lambda: sorted([*public, *rooms])
+
+
+def place(name: str, package: str, rooms: Mapping[str, str]) -> str:
+    """Return in which of the rooms a name is, in words, or nothing. No room is loaded for it.
+
+    Names with an underscore are those that tools ask every module for.
+    """
+    if name.startswith("_"):
+        return ""
+    for room, module in rooms.items():
+        if name in words_of(module):
+            return f"; it is {package}.{room}.{name}"
+    return ""
+
+
+def words_of(module: str) -> set[str]:
+    """Return the words of the texts in the code of a package: a table of names, or ``__all__``."""
+    top, room, *inner = module.split(".")
+    spec = find_spec(f"{top}.{room}")
+    if spec is None or spec.origin is None:
+        return set()
+    path = Path(spec.origin).parent.joinpath(*inner, "__init__.py")
+    _, *code = ast.parse(path.read_text(encoding="utf-8")).body  # the first is the docstring
+    nodes = [node for part in code for node in ast.walk(part)]
+    modules = {key for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and node not in modules)
+    return {word for text in texts if isinstance(text, str) for word in text.split()}
