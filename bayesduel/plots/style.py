@@ -189,7 +189,7 @@ def figure[**P](
         common = DOCUMENTED.format(name=name, source=source, fit=", nor a fit" * (source in OF_FIT))
         drawn.__doc__ = "\n".join([f"{summary}\n\nParameters\n----------", *entries])
         drawn.__doc__ += f"{common}{raises}".rstrip() + EXAMPLES_HEAD
-        call = f"\n>>> ax = bd.{plot.__name__}({name})\n>>> ax.figure.savefig('figure.png')"
+        call = f"\n>>> ax = bd.plots.{plot.__name__}({name})\n>>> ax.figure.savefig('figure.png')"
         drawn.__doc__ += example or EXAMPLES.get(source, "") + call
         return drawn
 

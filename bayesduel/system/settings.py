@@ -109,7 +109,7 @@ def _examples(cls: type) -> list[str]:
     for kind in cls.__mro__:
         for section in _sections(kind):
             if section.startswith("Examples\n"):
-                return [section.replace(f"bd.{kind.__name__}()", f"bd.{cls.__name__}()")]
+                return [section.replace(f".{kind.__name__}()", f".{cls.__name__}()")]
     return []
 
 
