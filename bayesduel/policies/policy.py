@@ -145,7 +145,8 @@ class PairPolicy(Policy, ABC):
 
     Examples
     --------
-    >>> trace = bd.simulate([bd.PairPolicy(), bd.policies.Uniform()], "mslr-5", horizon=50, seed=0)
+    >>> rules = [bd.policies.PairPolicy(), bd.policies.Uniform()]
+    >>> trace = bd.simulate(rules, "mslr-5", horizon=50, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (2, 1)
     """
@@ -309,7 +310,7 @@ class ItemPolicy(Policy, ABC):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.ItemPolicy(), "logistic-items", horizon=50, seed=0)
+    >>> trace = bd.simulate(bd.policies.ItemPolicy(), "logistic-items", horizon=50, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (1, 1)
     """
