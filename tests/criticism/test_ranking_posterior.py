@@ -1,4 +1,4 @@
-"""Four models of a pair: their evidence, what follows from their draws, and what is said."""
+"""Three models of a pair: their evidence, what follows from their draws, and what is said."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,8 +9,8 @@ from scipy.special import log_expit, logsumexp
 
 import bayesduel as bd
 from bayesduel.criticism.check import check
-from bayesduel.criticism.ranking.evidence import NEGLIGIBLE, Log, PairModel, _faded, log_of
-from bayesduel.criticism.ranking.pair_models import FREE, ONE_SCORE, RANKS, UNEVEN
+from bayesduel.criticism.ranking.evidence import KINDS, Log, PairModel
+from bayesduel.criticism.ranking.pair_models import FREE, UNEVEN
 from bayesduel.criticism.ranking.posterior import (
     CyclicShare,
     cyclic_share_of,
@@ -18,13 +18,11 @@ from bayesduel.criticism.ranking.posterior import (
     ranking_posterior,
     top_cycle_of,
 )
-from bayesduel.criticism.ranking.rank_model import RankModel
 from bayesduel.criticism.ranking.ranking_text import advice_words, headline_words, size_words
 from bayesduel.criticism.transitivity.design import design_of
 from bayesduel.preference import smith_set
 
 K = 4
-KINDS = {"one score": ONE_SCORE, "uneven": UNEVEN, "ranks alone": RANKS, "free": FREE}
 WORLDS = {  # won by the first arm of each pair, of ten duels, five in each order
     "ordered": [[4, 3], [4, 4], [5, 5], [3, 4], [4, 3], [3, 3]],
     "cyclic": [[5, 4], [1, 0], [3, 2], [5, 5], [2, 3], [1, 1]],
@@ -54,8 +52,6 @@ def from_the_prior(kind):
         part = rng.uniform(size=(n, 1))
         score *= size * np.sqrt(1 - part)
         odds = score[:, first] - score[:, second] + size * np.sqrt(2 * part) * z
-    elif kind == RANKS:
-        odds = np.sign(score[:, first] - score[:, second]) * size * np.sqrt(2) * abs(z)
     else:
         score *= size
         odds = score[:, first] - score[:, second]
@@ -82,89 +78,14 @@ def test_evidence_and_share_are_those_of_draws_from_the_prior(world, name):
         logs += log_expit(x) @ won + log_expit(-x) @ lost
     weight = np.exp(logs - logs.max())
     expected = (weight * share).sum() / weight.sum()
-    rng = np.random.default_rng(8)
-    kind = KINDS[name]
-    model = RankModel(log, rng) if kind == RANKS else PairModel(log, kind)
+    model = PairModel(log, KINDS[name])
     # Of uneven rankings, several orders may fit: the evidence is that about one of them.
     near = 0.7 if KINDS[name] == UNEVEN else 0.3
     assert model.log_evidence == pytest.approx(logsumexp(logs) - np.log(len(logs)), abs=near)
+    rng = np.random.default_rng(8)
     drawn = model.draw(1500, rng)
     found = [cyclic_share_of(drawn.odds(k, rng)) for k in range(1500)]
     assert np.mean(found) == pytest.approx(expected, abs=0.04)
-
-
-def mean_over_orders(logs):
-    """Return the log of the mean over all orders of the product of pairs, by subsets of arms.
-
-    logs: of a pair's factor if the arm of the row leads, (K, K).
-    """
-    n_arms = len(logs)
-    found = np.full(1 << n_arms, -np.inf)
-    found[0] = 0.0
-    for subset in range(1, 1 << n_arms):
-        inside = [arm for arm in range(n_arms) if subset >> arm & 1]
-        last = [found[subset ^ (1 << arm)] + logs[inside, arm].sum() for arm in inside]
-        found[subset] = logsumexp(last)
-    return found[-1] - np.log(np.arange(1, n_arms + 1)).sum()
-
-
-@pytest.mark.parametrize("free", [0.0, 0.4])
-@pytest.mark.parametrize("n_arms", [3, 6, 9])
-def test_particles_sum_over_orders(n_arms, free):
-    """Beside the sum over all orders; the standard deviation over seeds is 0.15."""
-    _, duels = world(n_arms, free, np.random.default_rng(n_arms))
-    model = RankModel(log_of(design_of(duels)), np.random.default_rng(0))
-    each = [mean_over_orders(toward / 2) for toward in model._toward]
-    exact = logsumexp(model._middle + each)
-    assert model.log_evidence == pytest.approx(exact, abs=0.6)
-    assert exact <= model.most
-    drawn = model.draw(400, np.random.default_rng(0))
-    leads = -drawn.coefficients[:, :-1]
-    assert sorted(leads[0]) == list(range(n_arms))
-    odds = np.array([drawn.odds(k, np.random.default_rng(k)) for k in range(20)])
-    assert not any(has_cycle(one, 1e-9) for one in odds)
-
-
-@pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 1.0])
-@pytest.mark.parametrize("n_duels", [2, 5, 10, 50, 200])
-def test_pairs_that_one_arm_always_wins_have_an_order_effect(n_duels, share):
-    """Sizes that are integrated out may bend the density of the order effect the wrong way."""
-    first, second = (side.astype(np.int64) for side in np.triu_indices(8, 1))
-    listed_first = np.array([1.0, 0.0, 0.0])
-    sweeps = np.random.default_rng(1).random(len(first)) < share
-    n = n_duels * np.tile(listed_first, (len(first), 1))
-    model = RankModel(Log(8, first, second, n, n * sweeps[:, None]), np.random.default_rng(0))
-    assert np.isfinite(model.log_evidence)
-    assert model.log_evidence <= model.most
-    assert abs(model._order[:, 0]).max() < 10
-
-
-def test_margins_unrelated_to_the_order_are_no_cycle():
-    """Free residuals alone gave a material cycle 0.99 here."""
-    rng = np.random.default_rng(12)
-    ahead = np.sign(np.arange(12) - np.arange(12)[:, None])
-    size = abs(np.triu(rng.normal(size=(12, 12)), 1))
-    odds = ahead * (size + size.T)
-    wins = np.triu(rng.binomial(40, 1 / (1 + np.exp(-odds))), 1)
-    wins += np.tril(40 - wins.T, -1)
-    found = check(bd.Duels.from_wins(wins), quick=True)
-    assert found.ranking.model_weights["ranks alone"] > 0.9
-    assert found.p_material_cycle < 0.05 and found.transitive
-    assert "margins differ from pair to pair" in found.verdict
-
-
-def test_the_nodes_do_not_hang_on_the_border():
-    """A node that comes or goes there has no weight."""
-    _, duels = world(5, 0.3, np.random.default_rng(4))
-    model = PairModel(log_of(design_of(duels)), FREE)
-    logs = [node.log_weight for node in model.nodes]
-    nodes = [replace(node) for node in model.nodes]
-    border = max(logs) - NEGLIGIBLE
-    for shift in (-1e-9, 1e-9):
-        nodes[0].log_weight = border + shift
-        kept = sum(np.exp(node.log_weight) for node in _faded([replace(one) for one in nodes[1:]]))
-        more = sum(np.exp(node.log_weight) for node in _faded([replace(one) for one in nodes]))
-        assert more == pytest.approx(kept, rel=1e-10)
 
 
 def test_the_part_that_scores_explain_is_that_of_least_squares():
@@ -237,8 +158,7 @@ def test_a_step_that_is_none_is_refused(wrong):
 
 
 def told(found, one, share, condorcet=0.5, material=0.5, top=("a",), uneven=0.0):
-    weights = {"one score": one - uneven, "uneven ranking": uneven / 2, "ranks alone": uneven / 2}
-    weights["free residuals"] = 1 - one
+    weights = {"one score": one - uneven, "uneven ranking": uneven, "free residuals": 1 - one}
     mean, lower, upper = share
     return replace(
         found,

@@ -31,8 +31,9 @@ from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.models.response import Bernoulli
 from bayesduel.models.scale_prior import Scale
 
-__all__ = ["Draws", "Log", "PairModel", "log_of"]
+__all__ = ["KINDS", "Log", "PairModel", "log_of"]
 
+KINDS = {"one score": ONE_SCORE, "uneven ranking": UNEVEN, "free residuals": FREE}
 # Of the rule of a pair: log evidence of 12 arms to 0.001 beside 41 points. With 9 the free
 # residuals of 6 arms, every pair won 5 times of 5, got 2.3 nats of evidence too many.
 POINTS = {ONE_SCORE: 1, UNEVEN: 15, FREE: 15}
@@ -40,7 +41,7 @@ ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 NEWTON_STEPS = 60
-CLOSE = 1e-3  # nats: twice what the last step of a search adds, which is added without that step
+CLOSE = 1e-3  # gain of log density by a step, at which the search of a mode ends: half is left
 HALVINGS = 10
 # Between nodes of the second size, of its logarithm or logit: at first, then halved until the
 # density drops by less than a nat, which is 1.4 deviations of a normal density.
@@ -85,6 +86,11 @@ class Row:
     nodes: list[Node]
 
     @property
+    def evidence(self) -> float:
+        """Logarithm of the sum of the weights."""
+        return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
+
+    @property
     def best(self) -> Node:
         """The node of most weight."""
         return max(self.nodes, key=lambda node: node.log_weight)
@@ -101,9 +107,9 @@ def log_of(design: DecidedDuels) -> Log:
 
 
 class PairModel:
-    """The posterior of a model with scores.
+    """The posterior of one of the three models.
 
-    kind: `ONE_SCORE`, `UNEVEN` or `FREE`.
+    kind: one of `KINDS`.
     """
 
     def __init__(self, log: Log, kind: int) -> None:
@@ -121,20 +127,20 @@ class PairModel:
     def nodes(self) -> list[Node]:
         """The nodes that hold the posterior."""
         if self.kind == ONE_SCORE:
-            return _faded(self._row(0.0, None).nodes)
+            return self._row(0.0, None).nodes
         best = self._highest()
         step = self._step(best)
         rows = [best]
         for direction in (-step, step):
             row = best
-            least = best.best.log_weight - NEGLIGIBLE
-            while row.best.log_weight > least and abs(row.second) < FARTHEST:
+            while row.evidence > best.evidence - NEGLIGIBLE and abs(row.second) < FARTHEST:
                 row = self._row(row.second + direction, row)
                 rows.append(row)
         found = [node for row in rows for node in row.nodes]
         for node in found:
             node.log_weight += np.log(step)
-        return _faded(found)
+        most = max(node.log_weight for node in found)
+        return [node for node in found if node.log_weight > most - NEGLIGIBLE]
 
     def _highest(self) -> Row:
         """Return the row of most density at the best first size, of those `STEP` apart."""
@@ -251,7 +257,6 @@ class PairModel:
             step = cho_solve((factor, True), pull)
             gain = float(pull @ step)
             if gain < CLOSE:
-                value += gain / 2  # what the step would give
                 break
             for size in 0.5 ** np.arange(HALVINGS):
                 new = self._value(mode + size * step, precision, spread)
@@ -291,18 +296,6 @@ class Draws(NamedTuple):
             self.kind, log.first, log.second, log.n, log.won, self.coefficients[k],
             float(self.spread[k]), self.modes, uniform, normal,
         )  # fmt: skip
-
-
-def _faded(nodes: list[Node]) -> list[Node]:
-    """Return the nodes that count, less weight for those that hardly do.
-
-    The weight falls to 0 at the border, so that nothing hangs on which side of it a node is.
-    """
-    least = max(node.log_weight for node in nodes) - NEGLIGIBLE
-    kept = [node for node in nodes if node.log_weight > least]
-    for node in kept:
-        node.log_weight += float(np.log(-np.expm1(2.0 * (least - node.log_weight))))
-    return kept
 
 
 def _factor(matrix: np.ndarray) -> np.ndarray:

@@ -1,16 +1,13 @@
 """What a pair's duels say of two scores, with what is the pair's own integrated out.
 
-The log odds of a pair are ``d`` by scores alone. Four models say what they are in truth:
+The log odds of a pair are ``d`` by scores alone. Three models say what they are in truth:
 
 - ``ONE_SCORE``: ``d``.
 - ``UNEVEN``: ``d * exp(spread * z)``: margins differ from pair to pair in size, never in sign.
-- ``RANKS``: ``sign(d) * spread * |z|``: only the order of the arms says something, who wins and
-  not by how much.
 - ``FREE``: ``d + spread * z``: each pair has a residual, so that cycles are possible.
 
 ``z`` is standard normal, one for each pair, whatever the number of its duels. Its integral is a
 Gauss-Hermite rule about the mode of the pair's own density, on the scale of its curvature there.
-Of ``RANKS``, it is a Gauss-Legendre rule over the positive ``z`` that the duels leave.
 
 References
 ----------
@@ -21,12 +18,11 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["FREE", "ONE_SCORE", "RANKS", "SIDES", "UNEVEN", "draw_odds", "of_ranks", "of_scores"]
+__all__ = ["FREE", "ONE_SCORE", "SIDES", "UNEVEN", "draw_odds", "of_scores"]
 
 ONE_SCORE = 0
 UNEVEN = 1
 FREE = 2
-RANKS = 3
 SIDES = (1.0, -1.0, 0.0)  # which arm of a pair a cell lists first: the first, the second, neither
 NEWTON_STEPS = 40  # at most; the densities of pairs take 3 to 8
 HALVINGS = 20  # of one step, at most: it is then a millionth of itself
@@ -45,19 +41,7 @@ def odds_of(kind: int, z: float, d: float, spread: float) -> float:
     """Return the log odds of a pair on neutral ground."""
     if kind == UNEVEN:
         return d * float(np.exp(spread * z))
-    if kind == RANKS:
-        return float(np.sign(d)) * spread * z
     return d + spread * z
-
-
-@compiled
-def slope_of(kind: int, z: float, d: float, spread: float) -> float:
-    """Return the derivative of the log odds of a pair in `z`."""
-    if kind == UNEVEN:
-        return spread * d * float(np.exp(spread * z))
-    if kind == RANKS:
-        return float(np.sign(d)) * spread
-    return spread
 
 
 @compiled
@@ -101,16 +85,13 @@ def log_density(
 def mode_of(
     kind: int, start: float, d: float, spread: float, order: float, n: np.ndarray, won: np.ndarray
 ) -> tuple[float, float, float]:
-    """Return the mode of `z` given the scores, the log density, the deviation by the curvature.
-
-    That of ``RANKS`` may be negative, where the log contradicts the order.
-    """
+    """Return the mode of `z` given the scores, the log density, the deviation by the curvature."""
     z = start
     here = log_density(kind, z, d, spread, order, n, won)
     information = 1.0
     for _ in range(NEWTON_STEPS):
         g, _, h, _, _, _ = duels_of(odds_of(kind, z, d, spread), order, n, won)
-        slope = slope_of(kind, z, d, spread)
+        slope = spread * d * np.exp(spread * z) if kind == UNEVEN else spread
         gradient = g * slope - z
         # Of an uneven pair the odds bend as well, which may make the density convex: left out then.
         information = h * slope * slope + 1.0
@@ -194,44 +175,6 @@ def of_scores(
 
 
 @compiled
-def end_of(
-    z: float, d: float, spread: float, order: float, n: np.ndarray, won: np.ndarray
-) -> float:
-    """Return where the density of ``RANKS`` ends, by slope and curvature at its highest, `z`."""
-    g, _, h, _, _, _ = duels_of(odds_of(RANKS, z, d, spread), order, n, won)
-    slope = min(g * slope_of(RANKS, z, d, spread) - z, 0.0)
-    information = h * spread * spread + 1.0
-    return float(z + REACH**2 / (np.sqrt(slope * slope + REACH**2 * information) - slope))
-
-
-@compiled
-def of_ranks(
-    n: np.ndarray, won: np.ndarray, spread: float, order: float,
-    points: np.ndarray, weights: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """Return log probabilities of each pair's duels, (pairs, 2), if its first arm is better, worse.
-
-    points, weights: a rule for the interval from 0 to 1.
-    """
-    found = np.empty((len(n), 2))
-    for pair in range(len(n)):
-        for side in range(2):
-            d = SIDES[side]
-            z, _, width = mode_of(RANKS, 0.0, d, spread, order, n[pair], won[pair])
-            low = max(z - REACH * width, 0.0)
-            highest = max(z, 0.0)
-            high = end_of(highest, d, spread, order, n[pair], won[pair])
-            top = log_density(RANKS, highest, d, spread, order, n[pair], won[pair])
-            mass = 0.0
-            for k in range(len(points)):
-                at = low + (high - low) * points[k]
-                log = log_density(RANKS, at, d, spread, order, n[pair], won[pair])
-                mass += weights[k] * np.exp(log - top)
-            found[pair, side] = top + np.log(mass * (high - low) * np.sqrt(2.0 / np.pi))
-    return found
-
-
-@compiled
 def draw_odds(
     kind: int, first: np.ndarray, second: np.ndarray, n: np.ndarray, won: np.ndarray,
     coefficients: np.ndarray, spread: float, modes: np.ndarray,
@@ -248,8 +191,7 @@ def draw_odds(
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             d = coefficients[i] - coefficients[j]
-            z = abs(normal[i, j]) if kind == RANKS else normal[i, j]
-            odds[i, j] = odds_of(kind, z, d, spread)
+            odds[i, j] = odds_of(kind, normal[i, j], d, spread)
     density = np.empty(GRID)
     if kind != ONE_SCORE:
         for pair in range(len(first)):
@@ -258,21 +200,12 @@ def draw_odds(
             d = coefficients[i] - coefficients[j]
             z, top, width = mode_of(kind, modes[pair], d, spread, order, n[pair], won[pair])
             modes[pair] = z
-            low = z - REACH * width
-            high = z + REACH * width
-            if kind == RANKS:
-                low = max(low, 0.0)
-                highest = max(z, 0.0)
-                high = end_of(highest, d, spread, order, n[pair], won[pair])
-                top = log_density(kind, highest, d, spread, order, n[pair], won[pair])
             for k in range(GRID):
-                at = low + (high - low) * k / (GRID - 1)
+                at = z + width * REACH * (2.0 * k / (GRID - 1) - 1.0)
                 log = log_density(kind, at, d, spread, order, n[pair], won[pair])
                 density[k] = np.exp(log - top)
-            drawn = low + (high - low) * _from_grid(density, uniform[pair])
-            if kind != RANKS:
-                drawn = z + SHRINK * (drawn - z)
-            odds[i, j] = odds_of(kind, drawn, d, spread)
+            z += width * SHRINK * _from_grid(density, uniform[pair])
+            odds[i, j] = odds_of(kind, z, d, spread)
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             odds[j, i] = -odds[i, j]
@@ -281,8 +214,9 @@ def draw_odds(
 
 @compiled
 def _from_grid(density: np.ndarray, level: float) -> float:
-    """Return the quantile of a density given at equal steps from 0 to 1, lines between."""
+    """Return the quantile of a density given at equal steps from -REACH to REACH, lines between."""
     left = level * (density.sum() - 0.5 * (density[0] + density[-1]))
+    step = 2.0 * REACH / (GRID - 1)
     for k in range(GRID - 1):
         here = density[k]
         rise = density[k + 1] - here
@@ -290,6 +224,6 @@ def _from_grid(density: np.ndarray, level: float) -> float:
         if left <= part or k == GRID - 2:
             # of here * x + rise * x^2 / 2 = left, in a form without cancellation
             root = np.sqrt(max(here * here + 2.0 * rise * left, 0.0))
-            return (k + min(2.0 * left / max(here + root, 1e-300), 1.0)) / (GRID - 1)
+            return step * (k + min(2.0 * left / max(here + root, 1e-300), 1.0)) - REACH
         left -= part
-    return 1.0
+    return REACH

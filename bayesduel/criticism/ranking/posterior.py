@@ -1,6 +1,6 @@
 """How much of a log is in no ranking, whether one arm beats all, whether a cycle is large.
 
-Four models of a pair (:mod:`bayesduel.criticism.ranking.pair_models`) are averaged by their
+Three models of a pair (:mod:`bayesduel.criticism.ranking.pair_models`) are averaged by their
 evidence. From draws of the log odds of all pairs, met or not, follow the cyclic share, the
 Condorcet winner, the top cycle and material cycles.
 
@@ -17,24 +17,15 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from bayesduel.criticism.ranking.evidence import PairModel, log_of
-from bayesduel.criticism.ranking.pair_models import FREE, ONE_SCORE, UNEVEN
-from bayesduel.criticism.ranking.rank_model import RankModel
+from bayesduel.criticism.ranking.evidence import KINDS, PairModel, log_of
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
-__all__ = ["MATERIAL", "PRIOR", "CyclicShare", "RankingPosterior", "ranking_posterior"]
+__all__ = ["MATERIAL", "CyclicShare", "RankingPosterior", "ranking_posterior"]
 
 MATERIAL = 0.6  # win probability of every step of a cycle that matters, by default
-# One ranking is as probable as none before the log is seen; with and without uneven margins alike;
-# of these, margins that grow with the distance and margins that do not.
-PRIOR = {
-    "one score": 0.25,
-    "uneven ranking": 0.125,
-    "ranks alone": 0.125,
-    "free residuals": 0.5,
-}
-NEGLIGIBLE = 20.0  # nats of evidence below another model, at which a model has no weight
+# One ranking is as probable as none before the log is seen; with and without uneven margins alike.
+PRIOR = {"one score": 0.25, "uneven ranking": 0.25, "free residuals": 0.5}
 DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
 NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
 INTERVAL = (0.025, 0.975)
@@ -67,8 +58,7 @@ class RankingPosterior:
         whose margins differ from pair to pair is above 0, too.
     model_weights
         Probability of each model: "one score" an arm; "uneven ranking", whose margins differ from
-        pair to pair in size and never in sign; "ranks alone", an order that decides who wins and
-        not by how much; "free residuals", with which cycles are possible.
+        pair to pair in size and never in sign; "free residuals", with which cycles are possible.
     p_condorcet_winner
         Probability that one arm beats every other.
     p_material_cycle
@@ -87,7 +77,7 @@ class RankingPosterior:
     n_draws
         Posterior draws.
     models
-        The four models, fitted.
+        The three models, fitted.
     """
 
     cyclic_share: CyclicShare
@@ -100,7 +90,7 @@ class RankingPosterior:
     p_better: np.ndarray
     ahead: np.ndarray
     n_draws: int
-    models: dict[str, PairModel | RankModel]
+    models: dict[str, PairModel]
 
     @property
     def p_one_ranking(self) -> float:
@@ -133,14 +123,9 @@ def ranking_posterior(
     material: win probability of every step of a cycle that matters, in (0.5, 1).
     """
     log = log_of(design)
-    ranks = RankModel(log, rng)
-    models: dict[str, PairModel | RankModel] = {
-        "one score": PairModel(log, ONE_SCORE),
-        "uneven ranking": PairModel(log, UNEVEN),
-        "ranks alone": ranks,
-        "free residuals": PairModel(log, FREE),
-    }
-    weights = _weights(models, ranks)
+    models = {name: PairModel(log, kind) for name, kind in KINDS.items()}
+    logs = np.array([model.log_evidence + np.log(PRIOR[name]) for name, model in models.items()])
+    weights = np.exp(logs - np.logaddexp.reduce(logs))
     n_draws = int(np.clip(NUMBERS // len(arms) ** 2, *DRAWS))
     least = float(np.log(material) - np.log1p(-material))
     found = np.empty((n_draws, 3))
@@ -171,22 +156,8 @@ def ranking_posterior(
     )
 
 
-def _weights(models: dict[str, PairModel | RankModel], ranks: RankModel) -> np.ndarray:
-    """Return the probability of each model; 0 of ranks alone where their bound is negligible."""
-    logs = {
-        name: model.log_evidence + np.log(PRIOR[name])
-        for name, model in models.items()
-        if model is not ranks
-    }
-    least = max(logs.values()) - NEGLIGIBLE
-    ranked = ranks.most if ranks.most < least else ranks.log_evidence
-    logs["ranks alone"] = ranked + np.log(PRIOR["ranks alone"])
-    found = np.array([logs[name] for name in models])
-    return np.exp(found - np.logaddexp.reduce(found))
-
-
 def _drawn(
-    models: dict[str, PairModel | RankModel], weights: Any, n_draws: int, rng: np.random.Generator
+    models: dict[str, PairModel], weights: Any, n_draws: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Yield draws of the log odds of all pairs, (K, K), of each model as its weight says."""
     counts = rng.multinomial(n_draws, weights)

@@ -1,6 +1,6 @@
 """The sentences about one ranking: how large, how probable, what to report."""
 
-from bayesduel.criticism.ranking.posterior import PRIOR, CyclicShare, RankingPosterior
+from bayesduel.criticism.ranking.posterior import CyclicShare, RankingPosterior
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["SURE", "advice_words", "headline_words", "model_words", "size_words"]
@@ -15,8 +15,7 @@ def headline_words(found: RankingPosterior) -> str:
     """Return whether there is one ranking, and how much scores explain."""
     one = found.p_one_ranking
     share = found.cyclic_share
-    weights = found.model_weights
-    if one >= SURE and weights["uneven ranking"] + weights["ranks alone"] >= 0.5:
+    if one >= SURE and found.model_weights["uneven ranking"] >= 0.5:
         return (
             f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
             f"pair: scores explain {_explained(share)} {DECIDES}."
@@ -80,18 +79,17 @@ def advice_words(found: RankingPosterior) -> str:
 
 
 def model_words(found: RankingPosterior, unit: str) -> str:
-    """Return the probabilities of the four models, and what their log odds are of.
+    """Return the probabilities of the three models, and what their log odds are of.
 
     unit: one observation, "duel" or a majority verdict.
     """
-    scores, uneven, ranks, free = (percent(weight) for weight in found.model_weights.values())
-    before = join([f"{100 * prior:g}" for prior in PRIOR.values()])
+    scores, uneven, free = (percent(weight) for weight in found.model_weights.values())
     counted = "" if unit == "duel" else f" One observation is one {unit}, not one duel."
     return (
-        f"Probabilities of four models of a pair: one score per arm {scores} %, a ranking with "
-        f"uneven margins {uneven} %, a ranking that says nothing about margins {ranks} %, scores "
-        f"and a free residual per pair {free} % (before the log is seen: {before} %). What decides "
-        f"duels are the squared log odds of all pairs.{counted}"
+        f"Probabilities of three models of a pair: one score per arm {scores} %, a ranking with "
+        f"uneven margins {uneven} %, scores and a free residual per pair {free} % (before the log "
+        "is seen: 25, 25 and 50 %). What decides duels are the squared log odds of all pairs."
+        f"{counted}"
     )
 
 
