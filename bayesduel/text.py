@@ -45,6 +45,7 @@ __all__ = [
     "shorten",
     "significant",
     "to_json",
+    "win_points",
 ]
 
 SCREEN = (24, 100)  # lines and columns of what an object prints
@@ -137,6 +138,12 @@ def plural(noun: str) -> str:
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+
+
+def win_points(rope: float) -> str:
+    """Return a difference of win probabilities, 0.05, in words: "5 points of win probability"."""
+    points = f"{100 * rope:g}"
+    return f"{points} {'point' if points == '1' else 'points'} of win probability"
 
 
 def percent(p: float) -> str:

@@ -20,6 +20,7 @@ from bayesduel.text import (
     shorten,
     significant,
     to_json,
+    win_points,
 )
 
 
@@ -144,3 +145,11 @@ def test_what_is_wrong_with_a_csv_file_is_said(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message):
         csv_rows(path, ("left", "right"))
+
+
+@pytest.mark.parametrize(
+    ("rope", "words"),
+    [(0.01, "1 point"), (0.02, "2 points"), (0.005, "0.5 points"), (0.1, "10 points")],
+)
+def test_a_difference_of_win_probabilities_in_words(rope, words):
+    assert win_points(rope) == f"{words} of win probability"

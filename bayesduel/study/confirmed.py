@@ -18,6 +18,7 @@ from scipy.special import betainc, betaln, expit, logit, logsumexp, xlog1py, xlo
 from bayesduel.study.evidence import Evidence
 from bayesduel.study.stopping import StopRule
 from bayesduel.system.arguments import check_type
+from bayesduel.text import win_points
 
 __all__ = ["Confirmed"]
 
@@ -140,7 +141,7 @@ class Confirmed(StopRule):
 
     def reason(self, evidence: Evidence) -> str:
         candidate, probability, _ = self._standing(evidence)
-        points = f"{100 * self.rope:g} points of win probability"
+        points = win_points(self.rope)
         said = (
             f"every arm is beaten by another by more than {points}, with"
             if candidate is None

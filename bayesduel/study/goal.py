@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.dts import DTS
 from bayesduel.system.arguments import check_whole, shown_value
+from bayesduel.text import win_points
 
 __all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
 
@@ -75,12 +76,12 @@ class Goal(ABC):
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words, given the arms from the best to the worst."""
 
-    def roughly(self, arms: list[str], points: float, noun: str = "arm") -> str:
-        """Return the answer up to differences of some points of win probability, in words.
+    def roughly(self, arms: list[str], rope: float, noun: str = "arm") -> str:
+        """Return the answer up to differences of win probabilities below the rope, in words.
 
         noun: what an arm is called.
         """
-        return f"{self.sentence(arms)}, up to differences of {points:g} points of win probability"
+        return f"{self.sentence(arms)}, up to differences of {win_points(rope)}"
 
     def policy(self, **settings: Any) -> Any:
         """Return the policy that serves this goal by default."""
@@ -103,8 +104,8 @@ class FindBest(Goal):
     def sentence(self, arms: list[str]) -> str:
         return f"{arms[0]} is the best"
 
-    def roughly(self, arms: list[str], points: float, noun: str = "arm") -> str:
-        return f"no {noun} beats {arms[0]} by more than {points:g} points of win probability"
+    def roughly(self, arms: list[str], rope: float, noun: str = "arm") -> str:
+        return f"no {noun} beats {arms[0]} by more than {win_points(rope)}"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
 from bayesduel.study.rope import ROPE
 from bayesduel.system.settings import Settings
-from bayesduel.text import count
+from bayesduel.text import count, win_points
 
 __all__ = [
     "AllOf",
@@ -136,7 +136,7 @@ class PosteriorThreshold(StopRule):
         return self.probability(evidence)
 
     def reason(self, evidence: Evidence) -> str:
-        about = f" up to {100 * self.rope:g} points of win probability" if self.rope else ""
+        about = f" up to {win_points(self.rope)}" if self.rope else ""
         return (
             f"the answer is right{about} with posterior probability {self.value(evidence):.3f} "
             f"(rule: {self.p:g})"

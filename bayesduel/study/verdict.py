@@ -6,7 +6,7 @@ from typing import Any
 from bayesduel.data.duels import Duels
 from bayesduel.study.goal import Goal
 from bayesduel.study.session import Decision
-from bayesduel.text import join, percent
+from bayesduel.text import join, percent, win_points
 
 __all__ = ["objection", "transitivity", "verdict"]
 
@@ -29,8 +29,8 @@ def verdict(
     order = [labels[i] for i in decision.order]
     by = ", confirmed by direct duels" if decision.confirmed and decision.decided else ""
     sure, tied = f"({percent(decision.probability)} % sure{by})", _tied(decision, labels)
-    points = f"{100 * rope:g} points of win probability"
-    said = goal.roughly(order, 100 * rope, noun) if rope else goal.sentence(order)
+    points = win_points(rope)
+    said = goal.roughly(order, rope, noun) if rope else goal.sentence(order)
     if decision.nobody:
         said = f"no {noun} qualifies (a top cycle): each is beaten by another by more than {points}"
     if not decision.stopped:
