@@ -198,7 +198,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a public name of the package, by a table of its modules": (
         (ON_DEMAND, "names_on_demand.named", "getattr(import_module(home_of[name]), name)"),
         (ON_DEMAND, "names_on_demand.named", "import_module(home_of[name])"),
-        (ON_DEMAND, "names_on_demand.named", "import_module(rooms[name])"),
+        (ON_DEMAND, "names_on_demand.named", "import_module(reached[name])"),
         (ON_DEMAND, "names_on_demand.named", "setattr(sys.modules[package], name, value)"),
         (ON_DEMAND, "names_on_demand.named", "sys.modules"),
         (ON_DEMAND, "words_of", "find_spec(f'{top}.{room}')"),
@@ -242,6 +242,10 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/plots/style.py", DRAWN, "getattr(import_module(module), class_name)"),
         ("bayesduel/plots/style.py", DRAWN, "import_module(module)"),
         ("bayesduel/system/extras.py", "load_extra", "import_module(module)"),
+    ),
+    "a module or an attribute that the code itself spells": (
+        ("bayesduel/criticism/loo.py", "elpd_of", "vars(found)"),
+        ("bayesduel/system/warnings.py", "_own_files", "find_spec('bayesduel.models')"),
     ),
     "a distribution of PyMC, of a table of those that are": (
         ("models/prior.py", "_kind_of", "vars(pm)"),

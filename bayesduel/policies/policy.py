@@ -354,7 +354,7 @@ class ItemDuelPolicy(ItemPolicy):
 
     Examples
     --------
-    >>> trace = bd.simulate(bd.ItemDuelPolicy(), "contextual-duels", horizon=50, seed=0)
+    >>> trace = bd.simulate(bd.policies.ItemDuelPolicy(), "contextual-duels", horizon=50, seed=0)
     >>> bd.regret(trace, "weak").isel(time=-1).shape  # by policy and replication
     (1, 1)
     """

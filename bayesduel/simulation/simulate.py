@@ -298,7 +298,7 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
     for policy in policies.values():
         if (policy.setting, policy.shows) != wanted:
             kinds = {name: getattr(known, name) for name in known.__all__}
-            fit = [name for name, kind in kinds.items() if (kind.setting, kind.shows) == wanted]
+            fit = sorted(n for n, kind in kinds.items() if (kind.setting, kind.shows) == wanted)
             raise ValueError(
                 f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
                 f"got {label(policy)}"
