@@ -75,7 +75,9 @@ class ChatCompletions:
         if self.key is not None and not (self.key.isascii() and self.key.isprintable()):
             raise ValueError("the key should be of printable ASCII characters, got others")
         self._address = self.endpoint.rstrip("/").removesuffix(PATH) + PATH
-        self._answered = self.failed = False
+        self._answered = False
+        self.failed = False
+        self.why = "it was stopped"  # why the run ended, for the threads that wait
         headers = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
         self._client = httpx.Client(headers=headers, timeout=self.timeout)
         self._failures = (httpx.TransportError, httpx.DecodingError)
@@ -89,7 +91,7 @@ class ChatCompletions:
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}]}
         for k in range(self.retries + 1):
             if self.stopped.is_set():
-                raise RunEnded("it was stopped")
+                raise RunEnded(self.why)
             try:
                 answer = self._client.post(self._address, json=body | dict(self.parameters))
             except self._failures as error:
@@ -111,6 +113,7 @@ class ChatCompletions:
     def end(self, why: str) -> NoReturn:
         """Send no further request, and raise RunEnded: the server cannot be used."""
         self.failed = True
+        self.why = why  # before the threads that it stops say it
         self.stopped.set()  # the other threads wait in vain
         raise RunEnded(why)
 
