@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     print(bd.next_pairs(fit, 3)[["first", "second", "bits"]].to_string(index=False))
 
     for name in ("ranking", "ranks", "preference", "winners"):
-        ax = getattr(bd, f"plot_{name}")(winners)
+        ax = getattr(bd.plots, f"plot_{name}")(winners)
         ax.figure.savefig(folder / f"{name}.png", dpi=144)
     bd.report(fit, folder / "report.html", duels=duels)
 

@@ -39,6 +39,7 @@ def test_every_import_is_declared():
         for text in group
     }
     spelt = {"arviz_stats": "arviz-stats", "pyspiel": "open-spiel", "distributed": "dask",
+             "sklearn": "scikit-learn",
              "dateutil": "pandas", "markdown_it": "markdown-it-py"}  # fmt: skip
     for path in [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")

@@ -201,7 +201,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
     except ValueError:  # the outcomes are not among those that the model takes
         return place, None
     with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")  # on thin logs
+        warnings.filterwarnings("ignore", category=UserWarning)  # on thin logs
         made = sampled(
             log,
             model,

@@ -280,7 +280,7 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     sparse = takes_sparse(model, log, "auto")
     method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
-        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+        warnings.filterwarnings("ignore", category=UserWarning)
         made = sampled(log, model, method, draws=draws, seed=seed, log_likelihood=False)
     return dict(made.drawn.posterior)
 

@@ -166,7 +166,7 @@ def _refit(
 ) -> np.ndarray:
     """Return the log predictive density of the units at `rows` by a fit without them."""
     with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+        warnings.filterwarnings("ignore", category=UserWarning)
         tree = fit(
             without(duels, units, rows),
             model,

@@ -241,15 +241,15 @@ def _cluster_words(a: "Analysis") -> str:
         effects = join(list(a.fit.duel.model.terms.samples))
         told.append(
             f"Without effects by {effects} in the model, by robust errors alone, the interval of "
-            f"a rating is {ratio.median():.2f} times as wide for the median arm, "
+            f"a score is {ratio.median():.2f} times as wide for the median arm, "
             f"{ratio.min():.2f} to {ratio.max():.2f} times over all arms."
         )
     return " ".join(told)
 
 
 def _widths(scores: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the width of the interval of each rating."""
-    return scores["rating_upper"] - scores["rating_lower"]
+    """Return the width of the interval of each score."""
+    return scores["score_upper"] - scores["score_lower"]
 
 
 def _degrees(values: np.ndarray) -> str:

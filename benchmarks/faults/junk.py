@@ -82,7 +82,7 @@ PASSED_ON = {
     "models.named": "BradleyTerry",
     "problems.named": "problems.named",
     "Study.fit": "fit",
-    "Study.plan": "plan",
+    "Study.plan": "study.plan",
     "Study.winners": "winners",
     "Prior": lambda *, mu, sigma: (mu, sigma),
 }  # where a function's ``**options`` go: a public name, or a function

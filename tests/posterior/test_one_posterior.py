@@ -138,7 +138,7 @@ def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_
     plain = bd.fit(log, bd.DefaultModel(group_effects=False))
     wider = [one["rating_upper"] - one["rating_lower"] for one in (bd.scores(plain), said)]
     ratio = (wider[0] / wider[1]).median()
-    assert f"interval of a rating is {ratio:.2f} times as wide for the median arm" in text
+    assert f"interval of a score is {ratio:.2f} times as wide for the median arm" in text
     P = fit["preference"]["preference"].mean(("chain", "draw"))
     np.testing.assert_allclose(bd.winners(fit)["preference_mean"], P, atol=1e-6)
 
