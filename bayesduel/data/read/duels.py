@@ -327,6 +327,8 @@ def log_in(given: Any, *, like: Any = None) -> Any:
             return given
     elif given.endswith(".nc"):
         raise ValueError(f"{given} should be a log, got the file of a fit: bd.load() opens it")
+    elif not given:
+        raise ValueError("fit should be a fit, a log or the path of a log, got ''")
     return rankings_in(given, like=like) or read_duels(given, like=like)
 
 
