@@ -36,7 +36,9 @@ class PerturbedThurstone(ScoreModel):
 
     Parameters
     ----------
-    predictor, scale, variances, unit
+    predictor, scale
+        As in :class:`ThurstoneScore`.
+    variances, unit
         As in :class:`ThurstoneScore`; `variances` is "common" or "arm".
 
     References

@@ -56,6 +56,7 @@ def read(kind, path):
         return str(error)
 
 
+@pytest.mark.filterwarnings("ignore::bayesduel.inference.fit.UncertifiedWarning")  # a stored text
 @pytest.mark.parametrize("step", [27, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", crafted.KINDS)
 def test_no_stored_text_runs(kind, step, stored, tmp_path):

@@ -31,6 +31,7 @@ from bayesduel.inference.stretched import averaged
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.threads import ONE_THREAD
+from bayesduel.system.warnings import BayesduelWarning
 
 __all__ = ["PROBS", "calibrate"]
 
@@ -201,7 +202,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
     except ValueError:  # the outcomes are not among those that the model takes
         return place, None
     with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning)  # on thin logs
+        warnings.filterwarnings("ignore", category=BayesduelWarning)  # on thin logs
         made = sampled(
             log,
             model,

@@ -24,6 +24,7 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
+from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import Result
 
 __all__ = ["Calibration", "held_out"]
@@ -280,7 +281,7 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     sparse = takes_sparse(model, log, "auto")
     method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
-        warnings.filterwarnings("ignore", category=UserWarning)
+        warnings.filterwarnings("ignore", category=BayesduelWarning)
         made = sampled(log, model, method, draws=draws, seed=seed, log_likelihood=False)
     return dict(made.drawn.posterior)
 

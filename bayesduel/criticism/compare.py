@@ -42,6 +42,7 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.threads import ONE_THREAD
+from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import count, join, json_ready, screen, to_json
 
 if TYPE_CHECKING:
@@ -554,7 +555,7 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
     """Return the fit of `model`, which may be one already."""
     if not isinstance(model, xr.DataTree):
         with ONE_THREAD, warnings.catch_warnings():  # the analyst's fit says what the log lacks
-            warnings.filterwarnings("ignore", category=UserWarning)
+            warnings.filterwarnings("ignore", category=BayesduelWarning)
             return fit(duels, model, method, draws=draws, seed=seed, log_likelihood=False)
     arms = tuple(str(a) for a in model["posterior"]["arm"].to_numpy())
     if arms != duels.arms or model.attrs["n_duels"] != duels.n_duels:

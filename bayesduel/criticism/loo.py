@@ -20,6 +20,7 @@ from bayesduel.criticism.cross_validation import Units, log_likelihoods, without
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
 from bayesduel.system.threads import ONE_THREAD
+from bayesduel.system.warnings import BayesduelWarning
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDDataLOO
@@ -166,7 +167,7 @@ def _refit(
 ) -> np.ndarray:
     """Return the log predictive density of the units at `rows` by a fit without them."""
     with ONE_THREAD, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning)
+        warnings.filterwarnings("ignore", category=BayesduelWarning)
         tree = fit(
             without(duels, units, rows),
             model,

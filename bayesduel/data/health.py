@@ -15,7 +15,7 @@ from bayesduel.data.sides import one_order
 from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
-from bayesduel.system.warnings import warn
+from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
 __all__ = [
@@ -259,19 +259,19 @@ class Health:
         )
 
 
-class DisconnectedWarning(UserWarning):
+class DisconnectedWarning(BayesduelWarning):
     """The log has several components: comparisons across them depend on the prior alone."""
 
 
-class LocalPairingWarning(UserWarning):
+class LocalPairingWarning(BayesduelWarning):
     """Opponents were chosen near one another, by strength perhaps: a learned scale is too small."""
 
 
-class OutlierWarning(UserWarning):
+class OutlierWarning(BayesduelWarning):
     """A margin or a covariate is far larger than the others, and may decide the scores alone."""
 
 
-class ThinDataWarning(UserWarning):
+class ThinDataWarning(BayesduelWarning):
     """The log has few duels for its arms: intervals are wide and depend on the prior."""
 
 

@@ -42,7 +42,7 @@ from bayesduel.models.prior import Said, priors_of
 from bayesduel.system.arguments import check_flag, check_one_of, texts_of
 from bayesduel.text import count, join, percent
 
-__all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model"]
+__all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
 
 TIES = 0.05  # share of the duels
 DENSE_ARMS = 500
@@ -164,11 +164,16 @@ class DefaultModel:
         return add_term(model, BY_GROUP), f"{effects} in the model: {count(n, column)} repeat."
 
 
-def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:
-    """Return the model with the covariates that its log was read with, and why."""
+def missing_covariates(model: Model, duels: Duels) -> list[str]:
+    """Return the covariates of a log that no term of a model reads."""
     names = duels.votes.covariate_names if duels.votes is not None else ()
     known = {name for term in model.terms for name in term.reads}
-    missing = [name for name in names if name not in known]
+    return [name for name in names if name not in known]
+
+
+def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:
+    """Return the model with the covariates that its log was read with, and why."""
+    missing = missing_covariates(model, duels)
     if not missing:
         return model, ""
     if len(missing) == 1:

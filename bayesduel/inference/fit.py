@@ -15,7 +15,7 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
-from bayesduel.inference.default_model import AUTO, choose_model
+from bayesduel.inference.default_model import AUTO, choose_model, missing_covariates
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.nuts import sample_nuts
@@ -36,7 +36,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.memory import check_draws, check_square
 from bayesduel.system.threads import one_at_a_time, one_thread_if_small
-from bayesduel.system.warnings import warn
+from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import join
 
 __all__ = [
@@ -87,11 +87,11 @@ class Sampled(NamedTuple):
     method_reason: str
 
 
-class UnusedCovariatesWarning(UserWarning):
+class UnusedCovariatesWarning(BayesduelWarning):
     """The log has covariates that the model does not include."""
 
 
-class UncertifiedWarning(UserWarning):
+class UncertifiedWarning(BayesduelWarning):
     """An approximation was asked for and its certificate does not hold."""
 
 
@@ -371,9 +371,7 @@ def describe_model(model: Model) -> dict[str, Any]:
 
 def _warn_of_covariates(duels: Any, model: Model) -> None:
     """Warn of covariates of the log that the model does not include."""
-    votes = duels.votes if isinstance(duels, Duels) else None
-    included = [name for part in model.terms for name in part.reads]
-    unused = [name for name in (votes.covariate_names if votes else ()) if name not in included]
+    unused = missing_covariates(model, duels) if isinstance(duels, Duels) else []
     if unused:
         warn(
             f"the log has covariates that {model.name} does not include, so that they are not "

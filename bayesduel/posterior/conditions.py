@@ -19,13 +19,13 @@ from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.models.term import NEW
 from bayesduel.system.arguments import shown_value, text_of
-from bayesduel.system.warnings import warn
+from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import count, join
 
 __all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_of"]
 
 
-class ExtrapolationWarning(UserWarning):
+class ExtrapolationWarning(BayesduelWarning):
     """A prediction is about a time, or a covariate, beyond those of the log."""
 
 

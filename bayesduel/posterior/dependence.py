@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.clusters import BOTH, VOTE
+from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import join
 
 __all__ = [
@@ -26,11 +27,11 @@ LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most
 
 
-class FewClustersWarning(UserWarning):
+class FewClustersWarning(BayesduelWarning):
     """Votes depend on one another in too few clusters for a verdict."""
 
 
-class RepeatedVotesWarning(UserWarning):
+class RepeatedVotesWarning(BayesduelWarning):
     """Votes are repeated and the model takes them as independent."""
 
 

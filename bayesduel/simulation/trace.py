@@ -142,8 +142,7 @@ class StoredTrace:
         if faults:
             warn(
                 f"{self.path} is not whole, so that these runs are played again: "
-                f"{_shown_runs(self.group, faults)}",
-                UserWarning,
+                f"{_shown_runs(self.group, faults)}"
             )
         return whole
 
@@ -254,7 +253,7 @@ def _open_folder(path: Path) -> xr.DataTree:
     runs = f"{_shown_runs(group, faults | unfinished | faults)}; the same simulation plays them"
     if not complete.any():
         raise ValueError(f"path should be a trace with runs, got {path}: {found}, without {runs}")
-    warn(f"{path} is read in part: {found}, without {runs}", UserWarning)
+    warn(f"{path} is read in part: {found}, without {runs}")
     return tree.isel(replication=np.flatnonzero(complete))
 
 

@@ -4,7 +4,7 @@
 the study          ``Study``, ``studies`` (those of a database), ``plan`` (how many votes it takes)
 what it is for     ``FindBest``, ``FullRanking``, ``MinimizeRegret``, ``TopK``
 when it stops      ``AllOf``, ``AnyOf``, ``Budget``, ``ConfidenceSequences``, ``ExpectedLoss``,
-                   ``PosteriorThreshold``, ``WithinRope``, ``Confirmed`` (by further judges)
+                   ``PosteriorThreshold``, ``WithinRope``, ``Confirmed`` (by direct duels)
 what judges see    ``Asking`` (the question), ``Judging`` (who judges, and how often)
 what it raises     ``StudyError``, ``StudyStopped``, ``NoQuestion``
 =================  =================================================================================

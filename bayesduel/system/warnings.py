@@ -7,12 +7,16 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["warn"]
+__all__ = ["BayesduelWarning", "warn"]
 
 PACKAGE = Path(__file__).parents[1]
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+class BayesduelWarning(UserWarning):
+    """A warning of the package: what other libraries warn of is not one."""
+
+
+def warn(message: str, category: type[Warning] = BayesduelWarning) -> None:
     """Warn at the line that called the package."""
     warnings.warn(message, category, skip_file_prefixes=_own_files())
 

@@ -178,7 +178,8 @@ def test_the_picture_has_the_bound_and_uniform_play(reference):
         ),
         (
             lambda: bd.simulate(bd.policies.TwoPhase(), "mslr-5", 10),
-            r"policies should be ones that play mslr-5 \(ANACONDA, .*\), got TwoPhase",
+            r"policies should be ones that play mslr-5 \(ANACONDA, ActionElimination, BeatTheMean, "
+            r"BeatTheWinner, .*\), got TwoPhase",
         ),
         (
             lambda: bd.simulate(bd.policies.TwoPhase(), LogisticItems(), 10, detail="pairs"),

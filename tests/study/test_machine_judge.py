@@ -204,7 +204,8 @@ def test_what_always_goes_wrong_ends_the_run_or_the_ticket(tmp_path, fate):
         return
     assert result.exit_code == 2
     assert (found["told"], found["no_answer"]) == (0, 0)
-    assert "refuses" in found["ended"] if fate[0] == "4" and fate != "429" else "2 times"
+    refused = fate in ("400", "401")
+    assert ("refuses" if refused else "2 times") in found["ended"]
     assert len(study.pending("stub")) == 2
     with serving(wrong=NOTHING_WRONG) as stub:
         again = json.loads(run(tmp_path, stub).stdout)

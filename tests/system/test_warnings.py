@@ -1,5 +1,6 @@
 """A warning names the line of the user that called the package, whichever door it came through."""
 
+import re
 import warnings
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from bayesduel.inference.fit import UnusedCovariatesWarning
 from bayesduel.models import BradleyTerry, OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.reporting.analysis import given_again
-from bayesduel.system.warnings import warn
+from bayesduel.system.warnings import BayesduelWarning, warn
 
 ROOT = Path(bd.__file__).parents[1]
+SOURCES = [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]
 PAIRS = [("ash", "beech"), ("beech", "cedar"), ("cedar", "ash")]
 
 
@@ -66,7 +68,7 @@ CASES = {
         RepeatedVotesWarning,
         lambda: bd.winners(bd.fit(by_judges(12), "preference-matrix", draws=100)),
     ),
-    "report, given again": (UserWarning, lambda: of_a_report()),
+    "report, given again": (BayesduelWarning, lambda: of_a_report()),
 }
 
 
@@ -81,6 +83,13 @@ def test_a_warning_names_the_line_that_called_the_package(case):
 
 
 def test_the_package_warns_in_one_way():
-    sources = [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]
-    calls = {p.name for p in sources if "warnings.warn(" in p.read_text(encoding="utf-8")}
+    calls = {p.name for p in SOURCES if "warnings.warn(" in p.read_text(encoding="utf-8")}
     assert calls == {"warnings.py"}
+
+
+def test_every_warning_of_the_package_is_one_kind():
+    kinds = re.compile(r"^class (\w+Warning)\((\w+)\):", flags=re.M)
+    bases = dict(pair for source in SOURCES for pair in kinds.findall(source.read_text("utf-8")))
+    assert len(bases) >= 10
+    assert bases.pop("BayesduelWarning") == "UserWarning"
+    assert set(bases.values()) == {"BayesduelWarning"}

@@ -57,6 +57,7 @@ ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF fil
             b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
 GAMES = ".pgn"
+# Read as files: the module of datasets imports what reads logs.
 SHIPPED = Path(__file__).parents[1] / "datasets"
 READ_WHOLE = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", GAMES)  # not by DuckDB
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
