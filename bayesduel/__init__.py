@@ -73,6 +73,7 @@ _PUBLIC, __getattr__, __dir__ = names_on_demand(
         "posterior.information_gain": "next_pairs",
         "posterior.judge_agreement": "judge_agreement",
         "posterior.load": "load",
+        "posterior.panel": "panel",
         "posterior.predict": "predict",
         "posterior.scores": "scores",
         "posterior.sources": "sources",

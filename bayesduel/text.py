@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from hashlib import sha256
+from html import escape
+from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -48,7 +50,7 @@ __all__ = [
     "win_points",
 ]
 
-SCREEN = (24, 100)  # lines and columns of what an object prints
+SCREEN = (30, 80)  # lines and columns of what an object prints
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
@@ -73,7 +75,20 @@ class Result(ABC):
         return plain
 
     def __repr__(self) -> str:
-        return screen([f"<{type(self).__name__}: {self.sentence}>"])
+        """Return the sentence and the tables of its section, of at most a screen."""
+        section = _sections().section_of(self)
+        body = [] if section is None else ["", *_sections().lines_of(section)]
+        return screen([f"<{type(self).__name__}: {self.sentence}>"], body)
+
+    def _repr_html_(self) -> str:
+        """Return its section of a report, whole."""
+        section = _sections().section_of(self)
+        return f"<p>{escape(self.sentence)}</p>" if section is None else section._repr_html_()
+
+
+def _sections() -> Any:
+    """Return what makes sections, which stands in a room below: results ask for it by name."""
+    return import_module("bayesduel.reporting.result")
 
 
 def shorten(label: str, width: int = 24) -> str:
@@ -197,7 +212,7 @@ def number_with_interval(middle: float, lower: float, upper: float) -> str:
 
 
 def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
-    """Return what an object prints, of at most 24 lines of 100 columns.
+    """Return what an object prints, of at most 30 lines of 80 columns.
 
     Parameters
     ----------

@@ -68,8 +68,8 @@ ROOMS += ["policies", "beliefs"]
 
 # The modules of plots, in the order of the gallery: rankings, checks, terms, policies.
 PLOTS = ["ranking", "preference", "transitivity", "posterior_predictive", "calibration"]
-PLOTS += ["comparison", "coefficients", "judges", "sources", "categories", "ratings"]
-PLOTS += ["regret", "success", "policies"]
+PLOTS += ["comparison", "coefficients", "judges", "panel", "sources"]
+PLOTS += ["categories", "ratings", "regret", "success", "policies"]
 
 HERE = Path(__file__).parent
 

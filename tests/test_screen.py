@@ -11,7 +11,7 @@ from bayesduel.criticism.calibration import held_out
 from bayesduel.models import BradleyTerry, CategoryEffects, OrderEffect
 from bayesduel.text import json_ready, screen
 
-LINES, COLUMNS = 24, 100
+LINES, COLUMNS = 30, 80
 
 
 @pytest.fixture(scope="module")

@@ -204,6 +204,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (ON_DEMAND, "names_on_demand.named", "sys.modules"),
         (ON_DEMAND, "words_of", "find_spec(f'{top}.{room}')"),
     ),
+    "what makes sections, a module of the package": (
+        ("bayesduel/text.py", "_sections", "import_module('bayesduel.reporting.result')"),
+    ),
     "a rule, by a name that a class of policies lists, of the module in which the class is": (
         (POLICY, INIT, "getattr(sys.modules.get(cls.__module__), name, None)"),
         (POLICY, INIT, "setattr(cls, name, staticmethod(cast(Any, rule)))"),

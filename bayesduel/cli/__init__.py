@@ -45,14 +45,14 @@ COMMANDS = (  # in the order of help
         "check",
         "calibrate",
     ),
-    *("judges", "sources", "audit", "export", "attributes", "health"),
+    *("judges", "panel", "sources", "audit", "export", "attributes", "health"),
     *("study", "datasets", "simulate", "problems", "policies", "doctor"),
 )
 
 NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 FILES = {  # those of several commands, by command; in them the others have their own names
     **dict.fromkeys(("datasets", "problems", "policies"), "lists"),
-    **dict.fromkeys(("read", "health", "judges", "sources"), "summary"),
+    **dict.fromkeys(("read", "health", "judges", "panel", "sources"), "summary"),
     **dict.fromkeys(("export", "site"), "report"),
     "update": "fit",
 }

@@ -25,6 +25,7 @@ __all__ = [
     "BETWEEN",
     "READING_PAGE",
     "against_option",
+    "alpha_option",
     "analysing",
     "analysis_options",
     "anchor_of",
@@ -35,6 +36,7 @@ __all__ = [
     "check_picture",
     "chosen_model",
     "ci_prob_option",
+    "effect_option",
     "fit_log",
     "fits_of",
     "fitting_options",
@@ -221,6 +223,13 @@ against_option = click.option(
     "--against",
     metavar="A,B,...",
     help="Judges of a second group (a model among people), to compare with the others.",
+)
+alpha_option = click.option("--alpha", type=BETWEEN, default=0.05, help="Level of the tests.")
+effect_option = click.option(
+    "--effect",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.65,
+    help="Share of votes for one arm of a pair that the panel should detect.",
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 ci_prob_option = click.option(

@@ -1,4 +1,4 @@
-"""``bayesduel read``, ``health``, ``judges`` and ``sources``: what a log is, and who agrees."""
+"""``bayesduel read``, ``health``, ``judges``, ``panel``, ``sources``: what a log is, who agrees."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, tell, working
 
-__all__ = ["health", "judges", "read", "sources"]
+__all__ = ["health", "judges", "panel", "read", "sources"]
 
 
 @click.command("read", short_help="Show what LOG is taken for: columns, values, what is left out.")
@@ -83,6 +83,35 @@ def judges(log: str, as_json: bool, against: str | None, **options: Any) -> None
         with working("comparing judges"):
             found[label] = judge_agreement(duels, fit, against=second)
     tell(found, as_json, lambda one: filter(None, [judge_agreement_section(one)]))
+
+
+@click.command("panel", short_help="Analyse a panel of judges: classical tests, preferences.")
+@shared.log_argument
+@shared.json_option
+@shared.alpha_option
+@shared.effect_option
+@shared.ci_prob_option
+@shared.reading_options
+@shared.fitting_options
+def panel(
+    log: str, as_json: bool, alpha: float, effect: float, ci_prob: float, **options: Any
+) -> None:
+    """Show what a panel of judges says of few arms, in the words of sensory analysis.
+
+    The exact binomial test of each pair, Durbin's, Friedman's and Kendall's tests, and each
+    judge's repeatability, beside the preferences of the fit.
+    """
+    from bayesduel.posterior.panel import panel
+    from bayesduel.reporting.panel import panel_section
+
+    found = {}
+    for label, duels in shared.read_log(log, options).items():
+        fit = shared.fit_log(duels, options, label)
+        with working("testing pairs"):
+            found[label] = panel(
+                duels, fit, alpha=alpha, effect=effect, ci_prob=ci_prob, seed=options["seed"]
+            )
+    tell(found, as_json, lambda one: [panel_section(one)])
 
 
 @click.command("sources", short_help="Compare the sources of LOG: people, a machine, groups.")

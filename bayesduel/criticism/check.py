@@ -29,7 +29,7 @@ from bayesduel.criticism.transitivity.triads import Triads, closed_triads
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import one_verdict_per_unit, repeated_role
 from bayesduel.intervals import wilson
-from bayesduel.preference import cyclic_triads
+from bayesduel.preference import consistence
 from bayesduel.system.arguments import (
     check_call,
     check_flag,
@@ -791,17 +791,10 @@ def _order(duels: Duels, voted: ScoreModel | None) -> OrderShare | None:
 
 
 def _consistence(units: Duels) -> float | None:
-    """Return Kendall's coefficient of consistence, or None where some pair is level or unmet.
-
-    Kendall & Babington Smith, "On the method of paired comparisons", Biometrika 1940.
-    """
+    """Return Kendall's coefficient of consistence, or None where some pair is level or unmet."""
     wins, _ = units.tally("drop")
-    n_arms = len(wins)
-    apart = ~np.eye(n_arms, dtype=bool)
-    if n_arms < 3 or (wins == wins.T)[apart].any():
-        return None
-    most = n_arms * (n_arms**2 - (1 if n_arms % 2 else 4)) / 24
-    return 1 - int(cyclic_triads((1 + np.sign(wins - wins.T)) / 2)) / most
+    found = float(consistence((1 + np.sign(wins - wins.T)) / 2))
+    return None if np.isnan(found) else found
 
 
 def _probabilities(b: CyclePosterior) -> dict[str, Any]:

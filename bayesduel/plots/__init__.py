@@ -10,6 +10,7 @@ __all__, __getattr__, __dir__ = names_on_demand(
         "coefficients": "plot_coefficients",
         "comparison": "plot_comparison",
         "judges": "plot_judges",
+        "panel": "plot_panel",
         "policies": "plot_policies plot_profiles",
         "posterior_predictive": "plot_margins plot_pair_residuals plot_prior_predictive",
         "preference": "plot_preference plot_winners",

@@ -62,6 +62,7 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.compare_policies": "xarray.Dataset",
     "bayesduel.fit": "xarray.DataTree",
     "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
+    "bayesduel.panel": "bayesduel.posterior.panel.Panel",
     "bayesduel.prior_predictive": "xarray.DataTree",
     "bayesduel.simulate": "xarray.DataTree",
     "bayesduel.sources": "bayesduel.posterior.sources.SourceAgreement",
@@ -88,6 +89,8 @@ EXAMPLES = {  # how what a plot shows is made
     "bayesduel.criticism.calibration.held_out": """
 >>> from bayesduel.criticism.calibration import held_out
 >>> calibration = held_out(bd.datasets.load("springall"))""",
+    "bayesduel.panel": """
+>>> found = bd.panel(bd.datasets.load("tversky1969"))""",
     "bayesduel.prior_predictive": """
 >>> tree = bd.prior_predictive("bradley-terry", bd.datasets.load("springall"))""",
     "bayesduel.simulate": """

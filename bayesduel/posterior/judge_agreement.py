@@ -32,7 +32,7 @@ from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.system.arguments import check_log, did_you_mean, texts_of
 from bayesduel.text import Result, join, percent, screen
 
-__all__ = ["JudgeAgreement", "judge_agreement"]
+__all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
 
 ALPHA = 0.05  # family-wise error rate of "agrees less than the other judges"
 LEAST_UNITS = 5  # units shared with two other judges from which a judge is tested
@@ -142,9 +142,9 @@ def judge_agreement(
     if votes is None or votes.judge is None:
         raise ValueError("duels should name the judges, got a log without them")
     second = _second_group(tuple(against), votes.judges)
-    unit, shared = _units(duels, votes)
+    unit, shared = units_of(duels, votes)
     groups = np.where(np.isin(np.arange(len(votes.judges)), second), 2, 1)
-    vote = _decided(votes, unit, groups)
+    vote = decided_votes(votes, unit, groups)
     named = votes.judge >= 0
     total = np.bincount(votes.judge[named], votes.weight[named], len(votes.judges))
     tied = named & (votes.outcome == 0)
@@ -179,7 +179,7 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
     return np.array(sorted({known[label] for label in against}), dtype=int)
 
 
-def _units(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
+def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     key = low.astype(np.int64) * duels.n_sides + high
@@ -248,7 +248,12 @@ def _agreement(n: np.ndarray, s: np.ndarray, n2: np.ndarray, s2: np.ndarray) -> 
         return np.where(pairs > 0, (1 + (s**2 - s2) / pairs) / 2, np.nan)
 
 
-def _decided(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decided:
+def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decided:
+    """Return the decided votes of named judges on units, counted by judge and unit.
+
+    unit: of each vote, -1 where it has none.
+    groups: of each judge, 1 or 2.
+    """
     assert votes.judge is not None
     kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
     n_units = int(unit.max(initial=-1)) + 1

@@ -15,6 +15,7 @@ __all__ = [
     "blocks",
     "check_preference",
     "condorcet_winner",
+    "consistence",
     "copeland_scores",
     "cyclic_triads",
     "decided_triads",
@@ -143,6 +144,24 @@ def decided_triads(P: Any) -> np.ndarray:
     """Return the number of triples without a tie, int, shape (...)."""
     P = check_preference(P)
     return _closed_walks(P != opposite(P)) // 6
+
+
+def consistence(P: Any) -> np.ndarray:
+    """Return Kendall's coefficient of consistence (zeta), shape (...); NaN where a pair is level.
+
+    1 without a cyclic triad, 0 with as many as there can be; NaN for fewer than three arms.
+
+    References
+    ----------
+    Kendall & Babington Smith, "On the method of paired comparisons", Biometrika 1940.
+    """
+    P = check_preference(P)
+    n_arms = P.shape[-1]
+    most = n_arms * (n_arms**2 - (1 if n_arms % 2 else 4)) // 24
+    if n_arms < 3:
+        return np.full(P.shape[:-2], np.nan)
+    level = (P == opposite(P)).sum((-1, -2)) > n_arms
+    return np.where(level, np.nan, 1 - _closed_walks(P > opposite(P)) // 3 / most)
 
 
 def opposite(P: np.ndarray) -> np.ndarray:

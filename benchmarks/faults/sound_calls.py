@@ -257,6 +257,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plots.plot_cyclicity": lambda w: {"check": w.check},
     "plots.plot_judges": lambda w: {"fit": w.judge_fit},
     "plots.plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plots.plot_panel": lambda w: {"found": bd.panel(w.log, w.fit)},
     "plots.plot_policies": lambda w: {"comparison": bd.compare_policies(w.trace)},
     "plots.plot_profiles": lambda w: {"comparison": bd.compare_policies(w.trace)},
     "plots.plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
@@ -298,6 +299,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "generalizability": lambda w: {"fit": w.judges_fit},
     "sources": lambda w: {"fit": w.sources_fit},
     "judge_agreement": lambda w: {"duels": bd.datasets.load("tversky1969")},
+    "panel": lambda w: {"duels": w.log, "fit": w.fit},
     "simulate": lambda w: {
         "policies": bd.policies.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
     "default_models": _log,
@@ -333,9 +335,9 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "models.term_named": lambda w: {"term": "order"},
     "models.add_term": lambda w: {"model": bd.models.BradleyTerry(), "term": "order"},
     **{f"preference.{name}": _matrix for name in (
-        "beats", "borda_scores", "check_preference", "condorcet_winner", "copeland_scores",
-        "cyclic_triads", "decided_triads", "kemeny", "random_walk_scores", "slater", "smith_set",
-        "von_neumann")},
+        "beats", "borda_scores", "check_preference", "condorcet_winner", "consistence",
+        "copeland_scores", "cyclic_triads", "decided_triads", "kemeny", "random_walk_scores",
+        "slater", "smith_set", "von_neumann")},
     "preference.rank_order": lambda w: {"scores": [1.0, 2.0]},
     "preference.ranks": lambda w: {"scores": [1.0, 2.0]},
     "preference.top_k": lambda w: {"scores": [1.0, 2.0], "k": 1},

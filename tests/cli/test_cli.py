@@ -465,6 +465,19 @@ def test_judges_and_their_second_group():
     assert wrong.exit_code == 2 and "duels should name the judges" in wrong.stderr
 
 
+def test_a_panel_is_that_of_python():
+    told = run("panel", "tversky1969", "--draws", "200", "--alpha", "0.01")
+    assert "Durbin" in told.stdout
+    assert max(map(len, told.stdout.splitlines())) <= 80
+    found = json.loads(
+        run("panel", "tversky1969", "--draws", "200", "--alpha", "0.01", "--json").stdout
+    )
+    duels = bd.datasets.load("tversky1969")
+    again = bd.panel(duels, bd.fit(duels, draws=200), alpha=0.01).to_dict()
+    assert found == json.loads(json.dumps(again))
+    assert run("panel", "tversky1969", "--effect", "0.5").exit_code == 2
+
+
 def test_export_writes_a_folder(tmp_path):
     options = ("--draws", "200", "--format", "json", "-o", str(tmp_path / "tables"))
     assert run("export", "citations", *options).exit_code == 0

@@ -1,0 +1,51 @@
+"""Pairs of a panel: shares of votes with exact intervals, beside preferences of the fit."""
+
+from typing import TYPE_CHECKING
+
+from bayesduel.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.posterior.panel import Panel
+
+__all__ = ["panel_size", "plot_panel"]
+
+PAIRS = 40  # drawn, the clearest
+
+
+def panel_size(n_pairs: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_pairs` rows."""
+    return 6.8, 1.4 + 0.36 * min(n_pairs, PAIRS)
+
+
+@style.figure(lambda found, **_: panel_size(len(found.pairs)), "bayesduel.panel")
+def plot_panel(found: "Panel", ax: "Axes" = style.NEW) -> "Axes":
+    """Plot how each pair was judged: the votes, and the preference of the fit.
+
+    Of each pair the arm with more votes is named first. The upper row is its share of the decided
+    votes with the exact interval, filled where the pair differs significantly by Holm's
+    correction; the lower row is the probability by the fit that it is preferred. The pairs with
+    the smallest p-values stand at the top, up to 40 of them.
+    """
+    frame = found.pairs.sort_values("p", kind="stable").head(PAIRS).reset_index(drop=True)
+    significant = frame["p_adjusted"] <= found.alpha
+    rows = (
+        ("share", ~significant, -0.14, style.STRONG, "white", "votes"),
+        ("share", significant, -0.14, style.STRONG, style.STRONG, "votes, significant"),
+        ("preferred", frame["p"] >= 0, 0.14, style.ACCENT, style.ACCENT, "fit"),
+    )
+    ax.axvline(0.5, color=style.INK, lw=0.9, zorder=1)
+    for name, chosen, away, colour, face, label in rows:
+        part = frame[chosen & frame[name].notna()]
+        if part.empty:
+            continue
+        y = part.index.to_numpy() + away
+        ax.hlines(y, part[f"{name}_lower"], part[f"{name}_upper"], color=colour, lw=1.4, zorder=2)
+        ax.plot(part[name], y, "o", ms=5, mfc=face, mec=colour, mew=1.2, zorder=3, label=label)
+    pairs = zip(frame["first"], frame["second"], strict=True)
+    names = [f"{style.shorten(a, 18)} over {style.shorten(b, 18)}" for a, b in pairs]
+    ax.legend(fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    style.list_axis(ax, names, "preferred")
+    style.percent_ticks(ax, "x")
+    return ax

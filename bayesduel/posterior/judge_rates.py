@@ -1,0 +1,92 @@
+"""Rates of judges, shrunk towards one another: a hierarchical beta-binomial model.
+
+The story: ``mean ~ Uniform(0, 1)``, ``size / (1 + size) ~ Uniform(0, 1)``, each judge's rate is
+``Beta(mean size, (1 - mean) size)``, and the judge succeeds in so many of its trials. A judge with
+few trials is near the mean of the panel; how near, the panel itself says.
+
+References
+----------
+Christiansen & Morris, "Hierarchical Poisson regression modeling", Journal of the American
+Statistical Association 1997 (a uniform prior of the shrinkage). Gelman et al., "Bayesian Data
+Analysis", 3rd edition 2013, section 5.3 (beta-binomial on a grid).
+"""
+
+import numpy as np
+from scipy.special import betaln, expit, log_expit
+
+__all__ = ["judge_rates"]
+
+POINTS = 41  # of the grid, along each axis
+ZOOMS = 3  # grids, each on what the one before found probable
+SPAN = 10.0  # of the first grid: logits of the mean, logarithms of the size
+NEGLIGIBLE = 15.0  # in log density below the best point: a share of 3e-7
+
+
+def judge_rates(
+    successes: np.ndarray, trials: np.ndarray, rng: np.random.Generator, draws: int = 4000
+) -> np.ndarray:
+    """Return posterior draws of the rate of each judge, shape (draws, n_judges).
+
+    Parameters
+    ----------
+    successes, trials
+        Of each judge, shape (n_judges,); shares of a trial are allowed.
+    rng
+        Source of the draws.
+    draws
+        Their number.
+    """
+    logit_mean, log_size, density = _hyper_grid(successes, trials)
+    share = np.exp(density - density.max())
+    cell = rng.choice(share.size, draws, p=share.ravel() / share.sum())
+    row, column = np.unravel_index(cell, share.shape)
+    inside = rng.uniform(-0.5, 0.5, (2, draws))
+    mean = expit(logit_mean[row] + inside[0] * (logit_mean[1] - logit_mean[0]))
+    size = np.exp(log_size[column] + inside[1] * (log_size[1] - log_size[0]))
+    found = np.empty((draws, len(trials)))
+    for judge, (won, n) in enumerate(zip(successes, trials, strict=True)):
+        found[:, judge] = rng.beta(mean * size + won, (1 - mean) * size + n - won)
+    return found
+
+
+def _hyper_grid(
+    successes: np.ndarray, trials: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a grid of logit means and log sizes, and the log posterior density on it."""
+    kinds, times = np.unique(np.stack([successes, trials]), axis=1, return_counts=True)
+    logit_mean = np.linspace(-SPAN, SPAN, POINTS)
+    log_size = np.linspace(-SPAN, SPAN, POINTS)
+    density = _log_density(logit_mean, log_size, kinds, times)
+    for _ in range(ZOOMS - 1):
+        probable = density > density.max() - NEGLIGIBLE
+        logit_mean = _around(logit_mean, probable.any(axis=1))
+        log_size = _around(log_size, probable.any(axis=0))
+        density = _log_density(logit_mean, log_size, kinds, times)
+    return logit_mean, log_size, density
+
+
+def _around(points: np.ndarray, probable: np.ndarray) -> np.ndarray:
+    """Return a new grid over the probable points and one more on each side."""
+    place = np.flatnonzero(probable)
+    low = points[max(place[0] - 1, 0)]
+    high = points[min(place[-1] + 1, len(points) - 1)]
+    return np.linspace(low, high, POINTS)
+
+
+def _log_density(
+    logit_mean: np.ndarray, log_size: np.ndarray, kinds: np.ndarray, times: np.ndarray
+) -> np.ndarray:
+    """Return the log posterior density of the points, shape (means, sizes), but for a constant.
+
+    kinds, times: successes and trials that occur, (2, n), and how many judges have them, (n,).
+    """
+    size = np.exp(log_size)
+    first = expit(logit_mean)[:, None] * size
+    second = expit(-logit_mean)[:, None] * size
+    density = np.zeros(first.shape)
+    for (won, n), judges in zip(kinds.T, times, strict=True):
+        density += judges * (betaln(first + won, second + n - won) - betaln(first, second))
+    for axis, points in ((1, logit_mean), (0, log_size)):
+        prior = log_expit(points) + log_expit(-points)  # uniform, on the scale of logits
+        density += np.expand_dims(prior, axis)
+    return density
