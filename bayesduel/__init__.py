@@ -75,6 +75,7 @@ _PUBLIC, __getattr__, __dir__ = names_on_demand(
         "posterior.load": "load",
         "posterior.panel": "panel",
         "posterior.predict": "predict",
+        "posterior.preference_matrix": "preference_matrix",
         "posterior.scores": "scores",
         "posterior.sources": "sources",
         "posterior.top_k": "top_k",

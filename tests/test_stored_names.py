@@ -204,6 +204,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         (ON_DEMAND, "names_on_demand.named", "sys.modules"),
         (ON_DEMAND, "words_of", "find_spec(f'{top}.{room}')"),
     ),
+    "this module, which is made callable": (
+        ("bayesduel/preference/__init__.py", "", "sys.modules"),
+    ),
     "what makes sections, a module of the package": (
         ("bayesduel/text.py", "_sections", "import_module('bayesduel.reporting.result')"),
     ),

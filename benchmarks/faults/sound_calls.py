@@ -299,6 +299,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "generalizability": lambda w: {"fit": w.judges_fit},
     "sources": lambda w: {"fit": w.sources_fit},
     "judge_agreement": lambda w: {"duels": bd.datasets.load("tversky1969")},
+    "preference_matrix": _fit,
     "panel": lambda w: {"duels": w.log, "fit": w.fit},
     "simulate": lambda w: {
         "policies": bd.policies.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
