@@ -129,17 +129,33 @@ class CumulativeResponse(Response):
         return np.asarray(self.density(data["counts"], eta, steps, data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        counts, step, reach = data["counts"], np.exp(self._steps(parameters)), self._reach
-        both, above = counts[:, 1:] + counts[:, :-1], expit(eta[..., None] - reach @ step)
-        pull, stiff = counts[:, 1:] - both * above, both * above * (1 - above)
+        counts = data["counts"]
+        step = np.exp(self._steps(parameters))
+        reach = self._reach
+        away = eta[..., None] - reach @ step
+        odds_against = np.exp(-np.abs(away))  # of the likelier side of each threshold
+        likelier = 1 / (1 + odds_against)
+        above = np.where(away >= 0, 1.0, odds_against) * likelier
+        both = counts[:, 1:] + counts[:, :-1]
+        pull = counts[:, 1:] - both * above
+        stiff = both * odds_against * likelier**2
+        log_either = np.maximum(away, 0.0) - np.log(likelier)
+        # Sums over few thresholds are products with ones: they take an eighth of the time.
+        cells = np.ones(len(counts))
+        thresholds = np.ones(len(reach))
         moved = reach * step  # of the thresholds with the logarithms of the steps
-        gap, inner = step * self._widths, counts @ self._between
+        gap = step * self._widths
+        inner = counts @ self._between
         odds = gap * np.exp(-gap) / -np.expm1(-gap)
         own: Any = inner * odds - pull @ moved
-        second = -np.einsum("...cj,jk,jl->...kl", stiff, moved, moved)
-        bent = inner.sum(axis=0) * odds * (1 - gap - odds) - pull.sum(axis=-2) @ moved
-        second += bent[..., None] * np.eye(len(step))
-        return Derivatives(pull.sum(axis=-1), -stiff.sum(axis=-1), own, stiff @ moved, second)
+        bent = cells @ inner * odds * (1 - gap - odds) - cells @ pull @ moved
+        second = bent[..., None] * np.eye(len(step))
+        second -= (moved.T * (cells @ stiff)[..., None, :]) @ moved
+        value = (counts[:, 1:] * away - both * log_either) @ thresholds
+        value += inner @ np.log(-np.expm1(-gap)) + data["log_coefficient"]
+        slope = pull @ thresholds
+        bend = -stiff @ thresholds
+        return Derivatives(slope, bend, own, stiff @ moved, second, value=value)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         import pytensor.tensor as pt

@@ -315,10 +315,15 @@ class Bernoulli(Response):
             win = expit(eta)
             return without_own(points - n * win, -n * win * (1.0 - win))
         log_phi = -0.5 * (eta**2 + np.log(2 * np.pi))
-        won, lost = (np.exp(log_phi - log_ndtr(x)) for x in (eta, -eta))
-        slope = points * won - (n - points) * lost
-        bend = -points * won * (won + eta) - (n - points) * lost * (lost - eta)
-        return without_own(slope, bend)
+        log_win = log_ndtr(eta)
+        log_loss = log_ndtr(-eta)
+        won = np.exp(log_phi - log_win)
+        lost = np.exp(log_phi - log_loss)
+        losses = n - points
+        slope = points * won - losses * lost
+        bend = -points * won * (won + eta) - losses * lost * (lost - eta)
+        value = points * log_win + losses * log_loss + data["log_coefficient"]
+        return without_own(slope, bend)._replace(value=value)
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (given["n"], given["log_coefficient"])

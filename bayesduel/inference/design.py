@@ -121,13 +121,18 @@ class Columns:
     def _gram(self) -> Gram:
         return Gram(self.jacobian, self.jacobian)
 
+    @cached_property
+    def _transposed(self) -> Any:
+        """J', kept: of a sparse J it takes as long to make as a product with it."""
+        return self.jacobian.T
+
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells)."""
         return np.asarray((self.jacobian @ u.T).T)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size, ...), of slopes (cells, ...)."""
-        return np.asarray((slope.T @ self.jacobian).T)
+        return np.asarray(self._transposed @ slope)
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""

@@ -42,6 +42,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.linalg import block_diag
 from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
@@ -422,18 +423,17 @@ def _informed(
     found = []
     for c in chosen:
         part = rows.density.over({}, order[ends[c] : ends[c + 1]])
-        own = rows.owner == c
-        if own.any():
-            whole = root.T @ part.information(mode.x, phi) @ root
-            whole += root[own].T @ mode.prior[np.ix_(own, own)] @ root[own]
-            found.append(Informed(*np.linalg.eigh(whole)))
-            continue
+        own = np.flatnonzero(rows.owner == c)
+        of_own = mode.prior[np.ix_(own, own)]
         factors = part.factored(mode.x, phi, root)
         if factors is None:
             whole = root.T @ part.information(mode.x, phi) @ root
+            whole += root[own].T @ of_own @ root[own]
             found.append(Informed(*np.linalg.eigh(whole)))
             continue
-        along, inner = factors
+        of_votes, among_votes = factors
+        along = np.concatenate([of_votes, root[own].T], axis=1)
+        inner = block_diag(among_votes, of_own)
         size = np.sqrt(np.abs(inner.diagonal()))
         size[size == 0] = 1.0
         basis, triangle = np.linalg.qr(along * size)

@@ -7,6 +7,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.inference import hamiltonian, sample
+from bayesduel.inference.fit import FEWEST_OF_NUTS
 from bayesduel.inference.hamiltonian import StandardCoordinates, sample_hamiltonian, start_of
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
@@ -183,7 +184,7 @@ def test_fewer_draws_of_many_coefficients(monkeypatch):
     monkeypatch.setattr(sample, "WEIGHED", 10)
     monkeypatch.setattr("bayesduel.inference.fit.WORK", 12_000)
     fit = bd.fit(log_of("tie", 300), Davidson(TERMS["prompts and judges"]()), clusters=False)
-    assert fit["posterior"].sizes["draw"] == 75
+    assert fit["posterior"].sizes["draw"] == FEWEST_OF_NUTS // 4
     rankings = bd.Rankings.from_orders([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"]] * 4)
     fit = bd.fit(rankings, PlackettLuce(), "nuts", draws=200)
     assert fit["posterior"].sizes["draw"] == 50
