@@ -37,6 +37,7 @@ from bayesduel.models.random_effects import CategoryEffects, RandomEffects
 from bayesduel.models.registry import (
     MODELS,
     TERMS,
+    add_family,
     add_term,
     model_from_settings,
     model_named,
@@ -97,6 +98,7 @@ __all__ = [
     "ThurstoneScore",
     "TimeVarying",
     "Touch",
+    "add_family",
     "add_term",
     "model_from_settings",
     "model_named",

@@ -44,6 +44,7 @@ from bayesduel.text import join
 __all__ = [
     "MODELS",
     "TERMS",
+    "add_family",
     "add_term",
     "check_class",
     "classes_of",
@@ -265,6 +266,38 @@ def add_term(model: Any, term: str) -> ScoreModel:
         added = replace(known, side=added.side)
     parts = tuple(added if part is known else part for part in own.terms)
     return replace(own, predictor=Terms(parts))
+
+
+def add_family(model: Any, family: Mapping[str, str | None]) -> ScoreModel:
+    """Return a model whose scores have families, as :class:`bayesduel.models.Scores` takes them.
+
+    Parameters
+    ----------
+    model
+        A model of scores.
+    family
+        The family of each arm by label.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If arms of the model have no scores of their own, or `family` is not as described.
+
+    Examples
+    --------
+    >>> model = bd.models.add_family(bd.models.Davidson(), {"gpt-5": "gpt", "gpt-4": "gpt"})
+    >>> list(model.scales)
+    ['scale', 'family_scale']
+    """
+    known = scored(model).terms.find(Scores)
+    if known is None:
+        raise ValueError(
+            f"family should be of arms that have scores of their own, got terms {model.terms}"
+        )
+    shared = replace(known, family=family)
+    parts = tuple(shared if part is known else part for part in model.terms)
+    found: ScoreModel = replace(model, predictor=Terms(parts))
+    return found
 
 
 def model_settings(model: Any) -> dict[str, Any]:

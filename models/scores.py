@@ -16,7 +16,7 @@ from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, centre
-from bayesduel.system.arguments import check_one_of, check_type
+from bayesduel.system.arguments import check_one_of, check_type, labels_of
 from bayesduel.text import join
 
 __all__ = ["FAMILY", "Scores"]
@@ -47,6 +47,8 @@ class Scores(ArmTerm):
         The family of each arm by label, as ``items.levels("maker")`` has it: versions of one model,
         players of one club. Families differ by ``Normal(0, family_scale)`` and arms from their
         family by ``Normal(0, scale)``; both are learned. An arm of few duels keeps to its family.
+        An arm without a family (it is not named, or its family is None) is a family of its own.
+        Arms that are not in the log may be named, too: :func:`bayesduel.predict` knows them.
 
     Raises
     ------
@@ -76,7 +78,9 @@ class Scores(ArmTerm):
             object.__setattr__(self, "prior", priors_of({"score": self.prior})["score"])
         if self.family is not None:
             check_type(self.family, Mapping, "family", "the family of each arm by label")
-            known = {str(arm): str(family) for arm, family in self.family.items()}
+            families = labels_of(self.family.values(), "families")
+            named = zip(map(str, self.family), families, strict=True)
+            known = {arm: family for arm, family in named if family}
             object.__setattr__(self, "family", known)
         super().__post_init__()
 
@@ -95,16 +99,23 @@ class Scores(ArmTerm):
     def families(self, arms: Sequence[str]) -> np.ndarray | None:
         """Return the family of each arm, a number, or None where arms have none.
 
-        Raises ValueError if an arm is not among those whose family is known.
+        An arm without a family is one of its own. Raises ValueError if that is true of all arms.
         """
         if self.family is None:
             return None
-        unknown = [arm for arm in arms if arm not in self.family]
-        if unknown:
+        if not self.family.keys() & {*arms}:
             raise ValueError(
-                f"family should name that of each arm, got none of {join(unknown, 8, quote=True)}"
+                "family should name the family of some arms of the log, "
+                f"got none of {join(arms, 8, quote=True)}"
             )
-        return np.unique([self.family[arm] for arm in arms], return_inverse=True)[1]
+        # A family may have the name of an arm: whether it is an arm stands beside the name.
+        names = [(arm not in self.family, self.family.get(arm, arm)) for arm in arms]
+        number = {name: k for k, name in enumerate(sorted({*names}))}
+        return np.array([number[name] for name in names])
+
+    def without_family(self, arms: Sequence[str]) -> list[str]:
+        """Return which arms have no family, where others have one."""
+        return [] if self.family is None else [arm for arm in arms if arm not in self.family]
 
     @property
     def priors(self) -> dict[str, Said]:

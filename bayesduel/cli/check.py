@@ -8,6 +8,7 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps, tell
 from bayesduel.cli.report import shown_command
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -50,6 +51,7 @@ __all__ = ["command"]
 @shared.seed_option
 @shared.term_option()
 @shared.prior_option
+@shared.family_option
 @shared.reading_options
 @click.pass_obj
 def command(
@@ -79,12 +81,12 @@ def command(
 
     shared.check_folder(output)
     options["order_effect"] = None if order_effect else False
-    compared = None if models is None else _models(models)
-    asked = {name: options[name] for name in ("term", "prior") if options[name]}
-    if asked:  # with --models: each with the terms, else Bradley-Terry without and with
-        bare = _models("bradley-terry") if compared is None else []
-        whole = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
-        compared = bare + whole
+    compared: Any = None if models is None else _models(models)
+    asked = {name: options[name] for name in ("term", "prior", "family") if options[name]}
+    if asked and compared is None:
+        compared = _without_and_with(asked)
+    elif asked:
+        compared = [shared.with_terms(m, asked, f"the model {m.name}") for m in compared]
     if unit not in ("pair", "duel", "judge", "group", "time"):
         options["kept_for"] = {unit: "--unit"}
     found: dict[str | None, Check] = {}
@@ -114,6 +116,20 @@ def command(
     if output is not None:
         remark(f"wrote {output}")
     tell(found, as_json, lambda one: (s for s in sections(one) if s.id != "reproduce"))
+
+
+def _without_and_with(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return Bradley-Terry without and with the terms, priors and families of options, by name.
+
+    Priors and families are in no model's name: the options that ask for them are then.
+    """
+    from bayesduel.models import BradleyTerry
+
+    plain = BradleyTerry()
+    whole = shared.with_terms(plain, asked, f"the model {plain.name}")
+    words = join([f"--{name}" for name in asked])
+    name = f"{plain.name} with {words}" if whole.name == plain.name else whole.name
+    return {plain.name: plain, name: whole}
 
 
 def _models(names: str) -> list[Any]:

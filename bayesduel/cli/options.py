@@ -37,6 +37,7 @@ __all__ = [
     "chosen_model",
     "ci_prob_option",
     "effect_option",
+    "family_option",
     "fit_log",
     "fits_of",
     "fitting_options",
@@ -177,6 +178,7 @@ OF_LOGS = (
     "order_effect",
     "term",
     "prior",
+    "family",
 )  # options that a saved fit cannot honour
 
 BETWEEN = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -293,6 +295,38 @@ prior_option = click.option(
 )
 
 
+def _families(ctx: Any, param: Any, text: str | None) -> dict[str, str] | None:
+    """Return the family of each arm that ``--family`` says, by label; None where it is not given.
+
+    Raises click.UsageError where a text is none, or the table cannot be read.
+    """
+    if text is None:
+        return None
+    table, _, column = text.rpartition(":")
+    if not (table and column):
+        raise click.UsageError(
+            f"--family should be TABLE:COLUMN, such as models.csv:maker, got {text!r}"
+        )
+    from bayesduel.data.read.items import read_families
+
+    try:
+        found = read_families(table, column)
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--family {text}: {error}") from error
+    if not found:
+        raise click.UsageError(f"--family {text}: the column should name a family, got none")
+    return found
+
+
+family_option = click.option(
+    "--family",
+    metavar="TABLE:COLUMN",
+    callback=_families,
+    help="Column of a table of the arms (one row an arm, its label in the column item, else in the "
+    "first) that names the family of each: scores keep to their family.",
+)
+
+
 def _known_term(word: str) -> str:
     """Return the word of a term; one of a file of the user's is registered under its name."""
     if not (found := FILE_NAME.fullmatch(word)):
@@ -359,6 +393,7 @@ fitting_options = _group(  # what to fit and how
     sampling_options,
     term_option(),
     prior_option,
+    family_option,
 )
 
 
@@ -582,15 +617,21 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
     # Of which variables priors are is known with the log: by the rule it has an order effect.
     with_terms(named(plain), {**options, "prior": {}}, f"--model {name}")
     words = tuple(word for option, word in _terms_asked(options) if option != "--order-effect")
-    return DefaultModel(name, words, options.get("order_effect"), options.get("prior") or {})
+    return DefaultModel(
+        name,
+        words,
+        options.get("order_effect"),
+        options.get("prior") or {},
+        family=options.get("family"),
+    )
 
 
 def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
-    """Return a model with the terms and the priors that are asked for.
+    """Return a model with the terms, the families and the priors that are asked for.
 
     Raises click.UsageError if the model, which the command line has as `called`, cannot have them.
     """
-    from bayesduel.models import add_term
+    from bayesduel.models import add_family, add_term
 
     for option, word in _terms_asked(options):
         try:
@@ -599,11 +640,18 @@ def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
             lacking = _term_of(option, word).needs_items and model.terms.items is None
             why = "it needs the attributes of items (bayesduel attributes)" if lacking else error
             raise click.UsageError(f"{option} cannot be used with {called}: {why}") from error
-    if priors := options.get("prior"):
+    changes: dict[str, Callable[[Any, Any], Any]] = {
+        "--family": add_family,
+        "--prior": lambda model, priors: model.with_priors(priors),
+    }
+    for option, change in changes.items():
+        said = options.get(option.removeprefix("--"))
+        if not said:
+            continue
         try:
-            model = model.with_priors(priors)
+            model = change(model, said)
         except (TypeError, ValueError) as error:
-            raise click.UsageError(f"--prior cannot be used with {called}: {error}") from error
+            raise click.UsageError(f"{option} cannot be used with {called}: {error}") from error
     return model
 
 

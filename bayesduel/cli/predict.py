@@ -38,6 +38,13 @@ __all__ = ["command"]
     help="Condition of the duels that the model reads, again for each: judge=ann, time=2024-05-01, "
     "length=0.5, prompt=p1.  [default: neutral]",
 )
+@click.option(
+    "--family",
+    metavar="ARM=FAMILY",
+    multiple=True,
+    help="Family of an arm that has not duelled, again for each, of a fit with --family; arms of "
+    "its table are known already.",
+)
 @ci_prob_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a duel, not rounded.")
@@ -49,6 +56,7 @@ def command(
     pairs: Path | None,
     left_advantage: bool | None,
     given: tuple[str, ...],
+    family: tuple[str, ...],
     ci_prob: float,
     as_json: bool,
     as_csv: bool,
@@ -71,7 +79,7 @@ def command(
         raise click.UsageError("give LEFT and RIGHT, or --pairs")
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
     duels = one if pairs is None else _read(pairs)
-    conditions = _conditions(given)
+    conditions = _by_name(given, "--given", "NAME=VALUE")
     for name in conditions:
         if name in duels:
             raise click.UsageError(f"--given {name} should not be a column of the duels")
@@ -80,6 +88,8 @@ def command(
     if pairs is None:
         left_advantage = bool(left_advantage)
     asked: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage, **conditions}
+    if family:
+        asked["family"] = _by_name(family, "--family", "ARM=FAMILY")
     found = predict(load(fit), duels, **asked)
     for name, value in conditions.items():
         duels[name] = value
@@ -91,8 +101,8 @@ def command(
         click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
     else:
         shown = table.drop(columns=list(conditions))
-        sides = str(found.attrs.get("sides", ""))
-        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given, sides))
+        notes = [str(found.attrs[name]) for name in ("new_arms", "sides") if name in found.attrs]
+        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given, notes))
 
 
 def _read(path: Path) -> "pd.DataFrame":
@@ -105,18 +115,19 @@ def _read(path: Path) -> "pd.DataFrame":
     return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
 
 
-def _conditions(given: tuple[str, ...]) -> dict[str, str]:
+def _by_name(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Return what an option says by name; raise click.UsageError where a text has another form."""
     found: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value) or name in found:
-            raise click.UsageError(f"--given should be NAME=VALUE, each name once, got {text!r}")
+            raise click.UsageError(f"{option} should be {form}, each name once, got {text!r}")
         found[name] = value
     return found
 
 
 def _blocks(
-    table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...], sides: str
+    table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...], notes: list[str]
 ) -> Any:
     """Yield the predictions, as they are printed."""
     from bayesduel.reporting.section import Table, Text
@@ -142,7 +153,5 @@ def _blocks(
         ),
     )
     words = f" given {', '.join(given)}" if given else ""
-    yield Text(
-        f"win, loss: of left, by {model}{words}; what is not given is neutral. {sides}".strip(),
-        "small",
-    )
+    told = f"win, loss: of left, by {model}{words}; what is not given is neutral."
+    yield Text(" ".join([told, *notes]), "small")

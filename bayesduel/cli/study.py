@@ -69,6 +69,7 @@ def command() -> None:
 @click.option("--model", default="bradley-terry", help="Name of a model.")
 @shared.term_option(own=False)
 @shared.prior_option
+@shared.family_option
 @click.option("--policy", default="auto", help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
@@ -162,6 +163,7 @@ def new(
     model: str,
     term: tuple[str, ...],
     prior: dict[str, Any],
+    family: dict[str, str] | None,
     policy: str,
     probability: float,
     confirm: str | None,
@@ -193,6 +195,7 @@ def new(
     rules += [] if budget is None else [Budget(budget)]
     judging = {name: given.pop(name) for name in JUDGING}
     sources = _sources(given.pop("sources"))
+    terms = {"term": term, "prior": prior, "family": family}
     made = Study(
         study.path,
         name=study.name,
@@ -201,7 +204,7 @@ def new(
         asking=_asking({name: given.pop(name) for name in ASKING}),
         judging=_judging({"gold": gold, "training": training}, judging),
         sources=sources,
-        model=with_terms(named(model), {"term": term, "prior": prior}, f"--model {model}"),
+        model=with_terms(named(model), terms, f"--model {model}"),
         policy=_policy(policy),
         stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),

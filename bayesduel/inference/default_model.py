@@ -31,8 +31,10 @@ from bayesduel.models import (
     MODELS,
     OrderEffect,
     ScoreModel,
+    Scores,
     Sources,
     TeamSize,
+    add_family,
     add_term,
     model_named,
     named,
@@ -77,6 +79,9 @@ class DefaultModel:
         Priors by the name of a variable, as :func:`bayesduel.fit` takes them.
     group_effects
         Whether effects of arms by group are in the model. Default: by the rule.
+    family
+        The family of each arm by label, as :class:`bayesduel.models.Scores` takes it. Default: arms
+        have no families.
 
     Raises
     ------
@@ -97,6 +102,7 @@ class DefaultModel:
     order_effect: bool | None = None
     priors: Mapping[str, Said] = field(default_factory=dict, hash=False)
     group_effects: bool | None = None
+    family: Mapping[str, str | None] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         check_one_of(self.response, "response", (AUTO, *MODELS))
@@ -108,11 +114,16 @@ class DefaultModel:
         object.__setattr__(self, "priors", priors_of(self.priors))
         plain = named("bradley-terry" if self.response == AUTO else self.response)
         own = (OrderEffect.name,) if self.order_effect else ()
-        reduce(add_term, (*self.terms, *own), plain)
+        self._of_families(reduce(add_term, (*self.terms, *own), plain))
+
+    def _of_families(self, model: Model) -> Model:
+        """Return the model with the families that arms have, if they have some."""
+        return model if self.family is None else add_family(model, self.family)
 
     def choose(self, duels: Duels | Rankings) -> Choice:
         """Return the model for a log."""
         model, reasons = self._by_rule(duels)
+        model = self._of_families(model)
         return Choice(model.with_priors(self.priors) if self.priors else model, reasons)
 
     def _by_rule(self, duels: Duels | Rankings) -> Choice:
@@ -214,6 +225,7 @@ def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
     priors: by the name of a variable, in place of its own; an earlier fit as that of the scores.
     """
     model, reasons = _chosen(wanted, log)
+    reasons += _of_families(model, log)
     if priors is None:
         return Choice(model, reasons)
     earlier = priors.get("score") if isinstance(priors, Mapping) else None
@@ -233,6 +245,23 @@ def _chosen(wanted: Any, log: Any) -> Choice:
     if not isinstance(log, Duels | Rankings):  # which `fit` refuses, by the model's kind of log
         return Choice(named("bradley-terry"), ())
     return wanted.choose(log)
+
+
+def _of_families(model: Model, log: Any) -> tuple[str, ...]:
+    """Return which families arms keep to, in words; nothing of a model without families."""
+    scores = model.terms.find(Scores)
+    families = None if scores is None else scores.families(log.arms)
+    if families is None:
+        return ()
+    alone = scores.without_family(log.arms)
+    n = int(families.max()) + 1 - len(alone)
+    told = f"Scores keep to {count(n, 'family')} of arms."
+    if not alone:
+        return (told,)
+    named_ones = join(alone, 8, quote=True)
+    if len(alone) == 1:
+        return told, f"The arm {named_ones} has no family: it is a family of its own."
+    return told, f"The arms {named_ones} have no family: each is a family of its own."
 
 
 def _of_rankings(log: Rankings) -> tuple[str, ...]:

@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["LOG_2PI", "Families", "Piece", "Prior", "before_centring", "log_projected"]
+__all__ = [
+    "LOG_2PI",
+    "Families",
+    "Piece",
+    "Prior",
+    "before_centring",
+    "family_means",
+    "level_of",
+    "log_projected",
+]
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -116,6 +125,33 @@ def before_centring(tight: np.ndarray, families: Families | None = None) -> np.n
         found -= (along * _shared(tight @ families.member, families)) @ along.T
     sums = found.sum(axis=1)
     return found - np.outer(sums, sums) / sums.sum()
+
+
+def level_of(
+    away: np.ndarray, tight: np.ndarray, families: Families
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much K scores were moved when they were centred: mean and deviation, (n, 1).
+
+    away: centred scores less their prior means before that, (n, K). tight, families: as for
+    `log_projected`.
+    """
+    own, along = tight @ families.member, (away * tight) @ families.member
+    share = _shared(own, families)
+    total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
+    pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)
+    return -(pulled / total)[:, None], (total**-0.5)[:, None]
+
+
+def family_means(
+    away: np.ndarray, tight: np.ndarray, families: Families
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and deviation of the mean of each family, (n, families), given its arms.
+
+    away: scores less their prior means, before they are centred, (n, K). tight, families: as for
+    `log_projected`. Of a family without arms they are those of its prior.
+    """
+    share = _shared(tight @ families.member, families)
+    return share * ((away * tight) @ families.member), np.sqrt(share)
 
 
 def _shared(own: np.ndarray, families: Families) -> np.ndarray:

@@ -56,13 +56,16 @@ def conditions(
     *,
     left_advantage: bool = False,
     teams: Teams | None = None,
+    labels: tuple[str, ...] | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the conditions of duels that are asked about, of arms or of `teams` (indices).
+
+    labels: of the arms, by default those of the fit.
 
     `said` has by name what the terms read, one value or one a duel; a missing value is neutral. Of
     a term by level the level is said wherever something else that it reads is.
     """
-    labels = fit.duel.arms
+    labels = fit.duel.arms if labels is None else labels
     readers = {name: part for part in model.terms for name in part.reads}
     unknown = [name for name in said if name not in readers]
     if unknown:

@@ -1,6 +1,6 @@
 """Predictions: the outcome probabilities and margins of any duel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
+from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import check_flag, did_you_mean, listed, shown_value
 from bayesduel.text import join, shorten
 
@@ -40,6 +41,7 @@ def predict(
     *,
     covariance: str = "auto",
     left_advantage: bool | None = None,
+    family: Mapping[str, str | None] | None = None,
     **conditions: Any,
 ) -> xr.Dataset:
     """Return the probabilities that `left` wins, ties and loses against `right`.
@@ -64,6 +66,12 @@ def predict(
         (:class:`bayesduel.models.OrderEffect`): a home game. Default: yes for a frame whose sides
         are the columns of the log itself (home and away), else no. The attribute ``sides`` says
         which.
+    family
+        The family of each new arm by label, in a fit whose arms have families
+        (:class:`bayesduel.models.Scores`): ``{"gpt-6": "openai"}``. Such an arm need not have
+        duelled: its score is drawn from its family, or from a new family where that is one, or
+        None. Arms that the fit was given the family of are known already. The attribute
+        ``new_arms`` says which are new.
     conditions
         What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
         ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
@@ -90,7 +98,8 @@ def predict(
         If a label is not in the fit; the message names the nearest one.
     TypeError, ValueError
         If lengths differ, an arm meets itself, a side names a member twice, no term reads a
-        condition, or another argument is out of its range.
+        condition, or another argument is out of its range; if an arm is new, and the model has no
+        families, or more than scores, and effects by judge or prompt, depends on the arm.
 
     Warns
     -----
@@ -144,6 +153,15 @@ def predict(
             "left and right should be as many labels, at least one, "
             f"got {len(sides[0])} and {len(sides[1])}"
         )
+    scores, foreseen = newcomers(fit, family)
+    mentioned = _mentioned([*sides[0], *sides[1]], (*labels, *foreseen), fit.duel.teams is not None)
+    new = tuple(arm for arm in foreseen if arm in mentioned)
+    posterior: Mapping[str, np.ndarray] = draws.posterior
+    told = {}
+    if scores is not None and new:
+        posterior = with_newcomers(fit, posterior, scores, new)
+        told["new_arms"] = told_of(scores, fit.duel.arms, new)
+    labels = known = (*labels, *new)
     teams = None
     if fit.duel.teams is None:
         i, j = (
@@ -156,14 +174,16 @@ def predict(
     if (i == j).any():
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
     model: Any = draws.model
-    given = conditions_of(fit, model, i, j, conditions, left_advantage=left_advantage, teams=teams)
+    given = conditions_of(
+        fit, model, i, j, conditions, left_advantage=left_advantage, teams=teams, labels=known
+    )
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
     drawn = model.response.outcome == "margin" and _has_draws(fit)
     for start in range(0, length, step):
         here = data_of_rows(given, slice(start, start + step))
-        chances = model.outcomes(draws.posterior, here)
-        margins = model.margins(draws.posterior, here)
+        chances = model.outcomes(posterior, here)
+        margins = model.margins(posterior, here)
         if margins is not None:
             parts.setdefault("margin", []).append(_next_margin(margins, ci_prob))
             if drawn:
@@ -171,7 +191,7 @@ def predict(
                 chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
         names: list[str] = [name for name in ("win", "tie", "loss") if name in chances]
         if model.response.outcome == "grade":
-            each = np.moveaxis(model.results(draws.posterior, here), -1, 0)
+            each = np.moveaxis(model.results(posterior, here), -1, 0)
             grades = [f"grade_{grade:+d}" for grade in model.response.grades]
             chances |= dict(zip(grades, each, strict=True))
             names += grades
@@ -193,6 +213,7 @@ def predict(
             "ci_prob": ci_prob,
             "model": str(fit.attrs["model"]),
             "conditions": ", ".join(sorted(conditions)),
+            **told,
             **({"sides": _sides_told(columns, left_advantage)} if reads_order else {}),
             **dependence_of(fit, used, covariance).attrs,
         },
@@ -328,6 +349,16 @@ def _members(side: Any, labels: Sequence[str], mark: str | None = None) -> Any:
         return side
     between = mark if mark is not None and SEPARATOR not in side else SEPARATOR
     return [member.strip() for member in side.split(between)]
+
+
+def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[str]:
+    """Return the labels of arms that sides name."""
+    found: set[str] = set()
+    for side in sides:
+        members = _members(side, labels) if teams else side
+        each = [members] if _is_label(members) else members
+        found |= {one if isinstance(one, str) else shown_value(one) for one in each}
+    return found
 
 
 def _place(label: Any, labels: Sequence[str], name: str) -> int:

@@ -334,6 +334,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "models.Terms": lambda w: {"parts": (bd.models.Scores(),)},
     "models.scored": lambda w: {"model": bd.models.BradleyTerry()},
     "models.term_named": lambda w: {"term": "order"},
+    "models.add_family": lambda w: {"model": bd.models.BradleyTerry(), "family": {"a": "x"}},
     "models.add_term": lambda w: {"model": bd.models.BradleyTerry(), "term": "order"},
     **{f"preference.{name}": _matrix for name in (
         "beats", "borda_scores", "check_preference", "condorcet_winner", "consistence",

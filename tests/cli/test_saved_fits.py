@@ -19,6 +19,7 @@ from bayesduel.system.atomic_write import held
 LOG = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
 GIVEN = {
     "prior": "scale=HalfNormal(1)",
+    "family": "arms.csv:maker",
     "model": "davidson", "method": "laplace", "draws": "200", "seed": "1", "ties": "half",
     "on_bad": "skip", "order_effect": None, "lower_is_better": None,
 }  # fmt: skip
@@ -33,13 +34,15 @@ def run(*args):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     (folder / "a.csv").write_text(LOG)
+    (folder / "arms.csv").write_text("arm,maker\na,x\nb,x\nc,y\n")
     bd.fit(bd.read_duels(folder / "a.csv"), draws=100).to_netcdf(folder / "F.NC", engine="h5netcdf")
     return folder
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", OF_LOGS)
-def test_options_that_a_saved_fit_cannot_honour(command, name, folder):
+def test_options_that_a_saved_fit_cannot_honour(command, name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
     value = GIVEN.get(name, "x")
     option = f"--{name.replace('_', '-')}"
     told = [option] if value is None else [option, value]

@@ -523,8 +523,6 @@ def test_the_full_set_of_families_is_fitted_and_is_the_same_either_way(log):
 
 
 def test_families_are_checked_and_read_off_a_table(log):
-    with pytest.raises(ValueError, match="family should name that of each arm, got none of 'a4'"):
-        bd.fit(log, BradleyTerry(Scores(family={f"a{k}": "x" for k in range(4)})))
     with pytest.raises(TypeError, match="family should be the family of each arm"):
         Scores(family="maker")
     words = pd.DataFrame({"item": list(KIN), "family": list(KIN.values()), "n": range(5)})
@@ -534,16 +532,3 @@ def test_families_are_checked_and_read_off_a_table(log):
         bd.read_items(words).levels("n")
     with pytest.raises(ValueError, match="independent normal priors"):
         bd.fit(log, BradleyTerry(Scores(family=KIN)), "variational")
-
-
-@pytest.mark.slow
-def test_scores_by_family_are_those_of_nuts(log):
-    """Means within 0.15 and deviations within 12 %: some six errors of 4,000 draws."""
-    model = BradleyTerry(Scores(family=KIN)).with_priors({"score": {"a1": normal(0.5, 0.2)}})
-    quick, exact = (bd.fit(log, model, how, clusters=False) for how in ("laplace", "pymc"))
-    for name in ("score", "scale", "family_scale"):
-        one, other = (f["posterior"][name] for f in (quick, exact))
-        spread = other.std(("chain", "draw"))
-        away = np.abs(one.mean(("chain", "draw")) - other.mean(("chain", "draw"))) / spread
-        assert float(away.max()) < 0.15
-        assert float(np.abs(one.std(("chain", "draw")) / spread - 1).max()) < 0.12

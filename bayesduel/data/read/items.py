@@ -19,7 +19,7 @@ from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.system.arguments import check_log, check_names, check_type, shown_value, texts_of
 from bayesduel.text import join
 
-__all__ = ["read_items"]
+__all__ = ["read_families", "read_items"]
 
 LEAVE_OUT = "(leave_out, or --leave-out)"
 NUMERIC = re.compile(NUMBER)
@@ -103,6 +103,25 @@ def read_items(
     return items
 
 
+def read_families(path_or_frame: Any, column: str, item: str = "item") -> dict[str, str]:
+    """Return the family of each item of a table by label; of items without one nothing.
+
+    The items' labels are in the column `item`, or where there is none in the first other column.
+    Raises ValueError if a column does not exist, a row names no item, or two rows the same.
+    """
+    with open_source(_with_index(path_or_frame, item)) as source:
+        there = source.columns()
+        others = (name for name in there if name != column)
+        labels = item if item in there else next(others, item)
+        take(there, source.name, {"item": labels, "family": column})
+        columns = Columns({labels: labels, column: column})
+        table = _texts(source, columns)
+        _check_rows(source, columns, table, lambda: _fault(labels, {}))
+    families = (label_of(text or "") for text in table[column])
+    named = zip(table[labels], families, strict=True)
+    return {label.strip(): family for label, family in named if family is not None}
+
+
 def _with_index(path_or_frame: Any, item: str) -> Any:
     """Return a pandas frame that is indexed by its items with the index as a column."""
     import narwhals.stable.v2 as nw
@@ -132,14 +151,27 @@ def _names(
 def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
     """Return the columns as words; refuse the first row with a missing or bad value."""
     columns = Columns({name: name for name in (item, *names)})
-    table = {name: list(column.texts) for name, column in source.texts(columns).items()}
+    table = _texts(source, columns)
     if not table[item]:
         raise ValueError(f"{source.name}: should contain at least one item, got no rows")
     rules = {name: _rule(table[name], name, like) for name in names}
-    fault = _fault(item, rules)
-    if any(fault(dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)):
-        raise bad_row(source, columns, _fault(item, rules))
+    _check_rows(source, columns, table, lambda: _fault(item, rules))
     return {name: [text.strip() for text in texts] for name, texts in table.items()}
+
+
+def _texts(source: Any, columns: Columns) -> dict[str, list[Any]]:
+    """Return columns as texts by name; None where a value is missing."""
+    return {name: list(column.texts) for name, column in source.texts(columns).items()}
+
+
+def _check_rows(
+    source: Any, columns: Columns, table: Mapping[str, list[Any]], rule: Callable[[], Fault]
+) -> None:
+    """Raise ValueError that names the first bad row; `rule` makes a function as `_fault` does."""
+    fault = rule()
+    rows = zip(*table.values(), strict=True)
+    if any(fault(dict(zip(table, row, strict=True))) for row in rows):
+        raise bad_row(source, columns, rule())
 
 
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:

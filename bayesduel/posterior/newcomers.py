@@ -1,0 +1,166 @@
+"""Arms that have not duelled: draws of their scores, given those of their families.
+
+Scores of a fit are centred. Before that an arm is worth its family's mean plus what it is beside
+it, all normal given the scales. So what a draw of the centred scores leaves open is normal, too:
+how far all scores were moved, then the mean of each family, then the new arms.
+
+References
+----------
+Gelman & Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", 2007, section
+12.5 (predictions for new units of known and of new groups).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.inference.gaussian_prior import Families, family_means, level_of
+from bayesduel.models import Model, Scores
+from bayesduel.models.prior import entries_of, normals
+from bayesduel.models.scores import FAMILY
+from bayesduel.models.settings import Arrays
+from bayesduel.system.arguments import check_type
+from bayesduel.text import join
+
+__all__ = ["newcomers", "told_of", "with_newcomers"]
+
+
+def newcomers(
+    fit: xr.DataTree, family: Mapping[str, str | None] | None
+) -> tuple[Scores | None, tuple[str, ...]]:
+    """Return the scores of a model with the families of new arms, and the labels of these.
+
+    None and () where arms have no families.
+    family: of new arms, beside those that the model was given.
+    Raises TypeError or ValueError if it is no such mapping, names an arm of the fit, or the model
+    has no families.
+    """
+    scores = fit.duel.model.terms.find(Scores)
+    apart = scores is None or scores.family is None
+    if family is not None:
+        check_type(family, Mapping, "family", "the family of each new arm by label")
+        if apart:
+            raise ValueError(
+                "family should be of a fit with families (Scores(family=...)), "
+                f"got a fit of {fit.attrs['model']} without"
+            )
+        old = [arm for arm in family if arm in fit.duel.arms]
+        if old:
+            raise ValueError(f"family should be of new arms, got {join(old, 8, quote=True)}")
+    if apart:
+        return None, ()
+    given = {} if family is None else {str(arm): name for arm, name in family.items()}
+    known = sorted({*scores.family, *given} - {*fit.duel.arms})
+    return replace(scores, family={**scores.family, **given}), tuple(known)
+
+
+def told_of(scores: Scores, arms: tuple[str, ...], new: tuple[str, ...]) -> str:
+    """Return in words what new arms are foreseen from, given the arms of the fit."""
+    families = {scores.family.get(arm) for arm in arms} - {None}
+    told = []
+    for arm in new:
+        own = scores.family.get(arm)
+        source = f"its family, {own}" if own in families else "a new family"
+        told.append(f"{arm} has not duelled: its score is drawn from {source}.")
+    return " ".join(told)
+
+
+def with_newcomers(
+    fit: xr.DataTree, posterior: Arrays, scores: Scores, new: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """Return draws of a fit in which new arms follow those of the fit.
+
+    posterior: draws of the fit by name, arms on the last axis.
+    scores: those of its model, with the families of the new arms.
+    Raises ValueError if more than scores and effects by levels depends on the arm.
+    """
+    model = fit.duel.model
+    _check_foreseeable(model)
+    rng = np.random.default_rng(int(fit.attrs["seed"]))  # the same fit makes the same predictions
+    found = dict(posterior)
+    for part in model.terms.deviating:
+        spread = posterior[part.spread][:, None, None]
+        known = posterior[part.parameter]
+        found[part.parameter] = _with_deviations(known, spread, len(new), rng)
+    found["score"] = _with_scores(model, posterior, scores, fit.duel.arms, new, rng)
+    return found
+
+
+def _check_foreseeable(model: Model) -> None:
+    """Raise ValueError unless arms differ in scores and in effects of levels that are a sample."""
+    known = {"score", *(part.parameter for part in model.terms.deviating if part.samples)}
+    wrong = [
+        part.key
+        for part in model.terms
+        for name, dims in part.dims.items()
+        if name not in known and {*dims} & {"arm", "matchup"}
+    ]
+    if model.response.by_arms:
+        wrong.append(f"the response of {model.name}")
+    if wrong:
+        raise ValueError(
+            "an arm that has not duelled should be foreseen by a fit in which arms have scores, "
+            f"and effects by judge or prompt beside them, got one with {join(wrong)}"
+        )
+
+
+def _with_deviations(
+    deviation: np.ndarray, spread: np.ndarray, n: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return deviations (draws, levels, K) that were centred over K arms, with `n` arms more."""
+    *shape, n_arms = deviation.shape
+    moved = spread / n_arms**0.5 * rng.standard_normal((*shape, 1))
+    own = spread * rng.standard_normal((*shape, n))
+    return np.concatenate([deviation, own - moved], axis=-1)
+
+
+def _with_scores(
+    model: Model,
+    posterior: Arrays,
+    scores: Scores,
+    arms: tuple[str, ...],
+    new: tuple[str, ...],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return scores, (draws, K), with those of new arms, from the same centre."""
+    score = posterior["score"]
+    n_draws, n_arms = score.shape
+    mean, deviation = _prior_of_arms(model, posterior, scores, (*arms, *new))
+    number = scores.families((*arms, *new))
+    assert number is not None
+    member = np.eye(int(number.max()) + 1)[number]
+    known = Families(member[:n_arms], posterior[FAMILY][:, None] ** 2)
+    tight = deviation[:, :n_arms] ** -2.0
+    level, error = level_of(score - mean[:n_arms], tight, known)
+    level = level + error * rng.standard_normal((n_draws, 1))
+    before = score + level  # as they were before they were centred
+    middle, width = family_means(before - mean[:n_arms], tight, known)
+    family = middle + width * rng.standard_normal(middle.shape)
+    own = deviation[:, n_arms:] * rng.standard_normal((n_draws, len(new)))
+    added = mean[n_arms:] + family @ member[n_arms:].T + own
+    return np.concatenate([score, added - level], axis=1)
+
+
+def _prior_of_arms(
+    model: Model, posterior: Arrays, scores: Scores, arms: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean (K,) and deviation (draws, K) of what arms are beside their family.
+
+    Raises ValueError if some have a prior that is not normal.
+    """
+    n_draws = len(posterior["score"])
+    said = model.said.get("score")
+    entries = (None,) * len(arms) if said is None else entries_of(said, arms, "score")
+    other = next((one for one in entries if one and one.distribution != "Normal"), None)
+    if other is not None:
+        raise ValueError(
+            "an arm that has not duelled should be foreseen by a fit whose scores have normal "
+            f"priors, got {other}"
+        )
+    mean, known = normals(entries)
+    usual = np.full(n_draws, np.nan)
+    if np.isnan(known).any():
+        usual = np.broadcast_to(scores.deviation(posterior, {}, 1.0), (n_draws,))
+    return mean, np.where(np.isnan(known), usual[:, None], known)
