@@ -8,7 +8,6 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps, tell
 from bayesduel.cli.report import shown_command
-from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -124,6 +123,7 @@ def _without_and_with(asked: dict[str, Any]) -> dict[str, Any]:
     Priors and families are in no model's name: the options that ask for them are then.
     """
     from bayesduel.models import BradleyTerry
+    from bayesduel.text import join
 
     plain = BradleyTerry()
     whole = shared.with_terms(plain, asked, f"the model {plain.name}")

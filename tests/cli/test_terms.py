@@ -92,7 +92,8 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
 
     def stop(duels, *others, **options):
         models = options["model"] if "model" in options else others[0]
-        seen.append((duels, models[-1] if isinstance(models, list) else models))
+        several = [*models.values()] if isinstance(models, dict) else [models]
+        seen.append((duels, several[-1]))
         raise Reached("reached")
 
     places = {
@@ -152,7 +153,8 @@ def test_help_offers_each_command_the_terms_that_it_can_have():
             for option in group.get_command(context, name).params:
                 if option.name == "term":
                     found[name] = re.split("[,:]", option.help.partition("each: ")[2])
-    assert found.keys() == {*COMMANDS, "attributes", "audit", "calibrate", "sources", "new"}
+    others = {"attributes", "audit", "calibrate", "panel", "sources", "new"}
+    assert found.keys() == {*COMMANDS, *others}
     for command, words in found.items():
         for word, kind in TERMS.items():
             if kind.needs_items and word != "item-effects":  # which attributes has already
