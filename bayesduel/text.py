@@ -13,12 +13,11 @@ from hashlib import sha256
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 from unicodedata import normalize
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 __all__ = [
     "CELL",
@@ -40,14 +39,17 @@ __all__ = [
     "percent",
     "plural",
     "printable",
+    "printed_tables",
     "probability",
     "rank_range",
     "rounded",
     "screen",
+    "section_html",
     "shorten",
     "significant",
     "to_json",
     "win_points",
+    "wrapped",
 ]
 
 SCREEN = (30, 80)  # lines and columns of what an object prints
@@ -57,6 +59,7 @@ LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all 
 FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
 SPREADSHEET = re.compile(FORMULA)
 NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)
+SPACES = re.compile(r"[ \t\n\r]+")
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -76,14 +79,25 @@ class Result(ABC):
 
     def __repr__(self) -> str:
         """Return the sentence and the tables of its section, of at most a screen."""
-        section = _sections().section_of(self)
-        body = [] if section is None else ["", *_sections().lines_of(section)]
-        return screen([f"<{type(self).__name__}: {self.sentence}>"], body)
+        tables = printed_tables(self)
+        return screen([f"<{type(self).__name__}: {self.sentence}>"], ["", *tables] * bool(tables))
 
     def _repr_html_(self) -> str:
         """Return its section of a report, whole."""
-        section = _sections().section_of(self)
-        return f"<p>{escape(self.sentence)}</p>" if section is None else section._repr_html_()
+        return section_html(self) or f"<p>{escape(self.sentence)}</p>"
+
+
+def printed_tables(found: Any) -> list[str]:
+    """Return the lines of the tables of a result's section of a report; none without a section."""
+    section = _sections().section_of(found)
+    lines: list[str] = [] if section is None else _sections().lines_of(section)
+    return lines
+
+
+def section_html(found: Any) -> str:
+    """Return a result's section of a report as HTML, "" without one."""
+    section = _sections().section_of(found)
+    return "" if section is None else str(section._repr_html_())
 
 
 def _sections() -> Any:
@@ -347,14 +361,40 @@ def _hash(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+def wrapped(text: str, columns: int, first: str = "", later: str = "") -> list[str]:
+    """Return a text as lines of at most so many terminal columns, at least one line.
+
+    A wide letter takes two columns. Words that are too long are cut.
+
+    Parameters
+    ----------
+    text
+        What to wrap; any space between words is one.
+    columns
+        Of a line.
+    first, later
+        What stands before the first line, and before those after it.
+    """
+    lines = [first]
+    fresh = True
+    for word in SPACES.split(text.strip(" \t\n\r")):
+        for piece in chop_cells(word, columns - cell_len(later)) or [word]:
+            gap = "" if fresh else " "
+            if not fresh and cell_len(lines[-1]) + 1 + cell_len(piece) > columns:
+                lines.append(later)
+                gap = ""
+            lines[-1] += gap + piece
+            fresh = False
+    return lines
+
+
 def _wrapped(sentences: Iterable[str], columns: int, most: int) -> list[str]:
     """Return sentences as lines of at most so many columns, at most so many lines."""
     found: list[str] = []
     for sentence in sentences:
         for line in sentence.split("\n"):
             indent = " " * (len(line) - len(line.lstrip()))
-            wrapped = wrap(line, columns, subsequent_indent=indent, break_on_hyphens=False)
-            found += wrapped or [""]
+            found += wrapped(line, columns, indent, indent)
     if len(found) > most:
         found = [*found[: most - 1], "..."]
     return found

@@ -130,28 +130,10 @@ def _blocks(
     table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...], notes: list[str]
 ) -> Any:
     """Yield the predictions, as they are printed."""
-    from bayesduel.reporting.section import Table, Text
-    from bayesduel.text import number_with_interval, percent
+    from bayesduel.reporting.predict import predictions_table
+    from bayesduel.reporting.section import Text
 
-    known = [name for name in ("win", "tie", "loss", "margin") if name in table]
-    known += [name for name in table if f"{name}_lower" in table and name not in known]
-    made = {f"{name}{end}" for name in known for end in ("", "_lower", "_upper")}
-    said = [name for name in table if name not in made]
-
-    def cell(row: Any, name: str) -> str:
-        middle, low, high = (row[f"{name}{end}"] for end in ("", "_lower", "_upper"))
-        if name == "margin":
-            return number_with_interval(middle, low, high)
-        return f"{percent(middle)} % [{percent(low)}, {percent(high)}]"
-
-    yield Table(
-        columns="l" * len(said) + "n" * len(known),
-        heads=(*said, *(f"{name} [{level}]" for name in known)),
-        rows=tuple(
-            (*("" if row[n] is None else str(row[n]) for n in said), *(cell(row, n) for n in known))
-            for row in table.to_dict("records")
-        ),
-    )
+    yield predictions_table(table)
     words = f" given {', '.join(given)}" if given else ""
     told = f"win, loss: of left, by {model}{words}; what is not given is neutral."
-    yield Text(" ".join([told, *notes]), "small")
+    yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

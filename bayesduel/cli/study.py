@@ -304,8 +304,8 @@ def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) 
 def status(study: Any, futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
     """Say what the study has found so far, and how much is expected to go."""
     found = study.status(check=check, futures=futures if study.n_duels else 0, noun=noun)
-    text = f"{found}\nRanking by posterior mean: {', '.join(found.ranking[:10])}"
-    return found.to_dict(), text
+    ranking = f"Ranking by posterior mean: {', '.join(found.ranking[:10])}"
+    return found.to_dict(), "\n".join([*found.lines, ranking])
 
 
 @of_study("plan", lambda given: given["plot_path"] and shared.check_picture(given["plot_path"]))

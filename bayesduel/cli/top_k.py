@@ -1,6 +1,5 @@
 """``bayesduel top-k``: the k best arms of a log, with uncertainty."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +10,8 @@ from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
     from bayesduel.posterior.top_k import TopKSets
-    from bayesduel.reporting.section import Block
 
 __all__ = ["command"]
-
-ROWS = 30  # arms listed in the terminal; --json has all
 
 
 @click.command("top-k", short_help="Show the k best arms of LOG, with uncertainty.")
@@ -36,6 +32,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     best: by margins where LOG has them, otherwise by wins.
     """
     from bayesduel.posterior.top_k import check_k, top_k
+    from bayesduel.reporting.top_k import top_k_section
     from bayesduel.text import to_json
 
     output = options.pop("output")
@@ -48,32 +45,6 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     if output is not None:
         summaries = alone({label: one.summary() for label, one in found.items()})
         write_text(output, to_json(summaries) + "\n")
-    tell(found, as_json, _blocks, lambda one: one.summary())
+    tell(found, as_json, lambda one: [top_k_section(one)], lambda one: one.summary())
     if output is not None:
         remark(f"wrote {output}")
-
-
-def _blocks(found: "TopKSets") -> "Iterator[Block]":
-    """Yield the sets and the arms, as they are printed."""
-    from bayesduel.reporting.section import Table, Text
-    from bayesduel.text import CELL, percent, shorten
-
-    yield Text(found.sentence, "strong")
-    yield Text(
-        f"By {found.ranked_by} of the model {found.model}; {found.n_sets:,} different sets in "
-        f"{found.n_draws:,} draws.\n",
-        "small",
-    )
-    probable = "n", "probability", lambda r: f"{percent(r['probability'])} %"
-    together = "t", f"top {found.k}", lambda r: ", ".join(shorten(a, CELL) for a in r["arms"])
-    yield Table.of((together, probable), found.sets.to_dict("records"))
-    yield Text("")
-    columns = (
-        ("l", "arm", "{arm}"),
-        ("n", f"in the top {found.k}", probable[2]),
-        ("n", "mean rank", "{rank_mean:.1f}"),
-    )
-    first = found.members.head(ROWS).reset_index(names="arm")
-    yield Table.of(columns, first.to_dict("records"))
-    if len(found.members) > ROWS:
-        yield Text(f"... and {len(found.members) - ROWS} more: --json has all")

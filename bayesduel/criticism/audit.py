@@ -32,7 +32,7 @@ from bayesduel.system.arguments import (
     shown_value,
     texts_of,
 )
-from bayesduel.text import Result, count, join, percent, plural, screen, shorten
+from bayesduel.text import Result, count, join, percent, plural, shorten
 
 __all__ = ["Audit", "audit"]
 
@@ -109,9 +109,6 @@ class Audit(Result):
             said += [self._selected(row) for row in self.selection.reset_index().to_dict("records")]
         said += [] if self.stops is None else [self._stopped()]
         return " ".join(said)
-
-    def __repr__(self) -> str:
-        return screen([f"<Audit of {self.goal}. {self.sentence}>"])
 
     def _fragile(self, by: str, rows: pd.DataFrame) -> str:
         said = []

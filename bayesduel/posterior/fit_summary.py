@@ -4,7 +4,6 @@ import json
 import warnings
 from dataclasses import dataclass
 from html import escape
-from textwrap import wrap
 from typing import Any
 
 import xarray as xr
@@ -13,11 +12,10 @@ from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import check_fit
 from bayesduel.posterior.estimand import estimand_words
 from bayesduel.posterior.winners import winners
-from bayesduel.text import count
+from bayesduel.text import SCREEN, count, wrapped
 
 __all__ = ["FitSummary", "summary"]
 
-COLUMNS = 80  # of a terminal
 LABEL = 10  # columns of the name of a line
 UNITS = {"duels": "duel", "rankings": "ranking", "pulls": "pull"}
 
@@ -102,15 +100,9 @@ class FitSummary:
         rows = [
             line
             for name, words in self.lines.items()
-            for line in wrap(
-                words,
-                COLUMNS,
-                initial_indent=name.ljust(LABEL),
-                subsequent_indent=indent,
-                break_on_hyphens=False,
-            )
+            for line in wrapped(words, SCREEN[1], name.ljust(LABEL), indent)
         ]
-        return "\n".join([self.head, *rows])
+        return "\n".join([*wrapped(self.head, SCREEN[1]), *rows])
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left"'

@@ -28,7 +28,7 @@ from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.posterior.sources import vote_information
 from bayesduel.system.arguments import check_one_of, finite, shown_value, whole
-from bayesduel.text import Result, count, join, percent, screen, shorten
+from bayesduel.text import Result, count, join, percent, shorten
 
 __all__ = ["Generalizability", "facets_of", "generalizability"]
 
@@ -112,10 +112,6 @@ class Generalizability(Result):
             f"cast {count(self.best, 'vote')} on each."
         )
         return " ".join(said)
-
-    def __repr__(self) -> str:
-        over = f"<Generalizability over {join(self.components.index[1:-1])}."
-        return screen([over, f"{self.sentence}>"])
 
 
 def facets_of(model: Any) -> tuple[RandomEffects, ...]:

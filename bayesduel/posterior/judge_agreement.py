@@ -30,7 +30,7 @@ from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.system.arguments import check_log, did_you_mean, texts_of
-from bayesduel.text import Result, join, percent, screen
+from bayesduel.text import Result, join, percent
 
 __all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
 
@@ -88,9 +88,6 @@ class JudgeAgreement(Result):
             f"To see what {'this judge changes' if one else 'these judges change'}, fit again "
             f"without {'its' if one else 'their'} votes."
         )
-
-    def __repr__(self) -> str:
-        return screen([f"<JudgeAgreement: {len(self.table):,} judges. {self.sentence}>"])
 
 
 def judge_agreement(

@@ -17,7 +17,7 @@ from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import check_flag, did_you_mean, listed, shown_value
-from bayesduel.text import join, shorten
+from bayesduel.text import join, printed_tables, screen, section_html, shorten
 
 __all__ = ["Predictions", "predict"]
 
@@ -31,6 +31,24 @@ class Predictions(xr.Dataset):
         """Return one row a duel."""
         one = self if self.sizes else self.expand_dims("duel")
         return super(Predictions, one).to_dataframe(*args, **options)
+
+    def __repr__(self) -> str:
+        if not _complete(self):
+            return super().__repr__()
+        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
+        return screen((), [*printed_tables(self), ""], [contents])
+
+    def _repr_html_(self) -> str:
+        if not _complete(self):
+            return super()._repr_html_()
+        variables = f"<summary>All variables</summary>{super()._repr_html_()}"
+        return f"{section_html(self)}<details>{variables}</details>"
+
+
+def _complete(dataset: Predictions) -> bool:
+    """Return whether these are predictions of duels, and nothing that names them is missing."""
+    named = {"left", "right"} <= set(dataset.coords) and "ci_prob" in dataset.attrs
+    return named and len(dataset.data_vars) > 0 and set(dataset.dims) <= {"duel"}
 
 
 def predict(

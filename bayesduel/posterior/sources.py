@@ -14,7 +14,7 @@ from bayesduel.models import Model, Sources
 from bayesduel.models.cells import seats
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
-from bayesduel.text import Result, join, screen, shorten
+from bayesduel.text import Result, join, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
 
@@ -58,9 +58,6 @@ class SourceAgreement(Result):
     def sentence(self) -> str:
         """What the votes of each source are worth, its agreement and its biases."""
         return " ".join(map(self._words, self.table.index[self.table["target"] < 1]))
-
-    def __repr__(self) -> str:
-        return screen([f"<SourceAgreement: {len(self.table):,} sources. {self.sentence}>"])
 
     def _words(self, source: str) -> str:
         row, name = self.table.loc[source], shorten(str(source), SENTENCE)

@@ -108,8 +108,8 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
 
     Examples
     --------
-    >>> print(bd.top_k(bd.fit(bd.datasets.load("tennis1990")), 2))
-    <TopKSets: Most probable top 2: Graf and Seles (probability 0.54).>
+    >>> bd.top_k(bd.fit(bd.datasets.load("tennis1990")), 2).sentence
+    'Most probable top 2: Graf and Seles (probability 0.54).'
     """
     check_fit(fit)
     draws, labels, covariance = draws_of(fit, covariance)

@@ -3,14 +3,13 @@
 import json
 from html import escape
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import ACROSS
-from bayesduel.text import json_ready, probability, rank_range, screen, shorten
+from bayesduel.text import json_ready, printed_tables, screen, section_html
 
 __all__ = ["Winners"]
 
@@ -122,24 +121,19 @@ class Winners(xr.Dataset):
     def __repr__(self) -> str:
         if not _complete(self):
             return super().__repr__()
-        table, more = _shown(self, limit=10)
-        with pd.option_context("display.unicode.east_asian_width", True):
-            text = table.to_string()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
         across = () if self.groups() is None else (ACROSS, "")
         head = (*_verdict_lines(self), "", *across)
-        body = (*text.split("\n"), *([more] if more else []), "")
-        return screen(head, body, (_notes(self), contents))
+        return screen(head, printed_tables(self), ("", _notes(self), contents))
 
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
-        table, more = _shown(self, limit=50)
         across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
             f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"
-            f"{table.to_html(border=0)}<p>{more}</p><p>{escape(_notes(self))}</p>"
+            f"{section_html(self)}<p>{escape(_notes(self))}</p>"
             f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
         )
 
@@ -149,34 +143,6 @@ def _complete(dataset: Winners) -> bool:
     needed = {"order", "rank_mean", "winner_probability", "borda_mean", "top_k_probability"}
     whole = needed <= set(dataset.data_vars) and "verdict" in dataset.attrs
     return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
-
-
-def _shown(dataset: Winners, limit: int) -> tuple[pd.DataFrame, str]:
-    """Return the first rows of the ranking as text, and how many more there are."""
-    ranking, groups = dataset.table(), dataset.groups()
-    top, t = f"top_{dataset.attrs['k']}", ranking.head(limit)
-    columns = {
-        "rank": [str(place) for place in range(1, len(t) + 1)],
-        "rank range": [
-            rank_range(best, worst)
-            for best, worst in t[["rank_joint_lower", "rank_joint_upper"]].to_numpy()
-        ],
-        "P(Condorcet)": map(probability, t["condorcet"]),
-        "P(Copeland)": map(probability, t["copeland"]),
-        "Borda score": [
-            "{} [{}, {}]".format(*(probability(p, 3) for p in row))
-            for row in t[["borda_mean", "borda_lower", "borda_upper"]].to_numpy()
-        ],
-        f"P(top {dataset.attrs['k']})": map(probability, t[top]),
-        "tier": [f"{tier:.0f}" for tier in t["tier"]],
-    }
-    if groups is not None:
-        columns["group"] = [str(groups[str(arm)]) for arm in t.index]
-    # One character for a letter and its accent: pandas counts a combining accent as a column.
-    arms = [normalize("NFC", shorten(str(arm), 24)) for arm in t.index]
-    table = pd.DataFrame(columns, index=arms).rename_axis(columns="arm")
-    more = len(ranking) - len(t)
-    return table, f"... and {more:,} more" if more else ""
 
 
 def _verdict_lines(dataset: Winners) -> list[str]:
@@ -196,7 +162,9 @@ def _notes(dataset: Winners) -> str:
             f"at most {a['tier_error']:.3f})"
         )
     return (
-        f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo standard "
-        f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); in the "
-        f"order of mean ranks by {a['ranked_by']}; {tiers}. {a['dependence']}"
+        "beats all: the probability of beating every other arm (Condorcet); best: of winning most "
+        f"pairings (Copeland). {100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws "
+        f"(Monte Carlo standard error of a probability of {a['confidence']:g}: "
+        f"{a['monte_carlo_error']:.3f}); in the order of mean ranks by {a['ranked_by']}; {tiers}. "
+        f"{a['dependence']}"
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.reporting.section import Column, Table
+from bayesduel.reporting.section import Column, Section, Table, blocks
 from bayesduel.text import number_with_interval, percent, rank_range
 
 if TYPE_CHECKING:
@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["bars", "columns_of", "ranking_table", "rating_words", "score_name", "score_words"]
+__all__ = [
+    "bars",
+    "columns_of",
+    "ranking_table",
+    "rating_words",
+    "score_name",
+    "score_words",
+    "winners_table_section",
+]
+
+ROWS = 50  # arms that are shown of a result; the files have all
+PRINTED = ("place", "arm", "all", "best", "joint ranks", "score", "top", "tier", "group")
 
 
 def score_name(winners: "Winners") -> str:
@@ -27,10 +38,11 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
     `ratings` are what :func:`bayesduel.scores` returned.
     """
     score, level = score_name(winners), f"{100 * winners.attrs['confidence']:g} %"
-    group = winners.groups()
+    group, top = winners.groups(), winners.attrs["k"]
     found = {
         "place": Column("n", "rank", "{place}"),
         "arm": Column("l", "arm", "{arm}"),
+        "all": Column("n", "beats\nall", lambda r: f"{percent(r['condorcet'])} %"),
         "best": Column("n", "best", lambda r: f"{percent(r['copeland'])} %"),
         "joint ranks": Column(
             "n",
@@ -39,6 +51,7 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
         ),
         "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
         "score": Column("n", f"{score} [{level}]", score_words),
+        "top": Column("n", f"top {top}", lambda r: f"{percent(r[f'top_{top}'])} %"),
         "tier": Column("n", "tier", "{tier:.0f}"),
     }
     if ratings is not None:
@@ -48,6 +61,16 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
     if group is not None:
         found["group"] = Column("n", "group", lambda r: f"{group[r['arm']]}")
     return found
+
+
+def winners_table_section(winners: "Winners") -> Section:
+    """Return the section of what :func:`bayesduel.winners` returned: its first arms."""
+    known = columns_of(winners)
+    shown = [known[name] for name in PRINTED if name in known]
+    left_out = winners.sizes["arm"] - ROWS
+    more = f"... and {left_out:,} more" if left_out > 0 else None
+    table = ranking_table(winners, shown, ROWS, ruled=False, data=winners.table().reset_index())
+    return Section(id="ranking", body=blocks(table, more))
 
 
 def ranking_table(

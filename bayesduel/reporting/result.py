@@ -4,21 +4,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.reporting.audit import audit_section
+from bayesduel.reporting.generalizability import generalizability_section
+from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.panel import panel_section
+from bayesduel.reporting.predict import predictions_section
+from bayesduel.reporting.ranking_table import winners_table_section
+from bayesduel.reporting.sources import sources_section
+from bayesduel.reporting.top_k import top_k_section
 from bayesduel.text import SCREEN
 
 if TYPE_CHECKING:
     from bayesduel.reporting.section import Section
-    from bayesduel.text import Result
 
 __all__ = ["lines_of", "section_of"]
 
-SECTIONS: Mapping[str, Callable[[Any], "Section"]] = {  # by the class of the result
+SECTIONS: Mapping[str, Callable[[Any], "Section | None"]] = {  # by the class of the result
+    "Audit": audit_section,
+    "Generalizability": generalizability_section,
+    "JudgeAgreement": judge_agreement_section,
     "Panel": panel_section,
+    "Predictions": predictions_section,
+    "SourceAgreement": sources_section,
+    "TopKSets": top_k_section,
+    "Winners": winners_table_section,
 }
 
 
-def section_of(found: "Result") -> "Section | None":
+def section_of(found: Any) -> "Section | None":
     """Return the section of a report on a result, or None for one that has no tables."""
     made = SECTIONS.get(type(found).__name__)
     return None if made is None else made(found)

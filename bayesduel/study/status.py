@@ -3,14 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
-from bayesduel.text import count
+from bayesduel.text import count, screen
 
 __all__ = ["Status", "sparkline"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """Where a study stands.
 
@@ -73,7 +74,15 @@ class Status:
         """Return the status as JSON holds it."""
         return json.loads(json.dumps(asdict(self)))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return screen(self.lines)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The status in words: a paragraph each, the verdict first."""
         lines = [
             self.verdict,
             f"Stop rule: {self.reason}.",
@@ -90,7 +99,7 @@ class Status:
             lines.append(f"Expected to go{when}: {self.plan['sentence']}")
         if self.check is not None:
             lines.append(self.check["sentence"])
-        return "\n".join(lines)
+        return lines
 
 
 def sparkline(values: Sequence[float]) -> str:

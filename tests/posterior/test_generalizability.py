@@ -126,7 +126,7 @@ def test_levels_that_stand_out_are_named_on_the_page_too(tmp_path, monkeypatch):
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["components"][0]["component"] == "arm"
     assert plain["levels"][0]["level"] == "j0"
-    assert "Generalizability over judge and prompt" in repr(found)
+    assert "component  levels" in repr(found)
     path = tmp_path / "page.html"
     bd.report(log, path, model=model, draws=200)
     text = path.read_text()
