@@ -59,7 +59,8 @@ def test_a_ranking_that_is_rejected_comes_second(ranked, cyclic):
     assert w.attrs["verdict_model"] == "preference-matrix"
     assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b", "c"]
     assert w.attrs["ranking_verdict"].endswith("would have a as the winner.")
-    assert repr(w).index("No single ranking") < repr(w).index("would have a as the winner")
+    words = " ".join(repr(w).split())
+    assert words.index("No single ranking") < words.index("would have a as the winner")
     # A model that allows cycles is its own answer.
     assert winners(cyclic, check=check(False)).attrs["verdict_kind"] == "cycle"
 
