@@ -250,7 +250,9 @@ def _chosen(wanted: Any, log: Any) -> Choice:
 def _of_families(model: Model, log: Any) -> tuple[str, ...]:
     """Return which families arms keep to, in words; nothing of a model without families."""
     scores = model.terms.find(Scores)
-    families = None if scores is None else scores.families(log.arms)
+    if scores is None or not isinstance(log, Duels | Rankings):  # other logs are refused later
+        return ()
+    families = scores.families(log.arms)
     if families is None:
         return ()
     alone = scores.without_family(log.arms)
