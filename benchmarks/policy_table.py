@@ -202,7 +202,7 @@ def best_k() -> list[list[str]]:
 
 def margin_rate(policy: Any, k: int) -> float:
     """Return duels a second of processor time at linear, from 1,000 to 10,000 duels."""
-    from bayesduel.beliefs.margins import no_margins
+    from bayesduel.margins.tallies import no_margins
     from bayesduel.problems import as_margin_problem
     from bayesduel.simulation.margin_run import play_margins
     from bayesduel.simulation.run import driver

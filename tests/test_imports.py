@@ -1,33 +1,32 @@
 """Imports point one way: a room imports only rooms above it in one list."""
 
 import ast
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "system",
-    "jit",
-    "intervals",
-    "text",
-    "preference",
+# Rooms that all three wings stand on, and the wings themselves, from the ground up.
+GROUND = ("system", "jit", "intervals", "text", "preference", "margins")
+ANALYSIS = (
     "data",
     "models",
     "inference",
     "posterior",
-    "beliefs",
-    "policies",
-    "problems",
     "criticism",
-    "simulation",
-    "study",
     "plots",
     "reporting",
     "sklearn",
-    "serve",
-    "cli",
 )
+BANDITS = ("beliefs", "policies", "problems", "simulation")
+STUDIES = ("study", "serve")
+ROOMS = (*GROUND, *ANALYSIS, *BANDITS, *STUDIES, "cli")
 
 
+@cache
 def modules():
     """Return the name of every module of the package and the file it is in."""
     found = {}
@@ -39,8 +38,10 @@ def modules():
     return found
 
 
-def imports_of(path, known):
+@cache
+def imports_of(path):
     """Return the modules of the package that `path` imports, lazily or for types only too."""
+    known = set(modules())
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesduel"):
@@ -65,17 +66,49 @@ def test_no_room_imports_a_room_below_it():
     upward = sorted(
         f"{name} -> {other}"
         for name, path in found.items()
-        for other in imports_of(path, set(found))
+        for other in imports_of(path)
         if room(name) in ROOMS and room(other) in ROOMS
         if ROOMS.index(room(other)) > ROOMS.index(room(name))
     )
     assert not upward, "\n".join(upward)
 
 
+WINGS = {"analysis": (ANALYSIS, (*BANDITS, *STUDIES)), "bandits": (BANDITS, STUDIES)}
+REACHED = {  # what people call, and the wings that it never loads
+    "bd.report(bd.fit(LOG))": (*BANDITS, *STUDIES),
+    "bd.simulate(bd.policies.Uniform(), 'cyclic-4', 10, workers=1, seed=1)": STUDIES,
+}
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_wing_stands_without_those_above_it(wing):
+    own, above = WINGS[wing]
+    found = modules()
+    reached = sorted(
+        f"{name} -> {other}"
+        for name, path in found.items()
+        for other in imports_of(path)
+        if room(name) in own and room(other) in above
+    )
+    assert not reached, "\n".join(reached)
+
+
+@pytest.mark.parametrize("call", REACHED)
+def test_a_call_loads_no_room_of_another_wing(call):
+    code = f"""import sys
+import bayesduel as bd
+LOG = bd.datasets.load("tennis1990")
+{call}
+print(*{{name.split(".")[1] for name in sys.modules if name.startswith("bayesduel.")}})
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert {*done.stdout.split()}.isdisjoint(REACHED[call])
+
+
 def test_no_circle_of_modules():
     """Depth-first search over all imports, lazy and type-only ones too."""
     found = modules()
-    arrows = {name: imports_of(path, set(found)) & set(found) for name, path in found.items()}
+    arrows = {name: imports_of(path) & set(found) for name, path in found.items()}
     done, path = set(), []
 
     def visit(name):

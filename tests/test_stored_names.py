@@ -197,8 +197,8 @@ ANY_GROUP = "zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)"
 NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': json.dumps(dict(plan))})"
 SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a public name of the package, by a table of its modules": (
-        (ON_DEMAND, "names_on_demand.named", "getattr(import_module(home_of[name]), name)"),
-        (ON_DEMAND, "names_on_demand.named", "import_module(home_of[name])"),
+        (ON_DEMAND, "names_on_demand.named", "getattr(import_module(module, package), name)"),
+        (ON_DEMAND, "names_on_demand.named", "import_module(module, package)"),
         (ON_DEMAND, "names_on_demand.named", "import_module(reached[name])"),
         (ON_DEMAND, "names_on_demand.named", "setattr(sys.modules[package], name, value)"),
         (ON_DEMAND, "names_on_demand.named", "sys.modules"),

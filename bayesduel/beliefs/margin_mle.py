@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import by_arm, climb, one_variance, start_scores
-from bayesduel.beliefs.margins import Margins, pair_variances, require_margins
+from bayesduel.margins.newton import by_arm, climb, one_variance, start_scores
+from bayesduel.margins.tallies import Margins, pair_variances, require_margins
 from bayesduel.system.arguments import check_one_of, finite, numbers, whole
 
 __all__ = ["MarginFit", "fit_margins"]

@@ -102,10 +102,10 @@ def command(
 ) -> None:
     """Run policies on a problem, many times, and print their regret or how often they are right."""
     from bayesduel.cli.parse import policies_of, problems_of, regret_of
-    from bayesduel.plots.regret import plot_regret
-    from bayesduel.plots.success import plot_success
     from bayesduel.problems import as_margin_problem
     from bayesduel.simulation import simulate
+    from bayesduel.simulation.plot_regret import plot_regret
+    from bayesduel.simulation.plot_success import plot_success
     from bayesduel.simulation.regret import keeps_pairs
 
     of_regret = dict(zip(OF_REGRET, (criterion, detail, never_met), strict=True))

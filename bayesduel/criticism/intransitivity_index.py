@@ -6,7 +6,7 @@ compared with the index of logs replicated from the fitted scores on the same de
 References
 ----------
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
-Bandits", section 6, for the index (:func:`bayesduel.beliefs.margin_moments.intransitivity`, of the
+Bandits", section 6, for the index (:func:`bayesduel.margins.moments.intransitivity`, of the
 predictive distributions). Smyth, "Linear models and empirical Bayes methods", Statistical
 Applications in Genetics and Molecular Biology 2004, section 6.2, for the variances of the
 logs drawn. The reference distribution is ours.
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, polygamma
 
-from bayesduel.beliefs.margin_moments import fitted_moments, intransitivity, sample_moments
-from bayesduel.beliefs.margins import Margins, no_margins, wins_alone
 from bayesduel.data.duels import Duels
+from bayesduel.margins.moments import fitted_moments, intransitivity, sample_moments
+from bayesduel.margins.tallies import Margins, no_margins, wins_alone
 
 __all__ = ["MarginIndex", "margin_index"]
 

@@ -16,10 +16,10 @@ __all__, __getattr__, __dir__ = names_on_demand(
         "preference": "plot_preference plot_winners",
         "ranking": "plot_ranking plot_ranks",
         "ratings": "plot_ratings",
-        "regret": "plot_regret",
         "sources": "plot_sources",
-        "success": "plot_success",
         "transitivity": "plot_cycles plot_cyclicity plot_residuals",
+        "..simulation.plot_regret": "plot_regret",
+        "..simulation.plot_success": "plot_success",
     },
     {},
 )

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots import style
-from bayesduel.plots.regret import COLOURS, LINES
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,8 +72,8 @@ def plot_profiles(comparison: "xr.Dataset", ax: "Axes" = style.NEW) -> "Axes":
     ratio = comparison["ratio_at"].values
     for place, policy in enumerate(comparison["policy"].values):
         at = comparison.sel(policy=policy)
-        colour = COLOURS[place % len(COLOURS)]
-        line = LINES[place // len(COLOURS) % len(LINES)]
+        colour = style.COLOURS[place % len(style.COLOURS)]
+        line = style.LINES[place // len(style.COLOURS) % len(style.LINES)]
         ends = at["profile_low"], at["profile_high"]
         ax.fill_between(ratio, *ends, alpha=0.08, linewidth=0, color=colour)
         label = style.legend_label(policy)

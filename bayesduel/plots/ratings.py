@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob
-from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import INK, NEW, beside, figure, plain, shorten
+from bayesduel.plots.style import COLOURS, INK, LINES, NEW, beside, figure, plain, shorten
 from bayesduel.system.arguments import did_you_mean, shown_value, texts_of
 
 if TYPE_CHECKING:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCENT",
     "CENTRED",
+    "COLOURS",
     "DIVERGING",
     "GREY",
     "INK",
     "LEGEND",
+    "LINES",
     "NEW",
     "SEQUENTIAL",
     "STRONG",
@@ -51,6 +53,9 @@ ACCENT = "#0072B2"  # Okabe & Ito, blue
 STRONG = "#D55E00"  # Okabe & Ito, vermillion
 DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
+# Of several lines: Okabe & Ito; black first, yellow left out.
+COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINES = ("-", "--", "-.", ":")
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}  # text inside axes
 LEGEND = 90  # terminal columns of a name in a legend or a title
 NEW: Any = None  # stands for the axes of a new figure

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import mean_scores, model_scores
 from bayesduel.jit import compiled
+from bayesduel.margins.moments import mean_scores, model_scores
 from bayesduel.policies.policy import MarginPolicy, PairPolicy, checked_cost
 
 __all__ = ["Uniform"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import intransitivity
-from bayesduel.beliefs.margins import no_margins, record_margin
+from bayesduel.margins.moments import intransitivity
+from bayesduel.margins.tallies import no_margins, record_margin
 from bayesduel.policies.uniform import select
 from bayesduel.problems.margins import draw_margin
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, driver

@@ -20,12 +20,13 @@ def names_on_demand(
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
     package: its name
-    homes: the public names of each module of the package, parted by spaces
+    homes: the public names of each module of the package, parted by spaces; a module of another
+        package is named from here, with dots in front
     rooms: the packages that are reached as attributes, by the attribute
     extras: further ones, which are not listed
     """
     reached = {**rooms, **(extras or {})}
-    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+    home_of = {name: home for home, names in homes.items() for name in names.split()}
     public = list(home_of)
 
     def named(name: str) -> Any:
@@ -35,7 +36,9 @@ def names_on_demand(
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}{place(name, package, rooms)}"
             )
-        value = getattr(import_module(home_of[name]), name)
+        home = home_of[name]
+        module = home if home.startswith(".") else f".{home}"
+        value = getattr(import_module(module, package), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -29,8 +29,8 @@ from benchmarks.mutations.trials import LONGEST, Outcome, Trials
 ROOT = Path(__file__).parents[2]
 KEPT = Path(".faults").absolute()
 PAGE = Path("docs/validation/mutations.md").absolute()
-ROOMS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies")
-TESTS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies",
+ROOMS = ("beliefs", "margins", "inference", "posterior", "criticism", "data/read", "policies")
+TESTS = ("beliefs", "margins", "inference", "posterior", "criticism", "data/read", "policies",
          "contracts/test_policies.py")  # fmt: skip
 OPTIONS = ("-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:terminal", "-W",
            "ignore::pytest.PytestAssertRewriteWarning", "--hypothesis-seed=0", "-p",

@@ -22,7 +22,7 @@ from claims import judged
 from headline import Headline
 
 import bayesduel as bd
-from bayesduel.plots.regret import COLOURS
+from bayesduel.plots.style import COLOURS
 from bayesduel.problems import uneven_duels
 
 FULL = {"budget": 500, "populations": 10, "runs": 500}

@@ -24,7 +24,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.intervals import median_interval
-from bayesduel.plots.regret import COLOURS
+from bayesduel.plots.style import COLOURS
 from bayesduel.problems import LogisticDuels, Matrix, RandomChanges, RandomProblem, bradley_terry
 
 FULL = {"horizon": 160_000, "runs": 20, "matrices": 50}

@@ -18,7 +18,7 @@ from headline import Headline
 from scipy.stats import theilslopes
 
 import bayesduel as bd
-from bayesduel.plots.regret import COLOURS
+from bayesduel.plots.style import COLOURS
 from bayesduel.problems import uniform
 
 FULL = {"horizon": 100_000, "games": 25, "runs": 25}

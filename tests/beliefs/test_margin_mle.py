@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from bayesduel.beliefs.margin_newton import profile
+from bayesduel.margins.newton import profile
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic, objective

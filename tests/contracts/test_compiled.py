@@ -16,7 +16,7 @@ from bayesduel.policies import DTS
 from tests.contracts.test_policies import play
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("beliefs", "policies", "preference")
+ROOMS = ("beliefs", "margins", "policies", "preference")
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.beliefs.margin_moments import intransitivity
 from bayesduel.criticism.check import check
 from bayesduel.criticism.intransitivity_index import margin_index, margins_of, variance_prior
 from bayesduel.data.duels import Duels
+from bayesduel.margins.moments import intransitivity
 
 
 def scored(

@@ -7,13 +7,13 @@ functions of the sufficient statistics of the margins: ``select(margins, memory,
 selected. ``on_margins(k, budget)`` fills in the k (and the budget) of an experiment. Two policies
 of ``bayesduel.policies`` select the k best as well: ``Uniform`` and ``PBR(criterion="borda")``.
 
-The statistics are in ``bayesduel.beliefs.margins``, the maximum likelihood fit in
+The statistics are in ``bayesduel.margins.tallies``, the maximum likelihood fit in
 ``bayesduel.beliefs.margin_mle``.
 """
 
 from bayesduel.beliefs.margin_mle import MarginFit, fit_margins
-from bayesduel.beliefs.margin_moments import intransitivity
-from bayesduel.beliefs.margins import Margins, no_margins, record_margin
+from bayesduel.margins.moments import intransitivity
+from bayesduel.margins.tallies import Margins, no_margins, record_margin
 from bayesduel.policies.top_k.active_ranking import ActiveRanking
 from bayesduel.policies.top_k.laplace_allocation import LaplaceAllocation
 from bayesduel.policies.top_k.pkg import PKG

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import fitted_moments, gap, sample_moments
-from bayesduel.beliefs.margins import no_margins
+from bayesduel.margins.moments import fitted_moments, gap, sample_moments
+from bayesduel.margins.tallies import no_margins
 
 __all__ = ["null_thresholds"]
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import fitted_moments, opening, sample_moments
-from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
+from bayesduel.margins.moments import fitted_moments, opening, sample_moments
+from bayesduel.margins.update import Kept, nothing_kept
 from bayesduel.policies.top_k import laplace_residual
 from bayesduel.policies.top_k.aepcs import best_pair
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import opening, sample_moments
-from bayesduel.beliefs.margin_newton import least_squares
 from bayesduel.jit import compiled
+from bayesduel.margins.moments import opening, sample_moments
+from bayesduel.margins.newton import least_squares
 from bayesduel.policies.top_k.aepcs import best_pair
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
 from bayesduel.policies.top_k.score_covariance import score_covariance, slopes

@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.jit import compiled
+from bayesduel.margins.moments import sample_moments
 from bayesduel.policies.identification import take_pair
 from bayesduel.policies.policy import MarginPolicy
 

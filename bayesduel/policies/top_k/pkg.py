@@ -16,8 +16,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import mean_scores, opening, sample_moments
 from bayesduel.jit import compiled
+from bayesduel.margins.moments import mean_scores, opening, sample_moments
 from bayesduel.policies.top_k.aepcs import best_pair, log_unit_loss
 from bayesduel.policies.top_k.settings import WarmUpSettings
 

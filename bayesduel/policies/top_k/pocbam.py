@@ -17,7 +17,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import (
+from bayesduel.jit import compiled
+from bayesduel.margins.moments import (
     best_scores,
     fitted_moments,
     gap,
@@ -25,8 +26,7 @@ from bayesduel.beliefs.margin_moments import (
     sample_moments,
     spreads,
 )
-from bayesduel.beliefs.margin_update import Kept, nothing_kept
-from bayesduel.jit import compiled
+from bayesduel.margins.update import Kept, nothing_kept
 from bayesduel.policies.top_k.aepcs import best_pair_by_gain
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
 from bayesduel.policies.top_k.settings import WarmUpSettings

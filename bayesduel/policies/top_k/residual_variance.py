@@ -17,8 +17,8 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from bayesduel.beliefs.margin_newton import least_squares
 from bayesduel.jit import compiled
+from bayesduel.margins.newton import least_squares
 
 __all__ = ["grid_of_sizes", "learned_square", "quantiles"]
 

@@ -12,8 +12,8 @@ from math import exp, sqrt
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import inverted
 from bayesduel.jit import compiled
+from bayesduel.margins.newton import inverted
 from bayesduel.policies.top_k.aepcs import log_normal_cdf
 
 __all__ = ["choice_gains", "score_covariance", "slopes"]

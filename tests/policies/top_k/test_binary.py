@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.beliefs.margin_moments import sample_moments
+from bayesduel.margins.moments import sample_moments
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
 from bayesduel.problems import Matrix, RandomProblem, as_margin_problem, bradley_terry, named
 from bayesduel.problems.margins import draw_margin

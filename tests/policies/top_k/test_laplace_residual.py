@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.beliefs.margin_moments import sample_moments
+from bayesduel.margins.moments import sample_moments
 from bayesduel.policies.top_k import LaplaceAllocation, fit_margins, laplace_residual
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance

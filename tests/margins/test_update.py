@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesduel.beliefs.margin_newton import profile
-from bayesduel.beliefs.margin_update import FEWEST_ARMS, nothing_kept, renew, update
-from bayesduel.beliefs.margins import pair_variances
+from bayesduel.margins.newton import profile
+from bayesduel.margins.tallies import pair_variances
+from bayesduel.margins.update import FEWEST_ARMS, nothing_kept, renew, update
 from bayesduel.policies.top_k import MLPOCBAm, fit_margins, no_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.plots import style
-from bayesduel.plots.regret import COLOURS, LINES
 from bayesduel.text import count
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = style.NEW, ci_prob: float = 
     time = rates["time"].values
     for place, policy in enumerate(rates["policy"].values):
         at = rates.sel(policy=policy)
-        colour = COLOURS[place % len(COLOURS)]
-        line = LINES[place // len(COLOURS) % len(LINES)]
+        colour = style.COLOURS[place % len(style.COLOURS)]
+        line = style.LINES[place // len(style.COLOURS) % len(style.LINES)]
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
         ax.plot(
             time, at["rate"], line, label=style.legend_label(policy), color=colour, linewidth=1.7

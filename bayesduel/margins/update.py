@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import climb, inverted, shifted, write_variances
 from bayesduel.jit import compiled
+from bayesduel.margins.newton import climb, inverted, shifted, write_variances
 
 __all__ = ["Kept", "follow", "nothing_kept"]
 

@@ -4,7 +4,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import GREY, INK, LEGEND, NEW, figure, legend_label, plain, shorten
+from bayesduel.plots.style import (
+    COLOURS,
+    GREY,
+    INK,
+    LEGEND,
+    LINES,
+    NEW,
+    figure,
+    legend_label,
+    plain,
+    shorten,
+)
 from bayesduel.system.arguments import check_flag
 
 if TYPE_CHECKING:
@@ -15,9 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_regret"]
 
-# Okabe & Ito, "Color universal design", 2008; black first, yellow left out.
-COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-LINES = ("-", "--", "-.", ":")
 APART = 10.0
 SECONDS = 2_000_000  # n K^3 of truths whose C* is found within seconds.
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import climb, least_squares, profile
-from bayesduel.beliefs.margin_update import follow
-from bayesduel.beliefs.margins import pair_variances, require_margins
 from bayesduel.jit import compiled
+from bayesduel.margins.newton import climb, least_squares, profile
+from bayesduel.margins.tallies import pair_variances, require_margins
+from bayesduel.margins.update import follow
 from bayesduel.system.arguments import check_one_of
 
 __all__ = [
