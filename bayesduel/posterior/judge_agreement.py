@@ -95,6 +95,9 @@ def judge_agreement(
 ) -> JudgeAgreement:
     """Return how each judge agrees with the others, and the position bias of each.
 
+    :func:`bayesduel.panel` has the repeatability and the circular triads of each judge, and the
+    tests of a panel.
+
     Parameters
     ----------
     duels

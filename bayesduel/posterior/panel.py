@@ -157,19 +157,22 @@ class Panel(Result):
         )
 
     def _pair(self, row: dict[str, Any]) -> str:
-        low, share, high = (percent(row[name]) for name in ("share_lower", "share", "share_upper"))
+        ends = f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}"
         return (
-            f"{shorten(row['first'])} over {shorten(row['second'])} ({share} % of {row['n']:,}, "
-            f"{100 * self.ci_prob:g} % interval {low} to {high} %, p {p_words(row['p'])})"
+            f"{shorten(row['first'])} over {shorten(row['second'])} ({row['first_wins']:,} of "
+            f"{row['n']:,}, {100 * self.ci_prob:g} % interval {ends} %, p {p_words(row['p'])})"
         )
 
     @property
     def contradicted(self) -> pd.DataFrame:
-        """The pairs in which the intervals of the counts and of the fit do not overlap."""
+        """The pairs in which the intervals of the counts and of the fit do not overlap.
+
+        Those of the counts, a tie as half, hold for all pairs together (Bonferroni).
+        """
         frame = self.pairs
-        decided = frame["n"] / (frame["n"] + frame["ties"])  # the fit counts a tie as half
-        low = 0.5 + (frame["share_lower"] - 0.5) * decided
-        high = 0.5 + (frame["share_upper"] - 0.5) * decided
+        level = 1 - (1 - self.ci_prob) / len(frame)
+        points = frame["first_wins"] + frame["ties"] / 2
+        low, high = clopper_pearson(points, frame["n"] + frame["ties"], level)
         return frame[(frame["preferred_upper"] < low) | (frame["preferred_lower"] > high)]
 
     @property

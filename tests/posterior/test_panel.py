@@ -303,7 +303,7 @@ def test_repeatability_by_hand():
     assert wide["u"] > wide["x"]
 
 
-def test_a_judge_with_few_answers_is_drawn_to_the_panel():
+def test_a_judge_with_few_votes_is_drawn_to_the_panel():
     won = np.array([18, 17, 19, 0])
     rates = judge_rates(won, np.array([20, 20, 20, 1]), np.random.default_rng(0)).mean(axis=0)
     assert 0.5 < rates[3] < rates[:3].min()
@@ -425,7 +425,8 @@ def test_sides_and_the_order_of_rows_change_nothing(kinds):
 
 def test_a_log_that_no_ranking_fits_says_so():
     found = bd.panel(bd.datasets.load("tversky1969"))
-    assert len(found.contradicted) >= 3
+    assert len(found.contradicted) >= 2
+    assert not len(bd.panel(bd.datasets.load("springall")).contradicted)
     assert f"contradicts the counts of {len(found.contradicted)} pairs" in found.sentence
     assert "independent" in found.sentence
 
