@@ -3,8 +3,8 @@
 ``python -m benchmarks.families`` draws logs of eight families of four versions, of which the newest
 has a twenty-fifth of the votes of another, and prints the root mean square error of the newest
 versions' scores against the mean of all others, and how many 95 % intervals hold it. Then a version
-of each family comes that has not duelled: the error of its predicted win probability against each
-arm, and how many 95 % intervals hold that, where its family is known and where not.
+of each family comes that has not duelled, and the first version of as many new families: the error
+of the predicted win probability against each arm, and how many 95 % intervals hold that.
 """
 
 import argparse
@@ -31,6 +31,7 @@ class World(NamedTuple):
     truth: np.ndarray  # scores, (arms,)
     newest: np.ndarray  # which arms are the newest of their family, (arms,)
     coming: np.ndarray  # scores of a version of each family that has not duelled, (families,)
+    first: np.ndarray  # scores of the first versions of as many new families, (families,)
 
 
 def world(seed: int) -> World:
@@ -56,7 +57,9 @@ def world(seed: int) -> World:
     names = np.array(arms)
     log = bd.Duels.from_votes(names[left], names[right], won, arms=arms)
     coming = level + rng.normal(0, SPREAD[1], FAMILIES)
-    return World(log, {arm: f"m{family[k]}" for k, arm in enumerate(arms)}, truth, newest, coming)
+    first = rng.normal(0, np.hypot(*SPREAD), FAMILIES)
+    named = {arm: f"m{family[k]}" for k, arm in enumerate(arms)}
+    return World(log, named, truth, newest, coming, first)
 
 
 def errors(seed: int) -> dict[str, tuple[float, float]]:
@@ -84,12 +87,14 @@ def errors(seed: int) -> dict[str, tuple[float, float]]:
         away = score[:, newest] - score[:, ~newest].mean(axis=1, keepdims=True)
         low, high = np.quantile(away, [0.025, 0.975], axis=0)
         found[name] = _judged(away.mean(axis=0), low, high, true)
-    for name, known in {"coming, family known": True, "coming, family unknown": False}.items():
-        found[name] = _coming(fit, here, known=known)
+    found["a coming version"] = _coming(fit, here, here.coming, known=True)
+    found["the first version of a new family"] = _coming(fit, here, here.first, known=False)
     return found
 
 
-def _coming(fit: xr.DataTree, here: World, *, known: bool) -> tuple[float, float]:
+def _coming(
+    fit: xr.DataTree, here: World, score: np.ndarray, *, known: bool
+) -> tuple[float, float]:
     """Return error and coverage of the win probabilities of versions that have not duelled."""
     new = [f"m{k} new" for k in range(FAMILIES)]
     family = {arm: arm.split()[0] if known else None for arm in new}
@@ -97,7 +102,7 @@ def _coming(fit: xr.DataTree, here: World, *, known: bool) -> tuple[float, float
     left, right = np.repeat(new, len(arms)), np.tile(arms, FAMILIES)
     predicted = bd.predict(fit, left.tolist(), right.tolist(), family=family)
     win, low, high = (predicted[name].to_numpy() for name in ("win", "win_lower", "win_upper"))
-    true = expit(here.coming[:, None] - here.truth).ravel()
+    true = expit(score[:, None] - here.truth).ravel()
     return _judged(win, low, high, true)
 
 

@@ -139,11 +139,16 @@ def test_scores_are_those_of_quadrature(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("response", ["win", "tie", "margin"])
 def test_scores_are_those_of_the_model_of_pymc(response):
-    """Means within 0.1 sd, deviations within 5 %, with an arm of its own prior and one alone."""
+    """Means within 0.1 sd, deviations within 5 %, with an arm of its own prior and one alone.
+
+    Of 30 duels NUTS has some 8,000 effective draws of the families' scale. Of 240 margins it had
+    360 in one run (R-hat 1.012), whose deviation was 6 % off.
+    """
     model = RESPONSES[response](Scores(family={"a0": "x", "a1": "x", "a2": "y", "a3": "y"}))
-    model = model.with_priors({"score": {"a1": bd.Prior("Normal", mu=0.5, sigma=0.2)}})
+    of_arm = {"a1": bd.Prior("Normal", mu=0.5, sigma=0.2)}
+    model = model.with_priors({"score": of_arm, "family_scale": "HalfNormal(1)"})
     quick, exact = (
-        bd.fit(log_of(response), model, how, draws=20_000, clusters=False)["posterior"]
+        bd.fit(log_of(response, 30), model, how, draws=40_000, clusters=False)["posterior"]
         for how in ("auto", "pymc")
     )
     for name in ("score", "scale", "family_scale"):
