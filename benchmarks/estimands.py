@@ -8,8 +8,7 @@ probability of a duel with a new prompt and a new judge, and scores that are ave
 languages of the log by their votes. The claims and sizes were fixed before the run:
 places are uniform (p above 0.01 after correction for the number of entries), and 50 and 90 %
 intervals of the win probabilities hold 50 and 90 % of the truths within three standard errors of
-300 truths, 8.7 and 5.2 points. Two crossed columns had 60 truths while their fits took 15 seconds;
-these 60 hold the same claims, and are the first of the 300.
+300 truths, 8.7 and 5.2 points. Two crossed columns had 60 truths while their fits took 15 seconds.
 """
 
 from argparse import ArgumentParser
