@@ -1,6 +1,7 @@
 """How often the answer about one ranking is right, in worlds that are known.
 
-``python -m benchmarks.ranking [--write docs/validation/ranking.md]``
+``python -m benchmarks.ranking [--write docs/validation/ranking.md]``, and
+``python -m benchmarks.ranking --seconds`` for what an answer costs
 
 Eight kinds of worlds, 6, 12 and 30 arms, 5, 20 and 40 duels a pair, all pairs met or half of them;
 10 worlds a cell, 3 of 30 arms. Takes a quarter of an hour of one processor. The claims, the sizes
@@ -14,10 +15,13 @@ and the seeds below were fixed before the run whose table is kept:
 from argparse import ArgumentParser
 from itertools import product
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pandas as pd
 
+import bayesduel as bd
+from bayesduel.criticism.check import check
 from bayesduel.criticism.ranking.posterior import (
     MATERIAL,
     cyclic_share_of,
@@ -210,6 +214,41 @@ def markdown(title, rows):
     return "\n".join(lines)
 
 
+def scored_log(n_arms, n_duels, n_leagues, rng):
+    """Return duels of Bradley-Terry arms, of one league each; one duel in twenty leaves it."""
+    score = rng.normal(size=n_arms)
+    league = rng.integers(n_leagues, size=n_arms)
+    left = rng.integers(n_arms, size=30 * n_leagues * n_duels)
+    right = (left + rng.integers(1, n_arms, size=len(left))) % n_arms
+    met = (league[left] == league[right]) | (rng.random(len(left)) < 0.05)
+    left = left[met][:n_duels]
+    right = right[met][:n_duels]
+    won = rng.random(len(left)) < 1 / (1 + np.exp(score[right] - score[left]))
+    names = np.array([f"{k:03}" for k in range(n_arms)])
+    return bd.Duels.from_votes(names[left], names[right], won.astype(float))
+
+
+def seconds():
+    """Return processor seconds of quick checks, once everything is compiled."""
+    rng = np.random.default_rng(SEED)
+    logs = {
+        "springall": bd.datasets.load("springall"),
+        "45 arms, 20 duels a pair": scored_log(45, 19_800, 1, rng),
+        "345 arms in 31 leagues, 5,250 duels": scored_log(345, 5250, 31, rng),
+        "200 arms, a million votes": scored_log(200, 1_000_000, 1, rng),
+    }
+    check(logs["springall"], quick=True)
+    check(scored_log(25, 3000, 1, rng), quick=True)
+    rows = []
+    for name, log in logs.items():
+        start = process_time()
+        found = check(log, quick=True)
+        spent = process_time() - start
+        weights = {kind: f"{weight:.2f}" for kind, weight in found.ranking.model_weights.items()}
+        rows.append({"log": name, "processor seconds": f"{spent:.2f}"} | weights)
+    return rows
+
+
 def main():
     """Measure, print the tables, and write them."""
     parser = ArgumentParser(description=__doc__.splitlines()[0])
@@ -217,7 +256,11 @@ def main():
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--worlds", type=int, help="a cell, in place of 10 and 3")
     parser.add_argument("--rows", type=Path, help="CSV of all worlds")
+    parser.add_argument("--seconds", action="store_true", help="time checks of four logs")
     args = parser.parse_args()
+    if args.seconds:
+        print(markdown("Seconds", seconds()))
+        return
     worlds = ARMS if args.worlds is None else dict.fromkeys(ARMS, args.worlds)
     found = measured(args.seed, worlds)
     if args.rows:

@@ -93,7 +93,7 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     half. It is darker where that is more certain, and thicker where the lower arm wins more duels.
     The 40 most certain arcs are drawn. A transitive log (``check.transitive``) has none: what
     contradicts its order is too small to matter. Strength is the mean of an arm's log odds against
-    all others, by the three models of a pair; more than 45 arms are not named.
+    all others, by the five models of a pair; more than 45 arms are not named.
 
     Raises
     ------

@@ -58,7 +58,7 @@ class Analysis:
     # whether the model of `fit` has one score per arm, so that all criteria have the same winner
     ranked_by_score: bool
     by_margins: bool  # whether it is a model of margins
-    # winners under a model that need not be transitive: the three models of a pair, averaged. None
+    # winners under a model that need not be transitive: the five models of a pair, averaged. None
     # where the model of `fit` is one itself.
     free: "Winners | None"
     free_reason: str  # why one of these is None though the log could have it, or ""

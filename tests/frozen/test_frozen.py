@@ -37,9 +37,8 @@ RELAXED: dict[tuple[str, str], tuple[float, float]] = {
     ("fit/", "ess"): (1e-6, 1e-7),
     # 1.2e-7 apart on two processors: the search for the best scale ends elsewhere
     ("fit/thurstone score pair order/icehockey", "shrinkage"): (2e-7, 1e-9),
-    # 1.6e-4 apart compiled and as plain Python: 111 nodes and 110, as one lies at the border of
-    # what is negligible (0.1 % of the largest weight)
-    ("check/cyclic", "p_one_ranking_without_order_effect"): (1e-3, 1e-6),
+    # 3.3e-5 apart compiled and as plain Python: of the uneven ranking 113 nodes and 115
+    ("check/cyclic", "p_one_ranking_without_order_effect"): (1e-4, 1e-6),
 }
 
 

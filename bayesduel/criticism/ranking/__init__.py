@@ -1,1 +1,1 @@
-"""Is there one ranking? Three models of a pair, and what is in no ranking."""
+"""Is there one ranking? Five models of a pair, and what is in no ranking."""

@@ -1,6 +1,6 @@
 """How much of a log is in no ranking, whether one arm beats all, whether a cycle is large.
 
-Three models of a pair (:mod:`bayesduel.criticism.ranking.pair_models`) are averaged by their
+Five models of a pair (:mod:`bayesduel.criticism.ranking.pair_models`) are averaged by their
 evidence. From draws of the log odds of all pairs, met or not, follow the cyclic share, the
 Condorcet winner, the top cycle and material cycles.
 
@@ -17,15 +17,27 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from bayesduel.criticism.ranking.evidence import KINDS, PairModel, log_of
+from bayesduel.criticism.ranking.evidence import PairModel, log_of
+from bayesduel.criticism.ranking.pair_models import FREE, ONE_SCORE, UNEVEN
+from bayesduel.criticism.ranking.rank_model import RankModel, Sides
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
-__all__ = ["MATERIAL", "CyclicShare", "RankingPosterior", "ranking_posterior"]
+__all__ = ["MATERIAL", "PRIOR", "CyclicShare", "RankingPosterior", "ranking_posterior"]
 
 MATERIAL = 0.6  # win probability of every step of a cycle that matters, by default
-# One ranking is as probable as none before the log is seen; with and without uneven margins alike.
-PRIOR = {"one score": 0.25, "uneven ranking": 0.25, "free residuals": 0.5}
+# Before the log is seen, margins hang on the distance in the order with probability 3/4. Whether
+# they do or not, one ranking is as probable as none: each kind of margins has models without and
+# with cycles. If only a ranking could have unrelated margins, these alone would speak for it.
+PRIOR = {
+    "one score": 0.1875,
+    "uneven ranking": 0.1875,
+    "ranks alone": 0.125,
+    "ranks with exceptions": 0.125,
+    "free residuals": 0.375,
+}
+ONE_RANKING = ("one score", "uneven ranking", "ranks alone")
+NEGLIGIBLE = 20.0  # nats of evidence below another model, at which a model has no weight
 DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
 NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
 INTERVAL = (0.025, 0.975)
@@ -58,7 +70,9 @@ class RankingPosterior:
         whose margins differ from pair to pair is above 0, too.
     model_weights
         Probability of each model: "one score" an arm; "uneven ranking", whose margins differ from
-        pair to pair in size and never in sign; "free residuals", with which cycles are possible.
+        pair to pair in size and never in sign; "ranks alone", an order that decides who wins and
+        not by how much. With "ranks with exceptions", where pairs may go against the order, and
+        "free residuals" cycles are possible.
     p_condorcet_winner
         Probability that one arm beats every other.
     p_material_cycle
@@ -77,7 +91,7 @@ class RankingPosterior:
     n_draws
         Posterior draws.
     models
-        The three models, fitted.
+        The five models, fitted.
     """
 
     cyclic_share: CyclicShare
@@ -90,12 +104,12 @@ class RankingPosterior:
     p_better: np.ndarray
     ahead: np.ndarray
     n_draws: int
-    models: dict[str, PairModel]
+    models: dict[str, PairModel | RankModel]
 
     @property
     def p_one_ranking(self) -> float:
-        """Probability of one ranking: of the models without free residuals."""
-        return 1.0 - self.model_weights["free residuals"]
+        """Probability of one ranking: of the models in which no cycle is possible."""
+        return sum(self.model_weights[name] for name in ONE_RANKING)
 
     def chances(self, rng: np.random.Generator) -> np.ndarray:
         """Return `n_draws` new draws of the win probabilities of all pairs, (draws, pairs).
@@ -123,9 +137,15 @@ def ranking_posterior(
     material: win probability of every step of a cycle that matters, in (0.5, 1).
     """
     log = log_of(design)
-    models = {name: PairModel(log, kind) for name, kind in KINDS.items()}
-    logs = np.array([model.log_evidence + np.log(PRIOR[name]) for name, model in models.items()])
-    weights = np.exp(logs - np.logaddexp.reduce(logs))
+    sides = Sides(log)
+    models: dict[str, PairModel | RankModel] = {
+        "one score": PairModel(log, ONE_SCORE),
+        "uneven ranking": PairModel(log, UNEVEN),
+        "ranks alone": RankModel(sides, False, rng),
+        "ranks with exceptions": RankModel(sides, True, rng),
+        "free residuals": PairModel(log, FREE),
+    }
+    weights = _weights(models, sides.most)
     n_draws = int(np.clip(NUMBERS // len(arms) ** 2, *DRAWS))
     least = float(np.log(material) - np.log1p(-material))
     found = np.empty((n_draws, 3))
@@ -156,8 +176,24 @@ def ranking_posterior(
     )
 
 
+def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarray:
+    """Return the probability of each model; that of ranks by `most`, where it is negligible."""
+    logs = {
+        name: model.log_evidence + np.log(PRIOR[name])
+        for name, model in models.items()
+        if isinstance(model, PairModel)
+    }
+    least = max(logs.values()) - NEGLIGIBLE
+    for name, model in models.items():
+        if isinstance(model, RankModel):
+            evidence = most if most < least else model.log_evidence
+            logs[name] = evidence + np.log(PRIOR[name])
+    found = np.array([logs[name] for name in models])
+    return np.exp(found - np.logaddexp.reduce(found))
+
+
 def _drawn(
-    models: dict[str, PairModel], weights: Any, n_draws: int, rng: np.random.Generator
+    models: dict[str, PairModel | RankModel], weights: Any, n_draws: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Yield draws of the log odds of all pairs, (K, K), of each model as its weight says."""
     counts = rng.multinomial(n_draws, weights)

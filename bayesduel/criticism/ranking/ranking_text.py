@@ -1,6 +1,6 @@
 """The sentences about one ranking: how large, how probable, what to report."""
 
-from bayesduel.criticism.ranking.posterior import CyclicShare, RankingPosterior
+from bayesduel.criticism.ranking.posterior import PRIOR, CyclicShare, RankingPosterior
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["SURE", "advice_words", "headline_words", "model_words", "size_words"]
@@ -15,7 +15,8 @@ def headline_words(found: RankingPosterior) -> str:
     """Return whether there is one ranking, and how much scores explain."""
     one = found.p_one_ranking
     share = found.cyclic_share
-    if one >= SURE and found.model_weights["uneven ranking"] >= 0.5:
+    weights = found.model_weights
+    if one >= SURE and weights["uneven ranking"] + weights["ranks alone"] >= 0.5:
         return (
             f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
             f"pair: scores explain {_explained(share)} {DECIDES}."
@@ -79,17 +80,20 @@ def advice_words(found: RankingPosterior) -> str:
 
 
 def model_words(found: RankingPosterior, unit: str) -> str:
-    """Return the probabilities of the three models, and what their log odds are of.
+    """Return the probabilities of the five models, and what their log odds are of.
 
     unit: one observation, "duel" or a majority verdict.
     """
-    scores, uneven, free = (percent(weight) for weight in found.model_weights.values())
+    weights = [percent(weight) for weight in found.model_weights.values()]
+    scores, uneven, ranks, exceptions, free = weights
+    before = join([f"{100 * prior:g}" for prior in PRIOR.values()])
     counted = "" if unit == "duel" else f" One observation is one {unit}, not one duel."
     return (
-        f"Probabilities of three models of a pair: one score per arm {scores} %, a ranking with "
-        f"uneven margins {uneven} %, scores and a free residual per pair {free} % (before the log "
-        "is seen: 25, 25 and 50 %). What decides duels are the squared log odds of all pairs."
-        f"{counted}"
+        f"Probabilities of five models of a pair: one score per arm {scores} %, a ranking with "
+        f"uneven margins {uneven} %, a ranking that says nothing about margins {ranks} %, the same "
+        f"with pairs that go against it {exceptions} %, scores and a free residual per pair "
+        f"{free} % (before the log is seen: {before} %). What decides duels are the squared log "
+        f"odds of all pairs.{counted}"
     )
 
 
