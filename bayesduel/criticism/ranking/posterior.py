@@ -36,6 +36,7 @@ PRIOR = {
     "ranks with exceptions": 0.125,
     "free residuals": 0.375,
 }
+OF_RANKS = ("ranks alone", "ranks with exceptions")
 ONE_RANKING = ("one score", "uneven ranking", "ranks alone")
 NEGLIGIBLE = 20.0  # nats of evidence below another model, at which a model has no weight
 DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
@@ -181,13 +182,12 @@ def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarra
     logs = {
         name: model.log_evidence + np.log(PRIOR[name])
         for name, model in models.items()
-        if isinstance(model, PairModel)
+        if name not in OF_RANKS
     }
     least = max(logs.values()) - NEGLIGIBLE
-    for name, model in models.items():
-        if isinstance(model, RankModel):
-            evidence = most if most < least else model.log_evidence
-            logs[name] = evidence + np.log(PRIOR[name])
+    for name in OF_RANKS:
+        evidence = most if most < least else models[name].log_evidence
+        logs[name] = evidence + np.log(PRIOR[name])
     found = np.array([logs[name] for name in models])
     return np.exp(found - np.logaddexp.reduce(found))
 
