@@ -69,7 +69,7 @@ ROOMS += ["policies", "beliefs"]
 # The modules of plots, in the order of the gallery: rankings, checks, terms, policies.
 PLOTS = ["ranking", "preference", "transitivity", "posterior_predictive", "calibration"]
 PLOTS += ["comparison", "coefficients", "judges", "panel", "sources"]
-PLOTS += ["categories", "ratings", "regret", "success", "policies"]
+PLOTS += ["categories", "ratings", "plot_regret", "plot_success", "policies"]
 
 HERE = Path(__file__).parent
 

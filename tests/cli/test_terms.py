@@ -232,7 +232,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
     answer = run("predict", fit, "--pairs", tmp_path / "pairs.csv", "--csv", "--neutral")
     assert float(answer.stdout.splitlines()[2].split(",")[3]) == pytest.approx(neutral)
     shown = run("predict", fit, "a", "b", *given)
-    assert " ".join(shown.stdout.split()).startswith("left right win [95 %] loss [95 %] a b ")
+    assert " ".join(shown.stdout.split()).startswith("left right win loss a b ")
     assert "given judge=j1, length=0.5;" in " ".join(shown.stdout.split())
 
 
