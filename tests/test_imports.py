@@ -102,7 +102,9 @@ LOG = bd.datasets.load("tennis1990")
 print(*{{name.split(".")[1] for name in sys.modules if name.startswith("bayesduel.")}})
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert {*done.stdout.split()}.isdisjoint(REACHED[call])
+    loaded = {*done.stdout.split()}
+    assert loaded >= {"inference", "models"} or "policies" in loaded  # the rooms are listed
+    assert loaded.isdisjoint(REACHED[call])
 
 
 def test_no_circle_of_modules():

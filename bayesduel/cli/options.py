@@ -322,8 +322,8 @@ family_option = click.option(
     "--family",
     metavar="TABLE:COLUMN",
     callback=_families,
-    help="Column of a table of the arms (one row an arm, its label in the column item, else in the "
-    "first) that names the family of each: scores keep to their family.",
+    help="Column of a table of the arms (one row per arm, its label in the column item, else in "
+    "the first) that names the family of each: scores keep to their family.",
 )
 
 

@@ -219,9 +219,10 @@ class Panel(Result):
             least = known.loc[known["repeatability"].idxmin()]
             ends = (percent(least[f"repeatability_{end}"]) for end in ("lower", "upper"))
             said.append(
-                f"Judges repeat a vote with {percent(known['repeatability'].mean())} % in the "
-                f"mean; {shorten(least['judge'])} with the fewest, "
-                f"{percent(least['repeatability'])} % ({' to '.join(ends)} %)."
+                "Where a judge votes on a pair again, the vote is the same in "
+                f"{percent(known['repeatability'].mean())} % on average; least often by "
+                f"{shorten(least['judge'])}, {percent(least['repeatability'])} % "
+                f"({' to '.join(ends)} %)."
             )
         random = self.judges[self.judges["p_chance"] > self.alpha]
         n_arms = len(self.arms)
@@ -458,11 +459,12 @@ class _JudgeVotes:
         if votes is None or votes.judge is None:
             return None
         unit, _ = units_of(duels, votes)
-        named = votes.take((votes.judge >= 0) & (unit >= 0))
+        known_unit = (votes.judge >= 0) & (unit >= 0)
+        named = votes.take(known_unit)
         judge = cast(np.ndarray, named.judge)
         if not len(judge):
             return None
-        known, place = distinct(judge, unit[(votes.judge >= 0) & (unit >= 0)])
+        known, place = distinct(judge, unit[known_unit])
         forward = named.left < named.right
         kind = np.where(named.outcome == 0, 2, (named.outcome > 0) != forward)
         counts = np.bincount(3 * place + kind, named.weight, 3 * len(known))

@@ -23,6 +23,7 @@ from bayesduel.models import (
     ThurstoneScore,
     TimeVarying,
 )
+from tests.support.simulated_logs import outcomes_of
 
 ARMS = 5
 RESPONSES = {
@@ -63,15 +64,7 @@ def log_of(kind, n=160, seed=0):
     prompt = rng.integers(0, 4, n)
     latent = score[left] - score[right] + by_prompt[prompt, left] - by_prompt[prompt, right]
     latent = latent + rng.logistic(size=n)
-    points = np.where(latent > 0, 1.0, 0.0)
-    given = {}
-    if kind == "tie":
-        points[np.abs(latent) < 0.7] = 0.5
-    if kind == "grade":
-        given["grade"] = np.digitize(latent, [-2, -0.6, 0.6, 2]) - 2
-        points = np.sign(given["grade"]) / 2 + 0.5
-    if kind == "margin":
-        given["margin"] = latent.round(3)
+    points, given = outcomes_of(kind, latent, tied=0.7)
     return bd.Duels.from_votes(
         [f"a{k}" for k in left],
         [f"a{k}" for k in right],

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import stats
-from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.cli import main
@@ -27,6 +26,7 @@ from bayesduel.models import (
     TimeVarying,
     add_family,
 )
+from tests.support.simulated_logs import outcomes_of
 
 FAMILY = {"a0": "x", "a1": "x", "a2": "x", "a3": "y", "a4": "y", "new": "x", "odd": "z"}
 RESPONSES = {
@@ -57,17 +57,7 @@ def log_of(response, n=240, seed=0):
     right[:2] = 0, 3
     latent = score[left] - score[right] + rng.logistic(size=n)
     latent[:2] = 2.5
-    points = np.where(latent > 0, 1.0, 0.0)
-    given = {}
-    if response == "tie":
-        points[np.abs(latent) < 0.6] = 0.5
-    if response == "soft vote":
-        points = expit(latent).round(2)
-    if response == "grade":
-        given["grade"] = np.digitize(latent, [-2, -0.6, 0.6, 2]) - 2
-        points = np.sign(given["grade"]) / 2 + 0.5
-    if response == "margin":
-        given["margin"] = latent.round(3)
+    points, given = outcomes_of(response, latent, tied=0.6)
     return bd.Duels.from_votes(
         [f"a{k}" for k in left],
         [f"a{k}" for k in right],

@@ -48,3 +48,22 @@ def shown(P: np.ndarray, n: int, pull: float, rng: np.random.Generator) -> Duels
     p = expit(np.log(P / (1 - P))[left, right] + pull)
     outcome = (rng.random(len(left)) < p).astype(float)
     return Duels.from_votes([f"{i:02}" for i in left], [f"{i:02}" for i in right], outcome)
+
+
+def outcomes_of(
+    kind: str, latent: np.ndarray, *, tied: float
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the points of left, and grades or margins beside them, by how far left was ahead.
+
+    kind: "win", "tie", "grade", "margin", "soft vote", or another that wins by sign. tied: how far
+    ahead is still a tie.
+    """
+    if kind == "soft vote":
+        return expit(latent).round(2), {}
+    if kind == "grade":
+        grade = np.digitize(latent, [-2, -0.6, 0.6, 2]) - 2
+        return np.sign(grade) / 2 + 0.5, {"grade": grade}
+    points = np.where(latent > 0, 1.0, 0.0)
+    if kind == "tie":
+        points[np.abs(latent) < tied] = 0.5
+    return points, {"margin": latent.round(3)} if kind == "margin" else {}
