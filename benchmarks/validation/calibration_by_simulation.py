@@ -6,7 +6,7 @@ from benchmarks.validation.experiment import Cell, Experiment, Record
 
 __all__ = ["EXPERIMENT", "made"]
 
-TRUTHS = {"engine": 300, "nuts": 100}  # a cell
+TRUTHS = {"engine": 300, "sampler": 300, "nuts": 100}  # a cell
 DRAWS = 400  # of a fit, of which 99 are ranked
 LEAST = 1e-3  # p-value of a cell, corrected for all of its entries
 RESPONSES = ("bradley-terry", "thurstone", "davidson", "thurstone-score")
@@ -35,6 +35,18 @@ FURTHER = (
     ("margins, noise by pair", ("order",)),
     ("margins, degrees learned", ()),
     ("perturbed-thurstone", ("order",)),
+)
+SAMPLER = (
+    ("bradley-terry", ("judge", "random:prompt")),
+    ("bradley-terry", ("judge", "time:3")),
+    ("bradley-terry", ("category", "random:prompt")),
+    ("thurstone", ("judge", "random:prompt")),
+    ("davidson", ("order", "judge", "random:prompt")),
+    ("davidson", ("time:3",)),
+    ("cumulative-logit", ("order", "judge", "random:prompt")),
+    ("cumulative-logit", ("time:3",)),
+    ("thurstone-score", ("judge", "random:prompt")),
+    ("plackett-luce", ()),
 )
 ONLY_NUTS = (
     ("bradley-terry", ("reliability",)),
@@ -96,7 +108,7 @@ def run(cell: Cell, seed: int) -> Record:
         model,
         design,
         TRUTHS[cell["route"]],
-        method="nuts" if cell["route"] == "nuts" else "auto",
+        method="auto" if cell["route"] == "engine" else "nuts",
         draws=DRAWS,
         seed=seed,
     )
@@ -135,8 +147,8 @@ def rows(cell: Cell, records: list[Record]) -> list[Record]:
 
 
 def sizes(cell: Cell) -> tuple[int, int]:
-    """Return the replicates of the quick and of the full form: NUTS is left to the full."""
-    return (0, 1) if cell["route"] == "nuts" else (1, 1)
+    """Return the replicates of the quick and of the full form: chains are left to the full."""
+    return (1, 1) if cell["route"] == "engine" else (0, 1)
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -200,6 +212,8 @@ def _graded(frame: Any) -> Any:
         (np.sign(grade) + 1) / 2,
         grade=grade,
         judge=frame["judge"],
+        time=frame["time"],
+        keep={"prompt": frame["prompt"]},
     )
 
 
@@ -215,7 +229,7 @@ def _pulls(labels: tuple[str, ...]) -> Any:
 def _cells() -> tuple[Cell, ...]:
     crossed = [(response, terms) for terms in ENGINE for response in RESPONSES]
     crossed.remove(("thurstone", ("order", "category")))  # as costly as the other three
-    routes = (("engine", (*crossed, *FURTHER)), ("nuts", ONLY_NUTS))
+    routes = (("engine", (*crossed, *FURTHER)), ("sampler", SAMPLER), ("nuts", ONLY_NUTS))
     return tuple(
         {"model": model, "terms": " + ".join(terms), "route": route}
         for route, cases in routes
@@ -233,7 +247,8 @@ EXPERIMENT = Experiment(
         "and a covariate. A p-value by cell (`pot_c` of ArviZ), by Bonferroni's correction, over "
         "every entry of every parameter, the preferences of all pairs and the log likelihood; and "
         "the range over parameters of how often central intervals cover. The route engine is what "
-        "method='auto' does: NUTS where the certificate does not hold."
+        "method='auto' does: NUTS where the certificate does not hold. The route sampler is "
+        "method='nuts' on the density of the linear predictor, and nuts that on the `pm.Model`."
     ),
     target=f"a corrected p-value of at least {LEAST}.",
     cells=_cells(),

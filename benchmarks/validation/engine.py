@@ -21,6 +21,8 @@ DRAWS = 20_000  # whose moments are compared
 SHIFT, RATIO = 0.1, (0.97, 1.03)
 SECONDS = {"category effects": 5.0, "time": 10.0, "random effects": 10.0}  # of the large cells
 SPREAD = 0.4  # standard deviation of every effect beside the scores
+TIE = 0.3  # by how much an arm has to be ahead, else it is a tie
+BORDERS = (-2.0, -TIE, TIE, 2.0)  # of five grades
 
 ALONE = (
     "order", "covariate:x", "judge", "random:prompt", "category", "time:8", "time:smooth",
@@ -44,7 +46,10 @@ LARGE = {
 
 
 def log_of(cell: Cell, seed: int) -> Any:
-    """Return the log of a cell: every effect of its columns is there, whatever the model asks."""
+    """Return the log of a cell: every effect of its columns is there, whatever the model asks.
+
+    Outcomes are those of its model: wins, wins and ties, grades, shares ("soft votes") or margins.
+    """
     import pandas as pd
 
     import bayesduel as bd
@@ -68,16 +73,15 @@ def log_of(cell: Cell, seed: int) -> Any:
     columns |= {"time": period + 0.5, "source": np.where(machine, "machine", "human")}
     names = np.array([f"a{k:02}" for k in range(n_arms)])
     frame = pd.DataFrame({"left": names[left], "right": names[right], **columns})
+    settings: dict[str, Any] = {"keep": ["prompt", "source", "category"], "covariates": ["x"]}
     if cell["model"].startswith(("thurstone-score", "student", "perturbed")):
         frame["margin"] = eta + rng.standard_normal(n)
     else:
         noise = rng.logistic(size=n)
-        tie = (np.abs(eta + noise) < 0.3) & (cell["model"] == "davidson")
-        frame["outcome"] = np.where(tie, "tie", np.where(eta + noise > 0, "left", "right"))
-    keep = ["prompt", "source", "category"]
+        settings |= _outcomes(cell["model"], eta + noise, frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bd.read_duels(frame, keep=keep, covariates=["x"])
+        return bd.read_duels(frame, **settings)
 
 
 def model_of_cell(cell: Cell) -> Any:
@@ -148,6 +152,19 @@ def rows(cell: Cell, records: list[Record]) -> list[Record]:
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _outcomes(model: str, ahead: np.ndarray, frame: Any) -> dict[str, Any]:
+    """Add the outcomes of duels to a frame; return the settings that read them."""
+    if model == "cumulative-logit":
+        frame["grade"] = np.digitize(ahead, BORDERS) - len(BORDERS) // 2
+        return {"outcome": "grade", "coding": "grades"}
+    if model == "soft votes":
+        frame["outcome"] = 1 / (1 + np.exp(-ahead))
+        return {}
+    tie = (np.abs(ahead) < TIE) & (model == "davidson")
+    frame["outcome"] = np.where(tie, "tie", np.where(ahead > 0, "left", "right"))
+    return {}
 
 
 def _in_a_process(cell: Cell, seed: int, method: str) -> dict[str, Any]:
