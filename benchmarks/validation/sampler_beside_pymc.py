@@ -18,7 +18,8 @@ __all__ = ["EXPERIMENT"]
 DRAWS = {"nuts": 12_000, "pymc": 20_000}  # in four chains
 SHIFT = 0.1  # posterior standard deviations
 DEVIATION = 0.03  # relative
-CONSTANT = (
+CONSTANT = 1e-6  # a deviation of numbers that do not vary but for rounding
+ODDS = "agreement"  # of a source with the target: its tail is so long that it has no mean
     1e-6  # a deviation of numbers that do not vary but for rounding: a source agrees with itself
 )
 QUANTILE = 0.05  # relative, of the 2.5 and 97.5 % quantiles of a scale
@@ -122,6 +123,8 @@ def _model(cell: Cell) -> Any:
 
 def _apart(ours: Any, theirs: Any) -> dict[str, Any]:
     """Return how far the draws of one parameter are apart, with Monte Carlo errors."""
+    if theirs.name == ODDS:
+        ours, theirs = np.log(ours), np.log(theirs)
     deviation = theirs.std(("chain", "draw"))
     varies = (deviation > CONSTANT).to_numpy().ravel()
     shift = (ours.mean(("chain", "draw")) - theirs.mean(("chain", "draw"))) / deviation
@@ -185,7 +188,7 @@ EXPERIMENT = Experiment(
         f"{DRAWS['pymc']:,} of `method='pymc'`. Shift: of a mean, in posterior standard "
         "deviations, the largest of all entries of all parameters. Ratio of deviations: of each "
         "parameter the mean over its entries, the one furthest from 1. Quantiles: 2.5 and 97.5 % "
-        "of each learned scale. After ± stands the Monte Carlo standard error."
+        "of each learned scale. Of `agreement`, odds without a mean, the logarithm. After ± stands the Monte Carlo standard error."
     ),
     target=(
         f"shifts of at most {SHIFT}, deviations within {100 * DEVIATION:g} %, quantiles of scales "
