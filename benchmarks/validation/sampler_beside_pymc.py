@@ -20,8 +20,6 @@ SHIFT = 0.1  # posterior standard deviations
 DEVIATION = 0.03  # relative
 CONSTANT = 1e-6  # a deviation of numbers that do not vary but for rounding
 ODDS = "agreement"  # of a source with the target: its tail is so long that it has no mean
-    1e-6  # a deviation of numbers that do not vary but for rounding: a source agrees with itself
-)
 QUANTILE = 0.05  # relative, of the 2.5 and 97.5 % quantiles of a scale
 PROBS = (0.025, 0.975)
 SIZE = {"arms": 8, "duels": 800, "judges": 6, "prompts": 8, "periods": 4}
@@ -188,7 +186,8 @@ EXPERIMENT = Experiment(
         f"{DRAWS['pymc']:,} of `method='pymc'`. Shift: of a mean, in posterior standard "
         "deviations, the largest of all entries of all parameters. Ratio of deviations: of each "
         "parameter the mean over its entries, the one furthest from 1. Quantiles: 2.5 and 97.5 % "
-        "of each learned scale. Of `agreement`, odds without a mean, the logarithm. After ± stands the Monte Carlo standard error."
+        "of each learned scale. Of `agreement`, odds without a mean, the logarithm. After ± "
+        "stands the Monte Carlo standard error."
     ),
     target=(
         f"shifts of at most {SHIFT}, deviations within {100 * DEVIATION:g} %, quantiles of scales "
