@@ -296,7 +296,20 @@ def _write_reference(*_: Any) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def _places(app: Any, page: Any) -> None:
+    """Give each plot the place that the page of its code links to.
+
+    viewcode takes the names of a module to have one home; those of ``plots`` may have two.
+    """
+    from sphinx.addnodes import desc_signature  # the tests run this file without Sphinx
+
+    for heading in page.findall(desc_signature):
+        if heading.get("module") == "bayesduel.plots":
+            heading["ids"].append(f"bayesduel.{heading['fullname']}")
+
+
 def setup(app: Any) -> None:
     """Make the pages before Sphinx looks for its sources."""
     app.connect("config-inited", _write_reference)
+    app.connect("doctree-read", _places)
     app.connect("autodoc-process-docstring", _completed, priority=1)  # before numpydoc

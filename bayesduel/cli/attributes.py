@@ -23,7 +23,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 @click.option(
     "--items",
     metavar="TABLE",
-    help="File of the items' attributes, one row an item.  [default: those of a shipped LOG]",
+    help="File of the items' attributes, one row per item.  [default: the file of a shipped LOG]",
 )
 @click.option("--item", metavar="COLUMN", default="item", help="Column of the labels.")
 @click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")

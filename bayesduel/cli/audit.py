@@ -18,8 +18,8 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
 @click.option(
     "--change",
     metavar="A,B,...",
-    help="What is left out or reversed: vote, judge, group, pair, time (ten periods) or another "
-    "column.  [default: vote, and judge where LOG has some]",
+    help="What to leave out or reverse: vote, judge, group, pair, time (ten periods) or another "
+    "column.  [default: vote, and judge where LOG has judges]",
 )
 @click.option(
     "--top",
@@ -38,7 +38,7 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
     "--share",
     type=shared.BETWEEN,
     default=0.5,
-    help="Of votes (or judges), up to which they are left out.",
+    help="Largest share of the votes (or judges) to leave out.",
 )
 @shared.reading_options
 @shared.fitting_options

@@ -22,7 +22,7 @@ __all__ = ["command"]
     "n_truths",
     type=click.IntRange(min=20),
     default=100,
-    help="Truths drawn from the prior, each with a log that is fitted.",
+    help="Number of simulated logs. Each is fitted.",
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes.")
 @click.option(

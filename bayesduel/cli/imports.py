@@ -18,7 +18,7 @@ def of_file(file: str, name: str, option: str) -> Any:
 
     path = Path(file).resolve()
     if not path.is_file():
-        raise click.UsageError(f"{option} should name a file, got {file!r}, which is none")
+        raise click.UsageError(f"{option} should name a file, got {file!r}, which does not exist")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))  # behind what is installed
     module = import_module(path.stem)

@@ -68,40 +68,51 @@ MODELS = (
 METHODS = ("auto", "laplace", "nuts", "pymc", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
-    "left": ("COLUMN", "Column of the left arm; A,B,... of the members of a side."),
-    "right": ("COLUMN", "Column of the right arm, likewise."),
+    "left": (
+        "COLUMN",
+        "Column of the left arm. Where a side has several members, one column per member: A,B,...",
+    ),
+    "right": ("COLUMN", "Column of the right arm, or of its members: A,B,..."),
     "outcome": (
         "COLUMN",
-        "Column of the outcome.  (none: left won every duel, or the margin says who)",
+        "Column of the outcome. Give none where the left arm won every duel, or where the "
+        "margin says who won.",
     ),
     "margin": (
         "COLUMN",
-        "Column of left's score minus right's, or the two columns of scores: A,B.  "
-        "(none: there is none, whatever the columns are called; so below)",
+        "Column of the left score minus the right score, or the two columns of scores: A,B. "
+        "Here and below, none says that the log has no such column.",
     ),
-    "judge": ("COLUMN", "Column of who judged."),
-    "group": ("COLUMN", "Column of the unit within which votes are not independent."),
+    "judge": ("COLUMN", "Column of the judges."),
+    "group": (
+        "COLUMN",
+        "Column of groups, such as prompts: votes of one group depend on each other.",
+    ),
     "time": ("COLUMN", "Column of the time."),
-    "weight": ("COLUMN", "Column of how many identical duels a row stands for."),
+    "weight": ("COLUMN", "Column of counts: how many identical duels each row stands for."),
     "sampling-weight": (
         "COLUMN",
-        "Column of how many of the population a vote stands for (of a survey).",
+        "Column of survey weights: how many people of the population each vote stands for.",
     ),
     "covariates": (
         "A,B,...",
-        "Columns of what differs between the sides of a duel, left minus right (or their names on "
-        "each side); the model learns their effects, and winners are those of duels in which "
-        "nothing differs.",
+        "Columns of differences between the two sides, left minus right, or a name with a "
+        "column per side. The model learns their effects. The ranking is then that of equal "
+        "sides.",
     ),
     "keep": (
         "A,B,...",
         "Further columns of few levels to keep with the votes (a prompt, a league).",
     ),
-    "ties": (["keep", "half", "drop"], "What a tie counts for.  [default: keep]"),
+    "ties": (
+        ["keep", "half", "drop"],
+        "What to do with ties: keep them, count each as half a "
+        "win per side, or leave them out.  [default: keep]",
+    ),
     "both-bad": (
         "NAME",
-        "Name of an arm that wins the votes 'both bad', such as neither: its score is the level "
-        "that arms should exceed.  [default: such votes are ties]",
+        "Name of an arm that wins the votes 'both bad', such as neither. Arms with a higher "
+        "score are good enough.  [default: such votes are ties]",
     ),
     "on-bad": (
         ["error", "skip"],
@@ -114,23 +125,25 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     ),
     "coding": (
         "NAME",
-        "How outcomes are written, where they leave it open: w/l or l/r, 1/0/0.5 or 1/-1/0, a/b or "
-        "h/a, winner (its label), columns (their names) and so on.",
+        "How outcomes are written, where the values can be read in two ways: w/l or l/r, "
+        "1/0/0.5 or 1/-1/0, a/b or h/a, winner (its label), columns (their names) and so on.",
     ),
     "means": (
         "VALUE=MEANING,...",
-        "What each value of the outcome means: left, right, tie, a grade ('grade -2'), a share "
-        "from 0 to 1, or none (left out).  0=left,1=tie,2=right,error=none",
+        "What each value of the outcome means: 0=left,1=tie,2=right,error=none. A meaning is "
+        "left, right, tie, a grade ('grade -2'), a share from 0 to 1, or none (leave the row "
+        "out).",
     ),
     "grades": (
         "A,B",
-        "Numbers of a one-sided scale that are best for left and for right: 1,5.",
+        "The two ends of a scale: the number that is best for left and the one that is best for "
+        "right, such as 1,5.",
     ),
     "lower-is-better": (
         [],
         "The side with the lower score won (seconds, errors, ranks).",
     ),
-    "tie": ("COLUMN", "Column that says true where the duel was a tie."),
+    "tie": ("COLUMN", "Column that is true where the duel was a tie."),
     "shown-first": (
         "COLUMN",
         "Column of the side or the arm that was shown first; it becomes the left side.",
@@ -138,25 +151,25 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "shape": (
         "NAME",
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, or the name of a "
-        "tool; none: a row is a duel.  [default: found]",
+        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, or the name of "
+        "a tool. With none each row is a duel.  [default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
     "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
     "time-format": ("FORMAT", "How times are written, as %d/%m/%Y.  [default: found]"),
     "teams": (
         "TEXT",
-        "What stands between the members of a side, such as a comma; arms are then the members.",
+        "Text between the members of a side, such as a comma. Each member is then an arm.",
     ),
     "rankings": (
         "ROLE=COLUMN,...",
-        "Columns of a log of rankings: ranking=race,arm=driver,rank=place (ranking= again where "
-        "several columns name it), or order=, or best=, shown= and worst=.",
+        "Columns of a log of rankings: ranking=race,arm=driver,rank=place, or order=, or best=, "
+        "shown= and worst=. Repeat ranking= where several columns together name a ranking.",
     ),
-    "by": ("COLUMN", "Treat LOG as many logs, one per value."),
+    "by": ("COLUMN", "Split LOG into one log per value of this column."),
     "memory": (
         "SIZE",
-        "Memory that reading may take, such as 2GB; files are then counted out of core.  "
+        "Memory that reading may take, such as 2GB. Larger files are then counted on disk.  "
         "[default: no limit]",
     ),
 }
@@ -189,7 +202,7 @@ log_argument = click.argument(
     required=True,
     callback=lambda ctx, param, value: value[0] if len(value) == 1 else list(value),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 
 def output_option(words: str, **given: Any) -> Callable[..., Any]:
@@ -202,8 +215,8 @@ report_option = output_option("File to write.", default="report.html")
 raw_option = click.option(
     "--raw",
     is_flag=True,
-    help="CSV with labels as they are.  [default: an apostrophe in front of those that a "
-    "spreadsheet would take for a formula]",
+    help="Write labels to CSV unchanged.  [default: an apostrophe before each label that a "
+    "spreadsheet would read as a formula]",
 )
 folder_option = click.option(
     "-o",
@@ -213,25 +226,27 @@ folder_option = click.option(
     help="Folder to write to.",
 )
 noun_option = click.option(
-    "--noun", default="arm", help="What an arm is called on the first screen: model, player, dish."
+    "--noun", default="arm", help="Word for an arm on the first screen: model, player, dish."
 )
 anchor_option = click.option(
     "--anchor",
     metavar="ARM[=POINTS]",
-    help="Arm from which scores are differences, and its rating.  [default: the mean of all arms, "
-    "1000]",
+    help="Arm that all scores are compared with, and its rating.  [default: the mean of all "
+    "arms, 1000]",
 )
 against_option = click.option(
     "--against",
     metavar="A,B,...",
-    help="Judges of a second group (a model among people), to compare with the others.",
+    help="Judges of a second group, such as a model, to compare with all other judges.",
 )
-alpha_option = click.option("--alpha", type=BETWEEN, default=0.05, help="Level of the tests.")
+alpha_option = click.option(
+    "--alpha", type=BETWEEN, default=0.05, help="Level of the tests, such as 0.05."
+)
 effect_option = click.option(
     "--effect",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.65,
-    help="Share of votes for one arm of a pair that the panel should detect.",
+    help="Share of votes for the preferred arm of a pair that the panel should detect.",
 )
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 ci_prob_option = click.option(
@@ -244,16 +259,17 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
 
     own: whether it takes terms of a file of the user's, which no study can store.
     """
-    of_files = ", or FILE.py:NAME for one of a file of yours" if own else ""
+    of_files = ", or FILE.py:NAME for a term in your own file" if own else ""
     return click.option(
         "--term",
         metavar="TERM",
         multiple=True,
         callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
-        help="Term of the model beside the scores, again for each: order, time (or time:12, in "
-        "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several arms is "
-        f"worth the mean of its members){of_files}. The columns are kept with the votes.",
+        help="Term to add to the scores of the model: order, time (or time:12 for 12 periods), "
+        "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
+        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
+        f"arms is worth the mean of its members){of_files}. Repeat the option for more "
+        "terms.",
     )
 
 
@@ -289,9 +305,9 @@ prior_option = click.option(
     metavar="NAME=PRIOR",
     multiple=True,
     callback=_priors,
-    help="Prior of a variable of the fit, again for each: 'scale=HalfNormal(0.5)', "
-    "'order=Normal(0.1, 0.05)', or of one arm, 'score[ARM]=Normal(0.4, 0.3)'; distributions and "
-    "their parameters are PyMC's.",
+    help="Prior of a variable of the fit: 'scale=HalfNormal(0.5)', 'order=Normal(0.1, 0.05)', "
+    "or of one arm, 'score[ARM]=Normal(0.4, 0.3)'. Distributions and their parameters are "
+    "those of PyMC. Repeat the option for more priors.",
 )
 
 
@@ -322,8 +338,8 @@ family_option = click.option(
     "--family",
     metavar="TABLE:COLUMN",
     callback=_families,
-    help="Column of a table of the arms (one row per arm, its label in the column item, else in "
-    "the first) that names the family of each: scores keep to their family.",
+    help="Table of the arms and its column of families. The table has one row per arm; labels "
+    "stand in the column item, or in the first one. Scores of one family are drawn to each other.",
 )
 
 
@@ -370,16 +386,18 @@ sampling_options = _group(  # how to fit a model, whichever
         "--method",
         type=click.Choice(METHODS, case_sensitive=False),
         default=METHODS[0],
-        help="How the posterior is computed; auto uses Laplace where its diagnostics "
-        "are good, and a sparse variational approximation from 500 arms.",
+        help="How the posterior is computed. auto uses Laplace where its diagnostics are good, "
+        "and a sparse variational approximation from 500 arms on.",
     ),
-    click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
+    click.option(
+        "--draws", type=click.IntRange(min=LEAST_DRAWS), help="Number of posterior draws."
+    ),
     seed_option,
     click.option(
         "--order-effect/--no-order-effect",
         default=None,
-        help="Include an advantage of the left side, or leave it out.  [default: include it "
-        "where sides have a meaning: home and away, first shown]",
+        help="Include a side advantage, or leave it out.  [default: include it where sides have "
+        "a meaning, such as home and away]",
     ),
 )
 fitting_options = _group(  # what to fit and how
@@ -387,7 +405,7 @@ fitting_options = _group(  # what to fit and how
         "--model",
         type=click.Choice(MODELS, case_sensitive=False),
         default=MODELS[0],
-        help="Model; auto is by what LOG has: margins, grades, ties (davidson, above 5 %), "
+        help="Model. auto chooses by what LOG has: margins, grades, ties (davidson, above 5 %), "
         "or who won.",
     ),
     sampling_options,
@@ -436,15 +454,15 @@ estimand_options = _group(  # which duels an answer is about
         metavar="COLUMN=LEVEL",
         multiple=True,
         callback=_at,
-        help="Answer for one level of a column that --term reads, such as language=de.",
+        help="Rank for one level of a column that --term reads, such as language=de.",
     ),
     click.option(
         "--weights",
         metavar="COLUMN[LEVEL]=NUMBER",
         multiple=True,
         callback=_weights,
-        help="How much a level counts, again for each: 'language[de]=0.3'.  [default: its share of "
-        "the votes]",
+        help="How much a level counts: 'language[de]=0.3'. Repeat the option for more levels.  "
+        "[default: its share of the votes]",
     ),
 )
 judging_options = _group(  # what a verdict should stand on
@@ -458,7 +476,7 @@ judging_options = _group(  # what a verdict should stand on
         "--confidence",
         type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
         default=0.95,
-        help="How sure a verdict should be.",
+        help="Probability that a verdict needs, such as 0.95.",
     ),
 )
 # Of an analysis: scale, judges, reading, model and verdict.
@@ -661,7 +679,9 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     asked += [("--order-effect", "order")] if options.get("order_effect") else []
     words = options.get("term") or ()
     if options.get("order_effect") is False and any(w.partition(":")[0] == "order" for w in words):
-        raise click.UsageError("--no-order-effect and --term order should not be given together")
+        raise click.UsageError(
+            "--no-order-effect and --term order contradict each other: give one of them"
+        )
     return [*asked, *((f"--term {word}", word) for word in words)]
 
 

@@ -22,32 +22,32 @@ __all__ = ["command"]
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file of duels: columns left and right (or as the log calls them), and any of the "
-    "conditions.",
+    help="CSV file of duels with the columns left and right, or those of the log. Columns of "
+    "conditions are read too.",
 )
 @click.option(
     "--left-advantage/--neutral",
     default=None,
-    help="Whether LEFT has the advantage of its side.  [default: yes for --pairs whose columns are "
-    "the sides of the log itself, as home and away; else neutral]",
+    help="Give LEFT the side advantage, or none.  [default: give it where --pairs has the log's "
+    "own side columns, such as home and away]",
 )
 @click.option(
     "--given",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Condition of the duels that the model reads, again for each: judge=ann, time=2024-05-01, "
-    "length=0.5, prompt=p1.  [default: neutral]",
+    help="Condition of the duels: judge=ann, time=2024-05-01, length=0.5, prompt=p1. Repeat the "
+    "option for more.  [default: neutral]",
 )
 @click.option(
     "--family",
     metavar="ARM=FAMILY",
     multiple=True,
-    help="Family of an arm that has not duelled, again for each, of a fit with --family; arms of "
-    "its table are known already.",
+    help="Family of a new arm, for a fit with --family. Arms of the fit's table need no option. "
+    "Repeat it for more arms.",
 )
 @ci_prob_option
 @json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a duel, not rounded.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per duel, not rounded.")
 @raw_option
 def command(
     fit: Path,

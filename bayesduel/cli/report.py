@@ -21,18 +21,19 @@ __all__ = ["command", "export", "shown_command", "site"]
 @click.option(
     "--separate",
     is_flag=True,
-    help="With --by: a full report on each log, in place of one model with category effects.",
+    help="With --by: write a full report on each log instead of one model with category effects.",
 )
 @click.option(
     "--compare",
     is_flag=True,
-    help="Compare models by cross-validation, too (can take minutes). Where no ranking holds, the "
-    "winners are those of the best model without one.",
+    help="Also compare models by cross-validation, which can take minutes. If no ranking holds, "
+    "the winners are those of the best model without a ranking.",
 )
 @click.option(
     "--audit",
     is_flag=True,
-    help="Show how few votes or judges decide who leads, too (fits the model some forty times).",
+    help="Also show how few votes or judges decide who leads. This fits the model about forty "
+    "times.",
 )
 @shared.analysis_options
 @click.pass_obj
@@ -58,7 +59,7 @@ def command(
         pooled = coverage >= POOLED
         if not pooled:
             remark(
-                f"each value of {options['by']} is a log of its own: on average it has "
+                f"each value of {options['by']} is a separate log: one value has on average "
                 f"{100 * coverage:.2g} % of all arms, and {100 * POOLED:g} % are needed for one "
                 "model of all"
             )
@@ -79,7 +80,7 @@ def command(
     remark(f"wrote {output}")
 
 
-@click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
+@click.command("site", short_help="Write the site of LOG: a leaderboard, and a page per arm.")
 @shared.log_argument
 @shared.folder_option
 @shared.noun_option

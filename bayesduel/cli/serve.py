@@ -22,18 +22,18 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option(
     "--content",
     type=text_file,
-    help="CSV file of what judges see: columns arm, item (where the study has items) and content "
-    "(Markdown, the name of a picture, recording or film beside the file, or a link). A row "
-    "without an arm is what stands above the pairs of its item.",
+    help="CSV file of what judges see, with the columns arm, content and, in a study with "
+    "items, item. content is Markdown, a link, or the name of a picture, recording or film "
+    "in the same folder. A row without an arm is shown above the pairs of its item.",
 )
 @click.option("--show-labels", is_flag=True, help="Judges see the labels of the arms themselves.")
 @click.option(
     "--uploads",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder in which is kept what the administrator uploads on the page, for judges to see.",
+    help="Folder for the contents that the administrator uploads on the page.",
 )
-@click.option("--title", help="Of the pages.")
-@click.option("--question", help="Above every pair.")
+@click.option("--title", help="Title of the pages.")
+@click.option("--question", help="Question above every pair.")
 @click.option("--instructions", type=text_file, help="Markdown file that judges read first.")
 @click.option("--consent", type=text_file, help="Markdown file that judges have to agree to.")
 @click.option(
@@ -41,38 +41,38 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
     "--completion-code",
     "completion_code",
     metavar="CODE",
-    help="Given at the end to judges who decided at least half of the pairs that they were shown, "
-    "and did not fail the gold questions.",
+    help="Code that a judge gets at the end. The judge has to decide at least half of the pairs "
+    "shown, and pass the gold questions.",
 )
-@click.option("--return-url", help="Link that the same judges are given at the end.")
+@click.option("--return-url", help="Link that these judges get at the end.")
 @click.option(
     "--screened-out",
     metavar="TEXT|URL",
-    help="Text or link that all other judges are given at the end.",
+    help="Text or link that all other judges get at the end.",
 )
-@click.option(
-    "--full", metavar="TEXT|URL", help="The same for those who come when there is no place."
-)
+@click.option("--full", metavar="TEXT|URL", help="Text or link for people who find no free place.")
 @click.option(
     "--recruiter",
-    help="Who sends the judges: prolific, mturk or sona. With prolific and mturk, --completion, "
-    "--screened-out and --full are codes; with sona --return-url is its completion address.",
+    help="Site that sends the judges: prolific, mturk or sona. For prolific and mturk give "
+    "codes as --completion, --screened-out and --full. For sona give its completion "
+    "address as --return-url.",
 )
 @click.option(
     "--seats",
     multiple=True,
     metavar="N|LINK=N",
-    help="Judges of each open link, or of one by its name, at most (default: 200).",
+    help="Largest number of judges per open link, or of one link by its name (default: 200).",
 )
 @click.option(
     "--frame-ancestors",
     multiple=True,
     metavar="SITE",
-    help="A site whose pages may show the pages in a frame, such as https://school.example.org.",
+    help="Site that may show these pages in a frame, such as https://school.example.org.",
 )
 @click.option("--open-standings", is_flag=True, help="Judges may see the standings.")
 @click.option(
-    "--webhook", help="Address to which answers, judges who finish and the stop are posted."
+    "--webhook",
+    help="Address that gets a post for each answer, each judge who finishes, and the stop.",
 )
 @click.option(
     "--webhook-private",
@@ -90,11 +90,13 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option(
     "--language",
     metavar="CODE|FILE",
-    help="Of the judge's page: en, de, fr, es, pt, zh, ja, ar, or a file of texts.",
+    help="Language of the judge's page: en, de, fr, es, pt, zh, ja, ar, or a file of texts.",
 )
-@click.option("--noun", help="What an arm is called on the pages: model, player, dish.")
-@click.option("--tls-certificate", type=text_file, help="PEM file, to serve HTTPS.")
-@click.option("--tls-key", type=text_file, help="PEM file of its key.")
+@click.option("--noun", help="Word for an arm on the pages: model, player, dish.")
+@click.option(
+    "--tls-certificate", type=text_file, help="PEM file of the certificate, to serve HTTPS."
+)
+@click.option("--tls-key", type=text_file, help="PEM file of the certificate's key.")
 def command(study: Place, host: str, port: int, **given: Any) -> None:
     """Serve the pages of STUDY until stopped.
 

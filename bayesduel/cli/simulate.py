@@ -24,22 +24,23 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
     "--problem",
     required=True,
     metavar="NAME|FAMILY|LOG,...",
-    help="One or several. A name of `bayesduel problems`; a family with settings, drawn anew in "
-    "each run, such as bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k), "
-    "LogisticItems(n_arms=1000,gap=0.05) or, with changing preferences, "
-    "RandomChanges(family=uniform(n_arms=5),n_changes=4); FILE.py:NAME, a problem or a generator "
-    "of a file of yours; or a log to replay (a file or a shipped dataset; with --k its margins).",
+    help="One or several problems. A problem is a name that `bayesduel problems` lists; a "
+    "family with settings; FILE.py:NAME; or a log to replay (a file or a shipped dataset; "
+    "with --k its margins). A family is drawn again in each run: bradley_terry(n_arms=10), "
+    "score_duels(n_arms=10,d=0.1) with --k, LogisticItems(n_arms=1000,gap=0.05), or "
+    "RandomChanges(family=uniform(n_arms=5),n_changes=4) for changing preferences. "
+    "FILE.py:NAME is a problem or a generator in your own file.",
 )
 @click.option(
     "--policies",
     required=True,
     metavar="A,B,...",
-    help="Names of `bayesduel policies`, or FILE.py:NAME for one of a file of yours, with settings "
-    "where wanted: CCB,DTS(alpha=0.6),mine.py:EpsilonGreedy(epsilon=0.2). In brackets, a belief or "
-    "a model of a file of yours: DTS(belief=Laplace(mine.py:Lapse)).",
+    help="Names that `bayesduel policies` lists, or FILE.py:NAME for a policy in your own file. "
+    "Settings follow in brackets: CCB,DTS(alpha=0.6),mine.py:EpsilonGreedy(epsilon=0.2). A "
+    "setting may be a belief or model of yours: DTS(belief=Laplace(mine.py:Lapse)).",
 )
-@click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
-@click.option("--k", type=int, help="Select the k best arms, in place of minimising regret.")
+@click.option("--horizon", type=float, required=True, help="Number of duels per run, such as 1e6.")
+@click.option("--k", type=int, help="Select the k best arms instead of minimising regret.")
 @click.option("--replications", type=int, help="Runs of each policy.  [default: 10; with --k, 100]")
 @click.option("--seed", type=int, default=0, help="Random seed.")
 @click.option(
@@ -52,9 +53,9 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
     "--regret",
     "criterion",
     metavar="NAME|FILE.py:NAME",
-    help="Which regret to print and to plot: copeland, copeland_sum, condorcet, condorcet_sum, "
-    "weak, strong, borda, or a function NAME(P, a, b) of a file of yours.  [default: copeland; "
-    "for items, their own]",
+    help="Regret to print and plot: copeland, copeland_sum, condorcet, condorcet_sum, weak, "
+    "strong, borda, or a function NAME(P, a, b) in your own file.  [default: copeland; "
+    "problems of items have their own]",
 )
 @click.option(
     "--detail",
@@ -64,25 +65,27 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
 @click.option(
     "--never-met",
     type=click.Choice(["error", "half"]),
-    help="For a log: what pairs that never met give; half: a fair coin.  [default: error]",
+    help="For a log: stop at pairs that never met (error), or toss a fair coin for them "
+    "(half).  [default: error]",
 )
-@click.option("--index", is_flag=True, help="With --k: record the intransitivity indices too.")
+@click.option("--index", is_flag=True, help="With --k: also record the intransitivity indices.")
 @click.option(
     "--batch",
     type=int,
     default=1,
-    help="Duels or pulls that are chosen before their outcomes are known.",
+    help="Number of duels or pulls chosen at a time, before their outcomes are known.",
 )
-@click.option("--workers", type=int, help="Processes.  [default: one per processor]")
+@click.option("--workers", type=int, help="Number of processes.  [default: one per processor]")
 @click.option(
     "--backend",
     type=click.Choice(["processes", "dask"]),
     default="processes",
-    help="Where the replications run.",
+    help="Where the replications run: processes of this machine, or a Dask cluster.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Address of the Dask cluster.")
 @output_option(
-    "Keep the trace here: a Zarr folder or a .nc file. An interrupted simulation continues."
+    "File or folder for the trace: a Zarr folder or a .nc file. If it has an interrupted "
+    "simulation, that goes on."
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Save a plot to this file.")
 @json_option

@@ -52,108 +52,136 @@ def command() -> None:
 @click.option(
     "--arms-file",
     type=click.Path(dir_okay=False),
-    help="File with one label a line, or a CSV file with the column arm, such as that of "
+    help="File with one label per line, or a CSV file with the column arm, such as that of "
     "`serve --content`.",
 )
 @click.option(
     "--goal",
     default="find-best",
-    help="find-best, top-K (such as top-3), full-ranking or minimize-regret; --budget ends that.",
+    help="find-best, top-K (such as top-3), full-ranking, or minimize-regret, which needs "
+    "--budget to end.",
 )
 @click.option(
     "--items-file",
     type=click.Path(dir_okay=False),
-    help="File with one item (prompt) a line, or a CSV file with the column item: a ticket names "
-    "one.",
+    help="File with one item (prompt) per line, or a CSV file with the column item. Each ticket "
+    "names one item.",
 )
-@click.option("--model", default="bradley-terry", help="Name of a model.")
+@click.option(
+    "--model", default="bradley-terry", help="Name of a model, such as bradley-terry or davidson."
+)
 @shared.term_option(own=False)
 @shared.prior_option
 @shared.family_option
-@click.option("--policy", default="auto", help="auto, or a policy: DTS().")
+@click.option(
+    "--policy", default="auto", help="auto, or a policy with its settings, such as DTS()."
+)
 @click.option("--probability", default=0.95, help="Stop at this probability.")
 @click.option(
     "--confirm",
     flag_value=CONFIRMED,
-    help="Confirm the answer by its own duels before the study stops; by default for the best arm "
-    "where all pairs may be asked for.",
+    help="Before the study stops, confirm the answer by duels of its own pairs. This is the "
+    "default for the best arm, where all pairs are allowed.",
 )
 @click.option(
     "--confirm-in-doubt",
     "confirm",
     flag_value=IN_DOUBT,
-    help="Confirm each pair of the answer only as far as it may not follow the scores.",
+    help="Confirm a pair of the answer only where it may not follow the scores.",
 )
-@click.option("--no-confirm", "confirm", flag_value=NOT_CONFIRMED, help="Trust the scores.")
+@click.option(
+    "--no-confirm",
+    "confirm",
+    flag_value=NOT_CONFIRMED,
+    help="Stop without such duels: trust the scores.",
+)
 @click.option(
     "--rope",
     default=ROPE,
-    help="Difference in the probability to win, from one half, that does not matter.",
+    help="Difference of a win probability from one half that does not matter.",
 )
 @click.option(
     "--budget",
     type=int,
-    help="Stop after this many duels at the latest, with --source those of the target.",
+    help="Largest number of duels. With --source only those of the target count.",
 )
 @click.option(
     "--pairs",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file of the allowed pairs: columns left, right and, where wanted, cost and required "
-    "(duels that the pair has to have before the study may stop).",
+    help="CSV file of the allowed pairs, with the columns left and right. Columns cost and "
+    "required may follow; required is the least number of duels before the study may stop.",
 )
 @click.option(
     "--source",
     "sources",
     multiple=True,
-    help="A source of votes and the cost of one, NAME=COST, once for each; with a term such as "
-    "--term sources:source=people.",
+    help="Source of votes and the cost of a vote, NAME=COST. Repeat the option per source. It "
+    "needs a term such as --term sources:source=people.",
 )
 @click.option(
     "--grades",
     type=int,
-    help="Sizes that better has, 1 to 4: with 2 the answers are left much better, left better, "
-    "tie, right better and right much better.",
+    help="Number of grades of better, 1 to 4. With 2 the answers are: left much better, left "
+    "better, tie, right better, right much better.",
 )
-@click.option("--slider", is_flag=True, help="The page shows the grades as a slider.")
-@click.option("--both-bad", is_flag=True, help="Both are bad is an answer of its own.")
+@click.option("--slider", is_flag=True, help="Show the grades as a slider on the page.")
+@click.option(
+    "--both-bad", is_flag=True, help="Offer the answer 'both are bad', separate from a tie."
+)
 @click.option(
     "--criterion",
     "criteria",
     multiple=True,
-    help="What the two are compared by, once for each; every one has an answer of its own.",
+    help="Criterion of the comparison, with its own answer. Repeat the option for more criteria.",
 )
-@click.option("--decides", help="The criterion whose answer counts; by default the first.")
+@click.option("--decides", help="Criterion whose answer decides the duel; by default the first.")
 @click.option(
-    "--reason", "reasons", multiple=True, help="One that judges may choose, once for each."
+    "--reason",
+    "reasons",
+    multiple=True,
+    help="Reason that judges may choose. Repeat the option for more reasons.",
 )
 @click.option("--comment", is_flag=True, help="Judges may write a comment.")
-@click.option("--quota", type=int, help="Answers of a judge, after which the judge is done.")
+@click.option("--quota", type=int, help="Largest number of answers per judge.")
 @click.option(
     "--gold",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file of questions with a known answer: columns left, right, outcome and, in a study "
-    "with items, item. A column text makes an attention check of a question.",
+    help="CSV file of questions with a known answer: columns left, right, outcome and, in a "
+    "study with items, item. A question with a text in the column text is an attention "
+    "check.",
 )
 @click.option(
     "--training",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file, as of --gold, of questions that every judge practises on first; text explains "
-    "the answer.",
+    help="CSV file of questions for every judge to practise on first, with the columns of "
+    "--gold. text explains the answer.",
 )
 @click.option(
     "--on-fail",
-    help="What happens to a judge who fails the gold questions: nothing, warn, 'screen out' or "
-    "exclude (the answers then do not count).",
+    help="What to do with a judge who fails the gold questions: nothing, warn, 'screen out', or "
+    "exclude (their answers do not count).",
 )
-@click.option("--gold-share", type=float, help="Share of a judge's questions that are gold: 0.1.")
-@click.option("--overlap", type=float, help="Share that other judges have answered already: 0.")
-@click.option("--repeats", type=float, help="Share that the judge has answered before: 0.")
+@click.option(
+    "--gold-share",
+    type=float,
+    help="Share of gold questions among a judge's questions, such as 0.1.",
+)
+@click.option(
+    "--overlap",
+    type=float,
+    help="Share of questions that other judges have answered already, such as 0.2.",
+)
+@click.option(
+    "--repeats",
+    type=float,
+    help="Share of questions that the same judge has answered before, such as 0.1.",
+)
 @click.option(
     "--expires",
     default=3600.0,
     help="Seconds after which a ticket without an outcome no longer counts as pending.",
 )
-@click.option("--seed", default=0, help="Seed of the choice of pairs.")
+@click.option("--seed", default=0, help="Random seed of the choice of pairs.")
 @json_option
 def new(
     study: Place,
@@ -248,7 +276,7 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
 @of_study("tell")
 @click.argument("ticket")
 @click.argument("outcome")
-@click.option("--judge", help="Who tells; by default the ticket's judge.")
+@click.option("--judge", help="Name of the person who tells; by default the ticket's judge.")
 @click.option(
     "--criterion",
     "criteria",
@@ -257,7 +285,7 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
     help="The answer to a criterion that does not decide, once for each.",
 )
 @click.option("--reason", "reasons", multiple=True, help="A reason of the study's, once for each.")
-@click.option("--comment", help="What the judge wrote.")
+@click.option("--comment", help="Comment of the judge.")
 def tell(
     study: Any, ticket: str, outcome: str, criteria: tuple[str, ...], **given: Any
 ) -> tuple[Any, str]:
@@ -283,7 +311,7 @@ def tell(
 @click.argument("ticket")
 @click.argument("outcome")
 @click.option("--reason", required=True, help="Why, kept in the audit trail.")
-@click.option("--by", help="Who corrects, kept in the audit trail.")
+@click.option("--by", help="Name of the person who corrects, for the audit trail.")
 def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
     study.correct(ticket, outcome_of(outcome), reason, by=by)
@@ -370,8 +398,12 @@ def _other_rules(stop: Any) -> dict[str, Any]:
     is_flag=True,
     help="All tickets: training, gold, repeats, no answer, excluded judges, and what each cost.",
 )
-@click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
-@click.option("--criterion", help="The duels by this criterion, in place of the one that decides.")
+@click.option(
+    "--audit", is_flag=True, help="With every correction, in the order in which outcomes came."
+)
+@click.option(
+    "--criterion", help="Export the answers to this criterion instead of the one that decides."
+)
 @click.option(
     "--content",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
@@ -387,12 +419,17 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 def export(
     study: Any, path: Path | None, format: str | None, audit: bool, raw: bool, **given: Any
 ) -> tuple[Any, str]:
-    """Write the duels as a file that ``bayesduel report`` reads; without PATH print them as CSV."""
+    """Write the duels as a file that ``bayesduel report`` reads.
+
+    Without PATH, print the duels as CSV.
+    """
     from bayesduel.study.outcomes import export_csv, export_rows
     from bayesduel.text import count
 
     if audit and (given["criterion"] or given["everything"] or format not in (None, "csv")):
-        raise click.UsageError("Give --audit alone: it is of everything, as CSV.")
+        raise click.UsageError(
+            "Give --audit without these options: the audit trail has everything, as CSV."
+        )
     if path is None and format not in (None, "csv"):
         raise click.UsageError(f"--format {format} needs PATH.")
     out = [] if audit or given["everything"] else list(study.excluded)
@@ -477,7 +514,7 @@ def _expected_words(
     if study.stop is None or study.sources:
         return ""
     if expected is None:
-        return f"What it is expected to cost: bayesduel study plan {place}"
+        return f"See the expected number of duels: bayesduel study plan {place}"
     own = expected[confirm]
     others = "".join(
         f", about {duels:,} with {CONFIRMING[name][0]}"

@@ -33,15 +33,15 @@ PRICE = click.FloatRange(min=0)
 @click.option("--judge", help="Name of the machine in the study, or its source [default: --model].")
 @click.option("--content", type=text_file, help="CSV file of what the arms say, as of `serve`.")
 @click.option("--show-labels", is_flag=True, help="The labels of the arms are what is compared.")
-@click.option("--question", default="Which one is better?", help="What {question} stands for.")
+@click.option("--question", default="Which one is better?", help="Text in place of {question}.")
 @click.option("--key-from", metavar="VARIABLE", help="Environment variable that holds the API key.")
 @click.option(
     "--parameter",
     "parameters",
     multiple=True,
     metavar="NAME=JSON",
-    help="Of each request, such as max_tokens=200 or temperature=null (left out); temperature is 0 "
-    "by default.",
+    help="Setting of each request, such as max_tokens=200. temperature is 0 by default; "
+    "temperature=null leaves it out.",
 )
 @click.option("--both-orders/--one-order", default=True, help="Show each pair in both orders.")
 @click.option(
@@ -59,8 +59,10 @@ PRICE = click.FloatRange(min=0)
 @click.option("--timeout", default=60.0, type=click.FloatRange(min=0.1), help="Seconds a request.")
 @click.option("--workers", default=8, type=click.IntRange(min=1), help="Tickets at a time.")
 @click.option("--most", type=click.IntRange(min=1), help="Tickets of this run, at most.")
-@click.option("--price-read", default=0.0, type=PRICE, help="Of a million tokens of prompts.")
-@click.option("--price-written", default=0.0, type=PRICE, help="Of a million tokens of replies.")
+@click.option("--price-read", default=0.0, type=PRICE, help="Price of a million tokens of prompts.")
+@click.option(
+    "--price-written", default=0.0, type=PRICE, help="Price of a million tokens of replies."
+)
 @click.option("--price-request", default=0.0, type=PRICE, help="Of a request.")
 @click.option("--budget", type=PRICE, help="Most that all replies of the machine may cost.")
 @json_option
@@ -144,7 +146,7 @@ def command(
     say(as_json, data, _words(data))
     if stops:
         stop = KeyboardInterrupt()
-        stop.add_note("What was answered is stored: the same command goes on")
+        stop.add_note("The answers so far are stored. Run the same command again to go on")
         raise stop
     if server.failed:
         raise click.ClickException(done.ended)

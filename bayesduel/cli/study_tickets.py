@@ -23,7 +23,7 @@ __all__ = [
 COMMANDS: list[click.Command] = []  # of ``bayesduel study``
 WITH_OUTCOME = ("tell", "correct", "add")  # which may be a negative margin, and no option
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-by_option = click.option("--by", help="Who does it, kept in the audit trail.")
+by_option = click.option("--by", help="Name of the person who does it, for the audit trail.")
 because_option = click.option("--because", required=True, help="Why, kept in the audit trail.")
 
 
@@ -103,7 +103,7 @@ def say(as_json: bool, data: Any, text: str) -> None:
 
 @of_study("skip")
 @click.argument("ticket")
-@click.option("--judge", help="Who skips; by default the ticket's judge.")
+@click.option("--judge", help="Name of the person who skips; by default the ticket's judge.")
 def skip(study: Any, ticket: str, judge: str | None) -> tuple[Any, str]:
     """Give a TICKET back without an answer; its judge is not asked the same again."""
     study.skip(ticket, judge=judge)
@@ -151,7 +151,7 @@ def _done(ticket: Any, what: str) -> tuple[Any, str]:
 
 
 @of_study("tickets")
-@click.option("--judge", help="Those of this judge alone.")
+@click.option("--judge", help="Show only the tickets of this judge.")
 def tickets(study: Any, judge: str | None) -> tuple[Any, str]:
     """List the tickets that wait for an outcome, expired ones last."""
     late = [t for t in study.expired() if judge in (None, t.judge)]
@@ -203,7 +203,7 @@ def judges(study: Any) -> tuple[Any, str]:
 @because_option
 @by_option
 def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
-    """Let the answers of a JUDGE count no more: they stay stored, and the judge is not asked."""
+    """Exclude a JUDGE: stored answers no longer count, and the judge is not asked again."""
     study.exclude_judge(judge, because, by=by)
     return _judge_set(study, judge, "is excluded")
 

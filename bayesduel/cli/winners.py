@@ -24,20 +24,21 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
 @shared.log_argument
 @shared.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row an arm, with scores.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per arm, with scores.")
 @shared.raw_option
 @shared.anchor_option
 @click.option(
     "--covariance",
     default="auto",
-    help="Which votes depend on one another: model (none), judge, group, judge and group, or auto.",
+    help="Which votes may depend on each other: those of one judge, group, judge and group; "
+    "model (no votes); or auto.",
 )
 @click.option(
     "--check",
     "checks",
     is_flag=True,
-    help="Test whether a ranking holds (as `report` does); where it does not, lead with the answer "
-    "without one.",
+    help="Test whether a ranking holds, as `report` does. If it does not, print first what "
+    "holds without a ranking.",
 )
 @shared.reading_options
 @shared.fitting_options
@@ -141,9 +142,9 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
-        "\nbest: probability of winning most pairings (Copeland); rank range: by the arms surely "
-        f"above and below; {score}: against an arm drawn at random{halves}. {_check_words(result)}"
-        f"{order_words(frame['borda_mean'].to_numpy())}",
+        "\nbest: probability of winning most pairings (Copeland); rank range: by the arms that "
+        f"are surely above and below; {score}: against an arm drawn at random{halves}. "
+        f"{_check_words(result)}{order_words(frame['borda_mean'].to_numpy())}",
         "small",
     )
     if rated is not None:

@@ -533,7 +533,7 @@ def test_logs_without_shared_arms_are_parts_that_survive_a_bad_one(tmp_path, mon
     done = run(*asked)
     assert done.exit_code == 0, done.stderr
     assert calls == [("a", "b"), ("c", "d"), ("e", "f")]  # the first was not made again
-    assert "is a log of its own" in done.stderr and "warning: cd: few votes" in done.stderr
+    assert "is a separate log" in done.stderr and "warning: cd: few votes" in done.stderr
     html = page.read_text(encoding="utf-8")
     assert html.count('<article class="part">') == 3 and "this log is bad" in html
     assert not kept.exists()

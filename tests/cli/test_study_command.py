@@ -101,8 +101,8 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
         (("--no-confirm",), "cost about 80 duels, about 200 with --confirm, about 110 with --con"),
         (("--confirm-in-doubt",), "to cost about 110 duels, about 200 with --confirm, about 80 "),
         (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
-        (("--goal", "top-3"), "What it is expected to cost: bayesduel study plan "),
-        (("--rope", "0"), "What it is expected to cost: bayesduel study plan "),
+        (("--goal", "top-3"), "See the expected number of duels: bayesduel study plan "),
+        (("--rope", "0"), "See the expected number of duels: bayesduel study plan "),
     ],
 )
 def test_a_new_study_says_what_it_is_expected_to_cost(options, said, tmp_path, capsys):

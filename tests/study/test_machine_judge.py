@@ -315,7 +315,7 @@ def test_ctrl_c_stores_what_was_answered_and_says_how_to_go_on(tmp_path, number)
         process.send_signal(number)
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 130, errors
-        assert "the same command goes on" in errors
+        assert "Run the same command again to go on" in errors
         assert "It ended: it was stopped." in output
         assert len(Replies(study, "stub").all()) == len(stub.served)
         assert 0 < study.n_duels < 200
