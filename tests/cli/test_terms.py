@@ -123,7 +123,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         (["--term", "foo"], "--term foo"),
         (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
         (["--term", "order", "--term", "order"], "--term order cannot be used"),
-        (["--term", "order", "--no-order-effect"], "should not be given together"),
+        (["--term", "order", "--no-order-effect"], "contradict each other"),
         (["--term", "random:nope"], "no column 'nope' for --term random:nope"),
         (["--term", "covariate:nope"], "no column 'nope' for --term covariate:nope"),
         (["--keep", "nope"], "no column 'nope' for keep"),
@@ -152,7 +152,7 @@ def test_help_offers_each_command_the_terms_that_it_can_have():
         for name in group.list_commands(context):
             for option in group.get_command(context, name).params:
                 if option.name == "term":
-                    found[name] = re.split("[,:]", option.help.partition("each: ")[2])
+                    found[name] = re.split("[,:]", option.help.partition("of the model: ")[2])
     others = {"attributes", "audit", "calibrate", "panel", "sources", "new"}
     assert found.keys() == {*COMMANDS, *others}
     for command, words in found.items():
