@@ -342,14 +342,14 @@ def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, 
 def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
     key = votes.left.astype(np.int64) * n_arms + votes.right
-    kind = np.array([2, 0, 1])[votes.outcome]  # of a tie, left and right
     if n_arms**2 <= 4 * len(key):  # count instead of sorting
         place, n_places = key, n_arms**2
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
-    counts = np.bincount(kind * n_places + place, votes.weight, minlength=3 * n_places)
-    won, lost, tied = counts.astype(np.int64).reshape(3, n_places)
+    kind = 3 * place + 1 + votes.outcome  # of each place: right won, a tie, left won
+    counts = np.bincount(kind, votes.weight, minlength=3 * n_places)
+    lost, tied, won = counts.astype(np.int64).reshape(n_places, 3).T
     if place is key:
         seen = (won != 0) | (lost != 0) | (tied != 0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from bayesduel.data.read.rows import MEMBERS, NUMBER, numbers, time_kind, times
+from bayesduel.data.read.rows import MEMBERS, NUMBER, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
     BARE,
@@ -611,7 +611,7 @@ def _find_time(finder: _Finder, peek: Peek, form: str | None) -> None:
     read = peek(free) if free else {}
     for column in free:
         texts = pa.array(read[column].texts, pa.string())
-        _, unreadable = times(texts, column, form or time_kind([texts]))
+        _, unreadable, _ = times([texts], column, form)
         if not unreadable.any():
             finder.found["time"] = column
             finder.guessed.append("time")

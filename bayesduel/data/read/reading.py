@@ -71,9 +71,9 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
 
 
 def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
-    duels = np.ones(len(rows.n), dtype=bool)
-    for entries in examined.no_duel.values():
-        duels &= ~entries
+    duels: np.ndarray | slice = slice(None)  # no copies where all are
+    if examined.no_duel:
+        duels = ~np.any([*examined.no_duel.values()], axis=0)
     lefts = _labels(rows.left, duels)
     rights = _labels(rows.right, duels)
     named = roles.words
@@ -84,7 +84,7 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     if roles.teams is not None:
         members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
         parts = f" of {count(len(members), 'member')}"
-        if shared := int(rows.n[duels & _share_a_member(rows)].sum()):
+        if shared := int(rows.n[duels][_share_a_member(rows)[duels]].sum()):
             parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
             noticed = True
     elif joined:
@@ -259,7 +259,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
     if not free:
         return
     for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
-        counted = _counts(column, np.ones(len(column.code)))
+        counted = _counts(column, np.broadcast_to(1, len(column.code)))
         n_rows = sum(counted.values())
         n_values = len(counted)
         sure = len(column.code) < PEEKED
@@ -292,12 +292,14 @@ def _moment(value: Any) -> str:
 
 def _labels(column: Coded, rows: np.ndarray | slice = slice(None)) -> set[str]:
     """Return the labels of a column in some rows."""
-    seen = np.bincount(column.code[rows] + 1, minlength=len(column.values) + 1)[1:] > 0
-    return {text.strip() for text, here in zip(column.values, seen, strict=True) if here}
+    seen = np.zeros(len(column.values) + 1, dtype=bool)
+    seen[column.code[rows]] = True  # the last one of the missing, whose code is -1
+    return {text.strip() for text, here in zip(column.values, seen[:-1], strict=True) if here}
 
 
 def _counts(column: Coded, n: np.ndarray) -> dict[str, int]:
     """Return how many rows have each value, the most frequent first."""
-    counted = np.bincount(column.code + 1, n, len(column.values) + 1)[1:]
+    each = None if n.strides == (0,) else n  # None: each stands for one row, twice as fast
+    counted = np.bincount(column.code + 1, each, len(column.values) + 1)[1:]
     order = np.argsort(-counted, kind="stable")
     return {column.values[k].strip(): int(counted[k]) for k in order if counted[k] > 0}

@@ -28,7 +28,6 @@ __all__ = [
     "TimeKind",
     "coded",
     "numbers",
-    "time_kind",
     "times",
 ]
 
@@ -146,11 +145,9 @@ class Rows:
             if "time" in columns:
                 moments.append(batch.column("time"))
         if moments:
-            kind = kind or time_kind(moments)
-            for column in moments:
-                time, unreadable = times(column, columns["time"], kind)
-                keep("time", time)
-                keep("unreadable_time", unreadable)
+            time, unreadable, kind = times(moments, columns["time"], kind)
+            keep("time", time)
+            keep("unreadable_time", unreadable)
 
         coded = {role: encoder.coded() for role, encoder in encoders.items()}
         for one, other in (("left", "right"), ("right", "left")):
@@ -256,14 +253,36 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
 
 
-def time_kind(columns: Sequence[pa.Array]) -> TimeKind:
-    """Return "number" if most known times are numbers, the format of all, or else "date"."""
+def times(
+    columns: Sequence[pa.Array], name: str, kind: TimeKind | None = None
+) -> tuple[np.ndarray, np.ndarray, TimeKind]:
+    """Return times, float64 or datetime64[us] in UTC, which cannot be read, and how they are written.
+
+    columns: the parts of a column, one after the other.
+    kind: how text is to be read; None: "number" if most known times are numbers, the format of
+        all, or else "date".
+    A missing time is NaN or NaT, not a fault.
+
+    Raises ValueError if the column contains neither times nor numbers nor text.
+    """
     flat = [_flat(column) for column in columns]
-    texts = [column for column in flat if _is_text(column.type)]
+    if kind in (None, "date") and all(_is_text(column.type) for column in flat):
+        usual = [_usual_dates(column) for column in flat]
+        known = [days for days in usual if days is not None]
+        if len(known) == len(flat):  # no number is written like one
+            days = np.concatenate(known)
+            return days, np.zeros(len(days), dtype=bool), "date"
+    kind = kind or _time_kind(flat)
+    read = [_times(column, name, kind) for column in flat]
+    values, unreadable = zip(*read, strict=True)
+    return np.concatenate(values), np.concatenate(unreadable), kind
+
+
+def _time_kind(columns: Sequence[pa.Array]) -> TimeKind:
+    """Return "number" if most known times are numbers, the format of all, or else "date"."""
+    texts = [column for column in columns if _is_text(column.type)]
     if not texts:
-        return "number" if all(_is_number(column.type) for column in flat) else "date"
-    if all(_usual_dates(column) is not None for column in texts):
-        return "date"  # no number is written like one
+        return "number" if all(_is_number(column.type) for column in columns) else "date"
     present = sum(int(_present(column).sum()) for column in texts)
     readable = sum(int((np.isfinite(numbers(c, "time")) & _present(c)).sum()) for c in texts)
     if 2 * readable > present:
@@ -272,14 +291,8 @@ def time_kind(columns: Sequence[pa.Array]) -> TimeKind:
     return format_of_dates(sorted(distinct - {""})) or "date"
 
 
-def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
-    """Return times, float64 or datetime64[us] in UTC, and which cannot be read.
-
-    Text is read as its `kind` says; a missing time is NaN or NaT, not a fault.
-
-    Raises ValueError if the column contains neither times nor numbers nor text.
-    """
-    column = _flat(column)
+def _times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
+    """Return the times of a part of a column, and which cannot be read."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if kind == "number":
@@ -287,9 +300,6 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         present = _present(column)
         return values, present & ~np.isfinite(values)
     if _is_text(column.type):
-        usual = _usual_dates(column) if kind == "date" else None
-        if usual is not None:
-            return usual, np.zeros(len(column), dtype=bool)
         text = pc.utf8_trim(column, characters=WHITE_SPACE)
         known = pc.fill_null(pc.not_equal(text, ""), False)
         present = known.to_numpy(zero_copy_only=False)

@@ -14,7 +14,7 @@ OTHER = ["2026-1-1", "20260101", "2026", "2026-02-30", "soon", "2026-01-01T10:11
 
 @pytest.mark.parametrize("texts", [USUAL, ZONED, OTHER, [*USUAL, *ZONED, *OTHER]])
 def test_dates_are_those_of_pandas(texts):
-    found, unreadable = times(pa.array(texts, pa.string()), "time", "date")
+    found, unreadable, _ = times([pa.array(texts, pa.string())], "time", "date")
     known = [text.strip() if text and text.strip() else None for text in texts]
     parsed = pd.to_datetime(pd.Series(known), format="ISO8601", errors="coerce", utc=True)
     expected = parsed.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
