@@ -592,7 +592,8 @@ def _find_outcome(finder: _Finder, peek: Peek) -> None:
             return
     flags = [c for c in free if words_of(c) & {*WON} and {
         text.strip().casefold() for text in arms[c].values} <= {*FLAG_WORDS, ""}]  # fmt: skip
-    for one in (named, flags):
+    sided = [c for c in named if _sides_in({text.strip() for text in arms[c].values})]
+    for one in (named, sided, flags):
         if len(one) == 1:
             finder.found["outcome"] = one[0]
             finder.guessed.append("outcome")
@@ -696,7 +697,7 @@ def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
     if len(texts) > FEW:
         return None
     pairs = permutations(sorted(texts), 2)
-    words = ((a, b) for a, b in pairs if side_of(a, b) and not re.search("[0-9]", a))
+    words = ((a, b) for a, b in pairs if side_of(a, b) and re.search(r"[^\W\d]", a))
     return next(words, None)
 
 

@@ -196,6 +196,7 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
 def prepared(rows: Rows, roles: Roles) -> Rows:
     """Return the rows with missing labels marked, and margins that are positive where left won."""
     rows = without_missing(rows, roles.missing)
+    rows = replace(rows, header=_header_again(rows, roles))
     if roles.teams is not None:
         left = _as_sides(rows.left, roles)
         right = _as_sides(rows.right, roles)
@@ -204,6 +205,20 @@ def prepared(rows: Rows, roles: Roles) -> Rows:
     if roles.lower_is_better and rows.margin is not None:
         return replace(rows, margin=-rows.margin)
     return rows
+
+
+def _header_again(rows: Rows, roles: Roles) -> np.ndarray | None:
+    """Return which rows repeat the header line, as files that were joined do; None: none."""
+    again = np.ones(len(rows), dtype=bool)
+    for role in ("left", "right", "outcome"):
+        column: Coded | None = getattr(rows, role)
+        if column is None:
+            continue
+        named = [k for k, text in enumerate(column.values) if text.strip() == roles.taken[role]]
+        if not named:
+            return None
+        again &= np.isin(column.code, named)
+    return again if again.any() else None
 
 
 def _as_sides(column: Coded, roles: Roles) -> Coded:
@@ -295,9 +310,11 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
 
 
 def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
-    """Return which rows are no duels, bool, by why: those without a value, and byes."""
+    """Return which rows are no duels, bool, by why: those without a value, headers, and byes."""
     left, right = rows.left, rows.right
     found = {}
+    if rows.header is not None:
+        found["the header line again"] = rows.header
     empty = (left.code < 0) & (right.code < 0)
     if empty.any():
         if rows.broken is not None:

@@ -499,7 +499,7 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
             raise ValueError(
                 f"{name}, line 1: columns should have distinct names, "
                 f"got {shown_value(column)} in columns "
-                f"{' and '.join(map(str, places))}"
+                f"{' and '.join(map(str, places))}; give all but one another name in the file"
             )
     return delimiter, columns
 

@@ -1,6 +1,7 @@
 """Logs in plain Python: lists of tuples or dictionaries, columns by name, matrices of wins."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -95,12 +96,26 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     if len(labels) < 2 or sorted(labels) != sorted(names) or len(set(labels)) < len(labels):
         return None
     try:
-        cells = np.array([[float(v or 0) for v in values] for _, values in others], dtype=float).T
+        cells = np.array(
+            [
+                [_count(v, own=k == name) for k, v in zip(labels, values, strict=True)]
+                for name, (_, values) in zip(names, others, strict=True)
+            ]
+        ).T
     except ValueError:
         return None
     wins = cells[:, [names.index(label) for label in labels]]
     check_counts(wins)
     return WinsMatrix(wins, labels)
+
+
+def _count(text: str, *, own: bool) -> float:
+    """Return a cell of a matrix; an arm's own may hold a sign such as "-" or "x".
+
+    Raises ValueError if any other is not a number.
+    """
+    own_sign = own and not re.search("[0-9]", text)
+    return 0.0 if own_sign or not text.strip() else float(text)
 
 
 def check_counts(wins: np.ndarray) -> None:

@@ -102,6 +102,7 @@ PERCENT = re.compile(
     r"\s*(?P<left>[0-9]+(?:[.,][0-9]+)?)\s*(?P<sign>%?)"
     r"(?:\s*[-:–/|]\s*(?P<right>[0-9]+(?:[.,][0-9]+)?)\s*(?P=sign))?\s*"
 )
+DASHES = re.compile("[‐‑‒–—−－]")  # as editors and phones write a hyphen
 ROUNDING = 1  # by which two percentages that are rounded may miss 100 at most
 SETS = r"\d+-\d+(\(\d+\))?(,? +\d+-\d+(\(\d+\))?)+"  # of tennis, with their tie-breaks
 # Two scores, and those of half-time in brackets.
@@ -643,6 +644,7 @@ def _exact(text: str) -> str | float:
 
 def _key(text: str) -> str | float:
     """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
+    text = DASHES.sub("-", text)
     share = _share_in(text)
     try:
         return float(text) if share is None else share

@@ -86,6 +86,7 @@ class Rows:
     covariates: np.ndarray | None = None
     kept: tuple[Coded, ...] = ()  # further columns of text
     broken: np.ndarray | None = None  # whether a row could not be read, bool; None: none
+    header: np.ndarray | None = None  # whether a row is the header line again, bool; None: none
     time_kind: TimeKind = "number"  # how times are written
 
     def __len__(self) -> int:
@@ -256,7 +257,7 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
 def times(
     columns: Sequence[pa.Array], name: str, kind: TimeKind | None = None
 ) -> tuple[np.ndarray, np.ndarray, TimeKind]:
-    """Return times, float64 or datetime64[us] in UTC, which cannot be read, and how they are written.
+    """Return times (float64, or datetime64[us] in UTC), which are unreadable, and their form.
 
     columns: the parts of a column, one after the other.
     kind: how text is to be read; None: "number" if most known times are numbers, the format of

@@ -558,6 +558,7 @@ def places(table: Table) -> Shape | str:
     )
     rank = table.column("outcome", PLACES)
     arm = table.column("left", (*MODELS, *ALTERNATIVES, "driver", "name"), [rank])
+    arm = arm or _left_over(table, [rank])
     others = {plain(name) for name in table.columns if name not in (rank, arm)}
     if (
         rank is None
@@ -611,6 +612,8 @@ def scores(table: Table) -> Shape | str:
     found: dict[str, str | None] = {}
     for role, usual in names.items():
         found[role] = table.column(role, usual, [*found.values()])
+    if found["model"] is None and found["score"] is not None:
+        found["model"] = _left_over(table, [found["score"]])
     if found["item"] is None and found["model"] is not None and found["score"] is not None:
         found["item"] = table.column("judge", JUDGES, [*found.values()])  # who scored them all
     if not table.named and found["item"] is None:
@@ -966,6 +969,22 @@ def _key_of(table: Table, rank: str, arm: str) -> list[str]:
             if len(once) == len(arms) and 2 * len({*keys}) <= len(arms):
                 return [*chosen]
     return []
+
+
+def _left_over(table: Table, taken: Sequence[str | None]) -> str | None:
+    """Return the one column of texts that may name arms: those that units of votes share are none.
+
+    Each label is in several units, once in each.
+    """
+    units = {*JUDGES, *ITEMS, *SETS, *ROLES["group"], *ROLES["time"]}
+    beside = [name for name in table.columns if name not in taken]
+    named = [name for name in beside if plain(bare(name)) in units]
+    texts = [name for name in beside if name not in named and table.numbers(name) is None]
+    if len(texts) != 1 or not named:
+        return None
+    rows = [*zip(*(table.rows[name] for name in (*named, *texts)), strict=True)]
+    labels = table.known(texts[0])
+    return texts[0] if len({*rows}) == len(rows) >= REPEATED * len(labels) else None
 
 
 def _are_lists(texts: Sequence[str]) -> bool:

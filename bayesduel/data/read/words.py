@@ -69,7 +69,9 @@ SIDES = _pairs("""
     affirmative|negative prop|opp proposition|opposition gov|opp government|opposition won|lost
     better|worse preferred|rejected selected|rejected chosen|unchosen sieger|verlierer
     gagnant|perdant ganador|perdedor vincitore|perdente vencedor|perdedor победитель|проигравший
-    w|l
+    w|l linke|rechte linker|rechter linkes|rechtes gauche|droit izquierdo|derecho izq|der
+    sinistro|destro esquerdo|direito lewa|prawa lewy|prawy lewe|prawe lewo|prawo vänster|höger
+    левая|правая левое|правое
 """)
 # Sides that are no names of arms by themselves.
 BARE = _pairs("""
@@ -102,7 +104,8 @@ OUTCOME_WORDS = _words("""
     whowins selected judgment judgement decision label answer vote pick gewinner sieger ergebnis
     gagnant resultat ganador resultado vincitore risultato vencedor победитель 胜者 结果 winrate
     winprob placar счёт счет 比分 スコア wynik uitslag segno tipp esito urteil besser mejor meilleur
-    migliore melhor лучше ballot
+    migliore melhor лучш ballot zwycięzca lepsz vainqueur choix auswahl bevorzugt präferenz
+    elegid scelt escolh winnaar voorkeur uitkomst vinnare 勝者 結果 승자
 """)
 # Whether a duel was a tie; which side was shown first.
 TIE_FLAGS = _words("""
@@ -140,7 +143,10 @@ JUDGE = _words("""
     judge annotator rater user worker voter assessor evaluator participant respondent subject
     listener panelist panellist consumer observer reviewer labeler labeller taster tester grader
     expert student coder visitor prolificpid completedby ratedby judgedby session juror juge
-    jurado juez giudice richter bewerter prüfer судья эксперт 评委
+    jurado juez giudice richter bewerter prüfer судья эксперт 评委 teilnehmer testperson proband
+    évaluateur dégustateur panéliste evaluador catador participante valutatore assaggiatore
+    partecipante avaliador provador beoordelaar proever deelnemer oceniający sędzia uczestnik
+    bedömare участник оценщик 審査員 評価者 评审
 """)
 GROUP = _words("""
     group context prompt query question list
