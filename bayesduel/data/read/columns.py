@@ -351,6 +351,7 @@ def assign(
             f"scores; --outcome, --margin){_may_be_outcomes(finder, peek)}; counts of the wins of "
             f"each side are columns such as wins_a and wins_b; {finder.there}"
         )
+    _check_order(finder)
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
     return Roles(
         **{role: column for role, column in finder.found.items() if role not in extra | members},  # type: ignore[arg-type]
@@ -598,6 +599,24 @@ def _find_outcome(finder: _Finder, peek: Peek) -> None:
             finder.found["outcome"] = one[0]
             finder.guessed.append("outcome")
             return
+
+
+def _check_order(finder: _Finder) -> None:
+    """Raise ValueError if a column says right minus left by its name, unless sides were given."""
+    found = finder.found
+    left, right = found["left"], found["right"]
+    if (left, right) != ("left", "right") and not {"left", "right"} <= {*finder.guessed}:
+        return
+    first, second = side_of(left, right) or (plain(left), plain(right))
+    for role in ("margin", "outcome"):
+        words = re.findall(r"[^\W\d_]+|[0-9]+|[-−–]", found.get(role, "").casefold())
+        signs = [k for k, word in enumerate(words) if word in ("minus", "-", "−", "–")]
+        if any(second in words[:k] and first in words[k:] for k in signs):
+            raise ValueError(
+                f"{finder.source}: column {found[role]!r} is {right!r} minus {left!r}, by its "
+                f"name: name the sides in its order ({as_option('left', right)} "
+                f"{as_option('right', left)})"
+            )
 
 
 def _find_time(finder: _Finder, peek: Peek, form: str | None) -> None:

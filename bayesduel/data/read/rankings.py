@@ -69,6 +69,7 @@ NAMES = {
 }
 FORMS = (("ranking", "arm", "rank"), ("best", "shown"), ("order",))
 OPTIONAL = ("worst", "weight")
+ROW_A_RANKING = ("best", "ranks", "lists")  # shapes whose rows may be counts of equal rankings
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
             "tenth")  # fmt: skip
 PLACE_WORDS = {word: k for k, word in enumerate(ORDINALS, 1)} | {
@@ -406,7 +407,8 @@ def ranking_columns(
         if len(set(found.values())) == len(form) and not {*given} - {*form, *OPTIONAL}:
             wanted = OPTIONAL if "best" in form else OPTIONAL[1:]
             extra = {role: optional[role] for role in wanted if role in optional}
-            return found | ({} if "rank" in form else extra)
+            own = {role: name for role, name in extra.items() if role in given}
+            return found | (own if "rank" in form else extra)
     if places := _columns_of_places(names):
         weight = {r: name for r, name in optional.items() if r == "weight"}
         return {f"place_{k}": name for k, name in enumerate(places, 1)} | weight
@@ -423,6 +425,9 @@ def columns_in(
     """
     names = source.columns()
     found = ranking_columns(names, given)
+    if found is not None and source.recognised in ROW_A_RANKING:
+        counts = [name for name in names if plain(name) in NAMES["weight"]]
+        found = ({"weight": counts[0]} if counts else {}) | found
     if found is not None and not sure and all(name.strip().isdecimal() for name in found.values()):
         read = source.peek(take(names, source.name, found), PEEK).values()
         numbers = all(re.fullmatch(NUMBER, text.strip()) for one in read for text in one.values)
@@ -433,7 +438,7 @@ def columns_in(
         orders = [text.split(">") for text in column.texts if text and text.strip()]
         arms = {arm.strip() for order in orders for arm in order}
         if len(arms) > 2 and all(len(order) > 1 for order in orders) and "" not in arms:
-            return {"order": name}
+            return ranking_columns(names, {"order": name})
     return None
 
 
@@ -507,13 +512,21 @@ def _rows_of_rankings(rows: Sequence[Row]) -> Found:
 def _rows_of_long(rows: Sequence[Row]) -> Found:
     """Return what rows say that are an arm of a ranking each."""
     told = by_ranking(rows, [r for r in (*OF_UNITS, "by") if r in (rows[0] if rows else ())])
-    real = [k for k, order in enumerate(told.orders) if not orders_nothing(order)]
+    wrong: dict[int, str] = {}
+    for first in told.first:
+        try:
+            _check_weight(rows[first])
+        except ValueError as error:
+            wrong[first] = str(error)
+    sound = [k for k, first in enumerate(told.first) if first not in wrong]
+    tied = [k for k in sound if orders_nothing(told.orders[k])]
+    real = sorted({*sound} - {*tied})
     return Found(
         orders=[told.orders[k] for k in real],
         rows=[told.first[k] for k in real],
-        faults=told.faults,
+        faults={**wrong, **told.faults},
         n_shared=0,
-        nothing=[" = ".join(order[0]) for order in told.orders if orders_nothing(order)],
+        nothing=[" = ".join(told.orders[k][0]) for k in tied],
         unplaced=told.unplaced,
     )
 

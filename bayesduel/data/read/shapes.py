@@ -471,6 +471,13 @@ def ranks(table: Table) -> Shape | str:
     sure = bool(names) and all(any(word in plain(name) for word in PLACES) for name in arms)
     if len(arms) < 2 or not (table.named or sure or _are_ranks(table, arms)):
         return lack
+    if not table.named and _from_0(table, arms):
+        raise ValueError(
+            f"{table.source.name}: {join(arms, quote=True)} hold 0 to {len(arms) - 1} in each row: "
+            "these may be points (shape='scores', --shape scores; where 0 is best, "
+            "lower_is_better=True, --lower-is-better, too) or ranks, of which 0 is no place "
+            "(shape='ranks', --shape ranks); say which"
+        )
     if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
         return lack
     numbered = [name for name in arms if any(word in plain(name) for word in (*SCORES, *POINTS))]
@@ -1013,6 +1020,16 @@ def _are_ranks(table: Table, arms: Sequence[str]) -> bool:
     return 2 * sum(ordered) >= len(places) > 0
 
 
+def _from_0(table: Table, arms: Sequence[str]) -> bool:
+    """Return whether each row holds 0, 1, 2, ... once, as points and places from 0 do."""
+    columns = [table.rows[name] for name in arms]
+    if not all(map(_is_number, {text for column in columns for text in column})):
+        return False
+    return all(
+        sorted(map(_number, row)) == [*range(len(arms))] for row in zip(*columns, strict=True)
+    )
+
+
 def _has_ties(row: Sequence[float]) -> bool:
     """Return whether sorted numbers are ranks with ties: the lowest, the next or the mean place."""
     lowest = [1.0 + row.index(place) for place in row]
@@ -1118,7 +1135,7 @@ def _long_scores(
 def _wide_scores(table: Table, item: str | None) -> Shape | None:
     """Return the shape of a table with a row an item; None where text columns are left over."""
     named = {name for names in ROLES.values() for name in names} | {*JUDGES}
-    item = item or table.column("item", ROWS)
+    item = item or table.column("item", (*ROWS, *RANKING))
     beside = [name for name in table.columns if name != item and plain(name) not in named]
     models = [name for name in beside if _mostly_numbers(table.rows[name])]
     left_over = [name for name in beside if name not in models and len(table.known(name)) > 1]

@@ -236,3 +236,90 @@ def test_of_two_columns_of_one_name_the_message_says_where_and_what_to_do(tmp_pa
     rows = [("x", 1, "y", 2)] * 3
     with pytest.raises(ValueError, match=rf"got '{name}' in columns 2 and 4; give all but one"):
         bd.read_duels(written(tmp_path, names, rows))
+
+
+POINTS = {
+    "ballots": (["ballot", *ARMS], lambda u: u),
+    "rows": (["id", *ARMS], lambda u: u),
+    "judges": (["judge", *ARMS], lambda u: f"j{u}"),
+    "questions": (["question", *ARMS], lambda u: f"q{u}"),
+    "races": (["race", *ARMS], lambda u: u + 1),
+}
+
+
+@pytest.mark.parametrize("kind", POINTS)
+@pytest.mark.parametrize("from_0", [True, False])
+def test_points_or_places_from_0_are_asked_for(tmp_path, kind, from_0):
+    names, unit = POINTS[kind]
+    top = 0 if from_0 else len(ARMS) - 1
+    rows = [[unit(u), *(abs(top - o.index(arm)) for arm in ARMS)] for u, o in enumerate(orders())]
+    path = written(tmp_path, names, rows)
+    with pytest.raises(ValueError, match="hold 0 to 3 in each row") as caught:
+        bd.read_duels(path)
+    assert "shape='scores'" in str(caught.value)
+    expected = bd.Rankings.from_orders(orders()).duels
+    log = bd.read_duels(path, shape="scores", lower_is_better=from_0)
+    assert points_of(log) == points_of(expected)
+
+
+BALLOTS = [
+    (3, ["tea", "coffee", "cocoa"]),
+    (2, ["coffee", "cocoa", "tea"]),
+    (4, ["cocoa", "tea", "coffee"]),
+    (1, ["tea", "cocoa", "coffee"]),
+    (6, ["cocoa", "coffee", "tea"]),
+]
+COUNTED = {
+    "places of arms": (
+        ["count", *ARMS[:3]],
+        lambda n, order: [n, *(1 + order.index(arm) for arm in ARMS[:3])],
+    ),
+    "places first": ([*ARMS[:3], "n"], lambda n, o: [*(1 + o.index(a) for a in ARMS[:3]), n]),
+    "arms at places": (["1st", "2nd", "3rd", "weight"], lambda n, order: [*order, n]),
+    "orders": (["count", "ballot"], lambda n, order: [n, ">".join(order)]),
+    "orders by name": (["order", "times"], lambda n, order: [" > ".join(order), n]),
+    "lists": (["n", "ranking"], lambda n, order: [n, "|".join(order)]),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_counts_of_equal_rankings_are_their_weights(tmp_path, kind):
+    names, row = COUNTED[kind]
+    log = rankings_in(written(tmp_path, names, [row(n, order) for n, order in BALLOTS]))
+    expected = bd.Rankings.from_orders(
+        [order for _, order in BALLOTS], weight=[n for n, _ in BALLOTS]
+    )
+    assert points_of(log.duels) == points_of(expected.duels)
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_a_wrong_count_of_rankings_is_refused(tmp_path, kind):
+    names, row = COUNTED[kind]
+    path = written(tmp_path, names, [row(n / 2, order) for n, order in BALLOTS])
+    with pytest.raises(ValueError, match=r"line 2: weight should .* > 0, got '1\.5'"):
+        rankings_in(path)
+    log = rankings_in(path, on_bad="skip")
+    assert log.read_summary.n_bad_rows == 2
+
+
+DIFFERENCES = {
+    "b_minus_a": ("a", "b"),
+    "B - A": ("Model A", "Model B"),
+    "score 2 minus score 1": ("system1", "system2"),
+    "right-left": ("left", "right"),
+    "away_minus_home": ("home", "away"),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+@pytest.mark.parametrize("option", ["margin", "outcome"])
+def test_right_minus_left_by_its_name_is_asked_for(tmp_path, name, option):
+    left, right = DIFFERENCES[name]
+    margin = {"a": -2, "b": 3, "=": 0}  # right minus left
+    path = written(tmp_path, [left, right, name], [(x, y, margin[won]) for x, y, won in DUELS])
+    given = {"margin": name} if option == "margin" else {"outcome": name, "coding": "grades"}
+    with pytest.raises(ValueError, match="name the sides in its order") as caught:
+        bd.read_duels(path, **given)
+    assert f"{right!r} minus {left!r}" in str(caught.value)
+    log = bd.read_duels(path, left=right, right=left, **given)
+    assert points_of(log) == right_points()
