@@ -154,7 +154,7 @@ class Reading:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        left = ' style="text-align: left"'
+        left = ' style="text-align: left; padding-right: 1em"'
         right = ' style="text-align: right"'
         heads = [f"<th{left}>{name}</th>" for name in HEADS[:3]]
         head = "".join([*heads, f"<th{right}>{HEADS[3]}</th>"])

@@ -23,6 +23,7 @@ LONGEST = 40  # characters of a value
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
 SEPARATORS = (",", ";", "|", "&", "+", "/")  # of members in one label
 IDS = ("id", "no", "nr", "number", "index", "key")  # ends of names of columns that name units
+UNIX = (946_684_800, 4_102_444_800)  # seconds since 1970 at the start of 2000 and of 2100
 REPEATED = 1.5  # rows per value above which a column may be a unit that votes share
 
 
@@ -199,8 +200,7 @@ def _others(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         known = known if known.dtype.kind == "M" else known[np.isfinite(known)]
         words = "no times"
         if len(known):
-            ends = [_moment(value) for value in (known.min(), known.max())]
-            words = f"{ends[0]} to {ends[1]}"
+            words = _span(known)
         yield Line("time", roles.time, words, len(known))
     if roles.weight is not None:
         yield Line("weight", roles.weight, f"{rows.weight.sum():,.0f} duels", None)
@@ -280,6 +280,16 @@ def _measures(name: str, texts: Iterable[str]) -> bool:
     """Return whether a column holds measurements: numbers, unless its name says what they name."""
     numbers = all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts)
     return numbers and not plain(name).endswith(IDS)
+
+
+def _span(known: np.ndarray) -> str:
+    """Return the first and the last of some times in words; numbers may be Unix seconds."""
+    first, last = known.min(), known.max()
+    words = f"{_moment(first)} to {_moment(last)}"
+    if known.dtype.kind == "M" or not UNIX[0] <= first <= last < UNIX[1]:
+        return words
+    dates = np.array([first, last]).astype("datetime64[s]")
+    return f"{words} (Unix seconds: {_moment(dates[0])} to {_moment(dates[1])})"
 
 
 def _moment(value: Any) -> str:

@@ -140,7 +140,7 @@ TIE_COUNTS = _words("""
 """)
 # Who judged, what votes share, when it was.
 JUDGE = _words("""
-    judge annotator rater user worker voter assessor evaluator participant respondent subject
+    judge annotator rater user worker voter assessor evaluator participant respondent resp subject
     listener panelist panellist consumer observer reviewer labeler labeller taster tester grader
     expert student coder visitor prolificpid completedby ratedby judgedby session juror juge
     jurado juez giudice richter bewerter prüfer судья эксперт 评委 teilnehmer testperson proband
