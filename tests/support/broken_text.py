@@ -51,7 +51,7 @@ LINES = {
     "one_line_end_of_windows": (b"arm 1,arm 2,left\r\n", "should end as line 1 does"),
     "open_quote": (b'"arm 1,arm 2,left\n', "has a quote that is not closed"),
     "text_after_a_quote": (b'"arm"1,arm 2,left\n', "has a quote that is not closed"),
-    "header_repeated": (b"left,right,outcome\n", "column 'outcome' .* got 'outcome'"),
+    "another_header": (b"model_a,model_b,winner\n", "column 'outcome' .* got 'winner'"),
 }
 
 for name, broken in FIELDS.items():

@@ -210,8 +210,8 @@ def prepared(rows: Rows, roles: Roles) -> Rows:
 def _header_again(rows: Rows, roles: Roles) -> np.ndarray | None:
     """Return which rows repeat the header line, as files that were joined do; None: none."""
     again = np.ones(len(rows), dtype=bool)
-    for role in ("left", "right", "outcome"):
-        column: Coded | None = getattr(rows, role)
+    columns = {"left": rows.left, "right": rows.right, "outcome": rows.outcome}
+    for role, column in columns.items():
         if column is None:
             continue
         named = [k for k, text in enumerate(column.values) if text.strip() == roles.taken[role]]

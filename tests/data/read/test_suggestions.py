@@ -389,6 +389,9 @@ SAID = {
         "--outcome", {"--outcome": "--outcome result --means x=left,y=right"}),
     "ranks for duels": (rows(ARMS, [[*p.values()] for p in PLACES]), OF_PLACES,
                         "--shape scores --lower-is-better", {}),
+    "points or places from 0": (
+        rows(ARMS, [[place - 1 for place in p.values()] for p in PLACES]), OF_PLACES,
+        "--shape scores", {"--shape scores": "--shape scores --lower-is-better"}),
     "scores of the sides in columns a and b": (
         table(TIED, a="ga", b="gb", lang="k"), None, "--shape scores", {}),
     "kinds of judges.jsonl": (
