@@ -7,7 +7,8 @@ log is a matrix or counts by pair, where one side won every decided duel or sure
 (the winner was written there), and where every pair is listed in one order only, beyond chance
 (names in their order, say). A series at one ground keeps its order too: home and away, and white
 and black, have a meaning all the same, unless all pairs follow the order of their names or scores
-alone explain any advantage.
+alone explain any advantage. Other columns of sides are in doubt there (``in_doubt``): pairs were
+shown in that order, or sorted later.
 
 A column that tells which games were on neutral ground is not used; the reason says so.
 """
@@ -51,6 +52,9 @@ class Sides(NamedTuple):
     left: str  # what the left side is called in a sentence: "the home side"
     why: str  # why they have a meaning, or none, as part of a sentence
     remark: str = ""  # what a reader of the log should know before it is ranked
+    # whether their columns name sides, but each pair is listed in one order: scores would tell an
+    # advantage apart, and nothing says whether pairs were shown in that order
+    in_doubt: bool = False
 
 
 def sides_of(duels: Duels) -> Sides:
@@ -82,7 +86,8 @@ def sides_of(duels: Duels) -> Sides:
         return Sides(False, left, f"{why} there", remark)
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
-            return Sides(False, left, "every pair is listed in one order only, as by name")
+            why = "every pair is listed in one order only, as by name"
+            return Sides(False, left, why, in_doubt=found is not None and _told_apart(duels))
         if not _told_apart(duels):
             why = "every pair met on one side only, so that scores explain any advantage"
             return Sides(False, left, why)

@@ -6,7 +6,8 @@
   takes matrices of arm by arm. Else ``bradley-terry``.
 - Rankings: ``plackett-luce``.
 - An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
-  :mod:`bayesduel.data.sides`: it is one coefficient.
+  :mod:`bayesduel.data.sides`: it is one coefficient. Also where that is in doubt, since every pair
+  is listed in one order, of 10 arms or more, whose scores tell the advantage apart.
 - Covariates that were asked for when the log was read (``DuelCovariates``).
 - What one member more is worth (``TeamSize``), where teams differ in size: it is one coefficient.
 - Effects of arms by group (``RandomEffects("group")``: a prompt, a list, a context), where votes
@@ -24,7 +25,7 @@ import xarray as xr
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.sides import sides_of
+from bayesduel.data.sides import Sides, sides_of
 from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.earlier_scores import earlier_scores
 from bayesduel.models import (
@@ -53,6 +54,11 @@ DENSE_ARMS = 500
 LEVELS = (5, 50)
 BY_GROUP = "random:group"
 EFFECTS = 900  # levels x arms: 12 arms x 13 take 2 seconds, 59 x 13 take 8
+# Arms from which an advantage is in the model where every pair is listed in one order. Measured on
+# 150 logs each of 2,400 votes of 6, 12 and 24 arms. Without an advantage, its effect in the model
+# makes intervals 25, 9 and 3 % wider. With one of 0.2 logits and no effect in the model, 95 %
+# intervals hold 69, 83 and 90 %.
+IN_DOUBT_ARMS = 10
 AUTO = "auto"
 
 
@@ -149,6 +155,12 @@ class DefaultModel:
             reasons.append(f"An advantage of {sides.left} is in the model: {why}.")
         elif sides.meaning:
             reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
+        elif _in_doubt(sides, duels, model):
+            model = model + OrderEffect()
+            reasons.append(
+                f"An advantage of {sides.left} is in the model: pairs are listed in one order "
+                "only, and may have been shown in it."
+            )
         elif duels.ordered:
             reasons.append(f"No advantage of a side is in the model: {sides.why}.")
         if duels.teams is not None and isinstance(model, ScoreModel):
@@ -204,6 +216,13 @@ def _repeated_groups(model: Model, duels: Duels) -> int:
         return 0
     n = len(votes.groups)
     return n if LEVELS[0] <= n <= LEVELS[1] and n * duels.n_arms <= EFFECTS else 0
+
+
+def _in_doubt(sides: Sides, duels: Duels, model: Model) -> bool:
+    """Return whether sides may have a meaning, and an advantage costs intervals little width."""
+    if not sides.in_doubt or duels.n_arms < IN_DOUBT_ARMS:
+        return False
+    return isinstance(model, ScoreModel) and model.terms.find(Sources) is None
 
 
 def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:

@@ -236,11 +236,11 @@ EXPERIMENT = Experiment(
     run=run,
     rows=rows,
     quick=4,
-    full=40,
+    full=100,
     notes=(
         "Where the three ways agree, the rule leaves effects by prompt out, as with 100 prompts. "
         '"Model alone" takes the draws without cluster-robust errors. "Met" says that nothing '
-        "speaks against it. Coverage is lowest where a pair has one left side, by robust errors "
-        "alone, too."
+        "speaks against it. Errors of coverage are those of logs as wholes: pairs of one log err "
+        "together."
     ),
 )
