@@ -53,7 +53,8 @@ def information_about_answers(chance, answer, binary, corrected):
         for row in range(len(chance)):
             for a in range(n_answers):
                 mean = won[row, a] / held[a]
-                spread = max(squared[row, a] / held[a] - mean**2, 0.0) / max(size[a] - 1.0, 1.0)
+                variance = max(squared[row, a] / held[a] - mean**2, 0.0)
+                spread = variance / max(size[a] - 1.0, 1.0)
                 curvature = 1.0 / max(mean, 1e-12)
                 if binary:
                     curvature += 1.0 / max(1.0 - mean, 1e-12)
@@ -76,13 +77,16 @@ def information_about_questions(chance, answer):
     n = len(answer)
     share = answer.sum(axis=0) / n
     asked = np.flatnonzero((share > 0) & (share < 1))
-    share, answer = share[asked], answer[:, asked].astype(np.float32)
-    mean, away = np.empty(len(chance)), np.empty(chance.shape, np.float32)
+    share = share[asked]
+    of_question = answer[:, asked].astype(np.float32)
+    mean = np.empty(len(chance))
+    away = np.empty(chance.shape, np.float32)
     for row in range(len(chance)):
         mean[row] = chance[row].sum() / n
         away[row] = (chance[row] - mean[row]) / n
-    joint = away @ answer  # covariances of winning and yes
-    of_yes, of_no = 1 / share, -1 / (1 - share)
+    joint = away @ of_question  # covariances of winning and yes
+    of_yes = 1 / share
+    of_no = -1 / (1 - share)
     gain = np.zeros(len(chance))
     for row in range(len(chance)):
         for p, sign in ((mean[row], -1.0), (1 - mean[row], 1.0)):
@@ -90,8 +94,10 @@ def information_about_questions(chance, answer):
                 continue
             scale = sign / p
             for a in range(len(asked)):
-                yes, no = joint[row, a] * of_yes[a], joint[row, a] * of_no[a]
-                given_yes, given_no = excess(scale * yes), excess(scale * no)
+                yes = joint[row, a] * of_yes[a]
+                no = joint[row, a] * of_no[a]
+                given_yes = excess(scale * yes)
+                given_no = excess(scale * no)
                 gain[row] += p * (share[a] * given_yes + (1 - share[a]) * given_no)
     return gain
 
@@ -121,7 +127,9 @@ def excess(z):
     if abs(z) <= NEAR:
         tail = 1 / 12 + z * (1 / 20 + z * (1 / 30 + z / 42))
         return z * z * (1 / 2 + z * (1 / 6 + z * tail))
-    return (1 - z) * log(1 - z) + z if z < 1.0 else 1.0
+    if z >= 1.0:
+        return 1.0
+    return (1 - z) * log(1 - z) + z
 
 
 @compiled

@@ -18,7 +18,7 @@ institutions", Biometrics 2022, show how seldom quantiles of simulated ranks cov
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 
@@ -51,16 +51,19 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     """
     n_arms = value.shape[1]
     most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
-    by_arm = np.ascontiguousarray(value[:: max(1, -(-len(value) // most))].T, dtype=float)
+    step = max(1, ceil(len(value) / most))
+    by_arm = np.ascontiguousarray(value[::step].T, dtype=float)
     centre = by_arm.mean(axis=1, keepdims=True)
     largest = _largest_differences if by_arm.size * n_arms >= MANY else _of_few
     sd, behind, either = largest(by_arm - centre)
     mean = centre - centre.T
-    one, both = (np.quantile(x, confidence, axis=1)[:, None] for x in (behind, either))
+    one_sided = np.quantile(behind, confidence, axis=1)[:, None]
+    two_sided = np.quantile(either, confidence, axis=1)[:, None]
+    better = mean > 0
     return Separation(
-        above=(mean < 0) & (-mean >= both * sd.T),
-        below=(mean > 0) & (mean >= both * sd),
-        ahead=(mean > 0) & (mean >= one * sd),
+        above=(mean < 0) & (-mean >= two_sided * sd.T),
+        below=better & (mean >= two_sided * sd),
+        ahead=better & (mean >= one_sided * sd),
     )
 
 
@@ -69,7 +72,9 @@ def rank_range(found: Separation) -> tuple[np.ndarray, np.ndarray]:
 
     From 1 + the number of arms surely above to K - the number surely below.
     """
-    return 1 + found.above.sum(axis=1), len(found.below) - found.below.sum(axis=1)
+    n_above = found.above.sum(axis=1)
+    n_below = found.below.sum(axis=1)
+    return 1 + n_above, len(n_below) - n_below
 
 
 def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
@@ -83,21 +88,30 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     Tier of each arm from 1, shape (K,).
     """
     ahead = found.ahead[np.ix_(order, order)]
-    of_rest = np.logical_and.accumulate(ahead[:, ::-1], axis=1)[:, ::-1]  # of j and all after
+    from_last = np.logical_and.accumulate(ahead[:, ::-1], axis=1)
+    of_rest = from_last[:, ::-1]  # of j and all after
     starts = [0]
-    while (later := np.flatnonzero(of_rest[starts[-1], starts[-1] + 1 :])).size:
-        starts.append(starts[-1] + 1 + int(later[0]))
+    while True:
+        next_place = starts[-1] + 1
+        later = np.flatnonzero(of_rest[starts[-1], next_place:])
+        if not later.size:
+            break
+        starts.append(next_place + int(later[0]))
+    places = np.arange(len(order))
     tier = np.empty(len(order), dtype=np.int64)
-    tier[order] = np.searchsorted(starts, np.arange(len(order)), side="right")
+    tier[order] = np.searchsorted(starts, places, side="right")
     return tier
 
 
 def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `_largest_differences` does, without compiled code."""
     away = by_arm[:, None] - by_arm
-    sd = np.sqrt(2 * np.square(np.minimum(away, 0)).mean(axis=2)) + TINY
-    down, up = -away / sd[..., None], away / sd.T[..., None]
-    return sd, down.max(axis=1), np.maximum(down, up).max(axis=1)
+    below = np.minimum(away, 0)
+    sd = np.sqrt(2 * np.square(below).mean(axis=2)) + TINY
+    down = -away / sd[..., None]
+    up = away / sd.T[..., None]
+    farthest = np.maximum(down, up)
+    return sd, down.max(axis=1), farthest.max(axis=1)
 
 
 @compiled(fastmath={"contract", "nnan", "nsz", "reassoc"})
@@ -110,10 +124,12 @@ def _largest_differences(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     """
     n_arms, n_draws = by_arm.shape
     sd = np.full((n_arms, n_arms), TINY)
-    behind, either = np.zeros((n_arms, n_draws)), np.zeros((n_arms, n_draws))
+    behind = np.zeros((n_arms, n_draws))
+    either = np.zeros((n_arms, n_draws))
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            low, high = 0.0, 0.0
+            low = 0.0
+            high = 0.0
             for d in range(n_draws):
                 away = by_arm[i, d] - by_arm[j, d]
                 square = away * away
@@ -121,13 +137,17 @@ def _largest_differences(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
                 high += square if away > 0 else 0.0
             sd[i, j] += sqrt(2 * low / n_draws)
             sd[j, i] += sqrt(2 * high / n_draws)
-            to_low, to_high = -1 / sd[i, j], 1 / sd[j, i]
+            to_low = -1 / sd[i, j]
+            to_high = 1 / sd[j, i]
             for d in range(n_draws):  # compared by "if", not by "max": several draws at a time
                 away = by_arm[i, d] - by_arm[j, d]
-                down, up = away * to_low, away * to_high
+                down = away * to_low
+                up = away * to_high
                 farthest = down if down > up else up
-                behind_i, behind_j = behind[i, d], behind[j, d]
-                either_i, either_j = either[i, d], either[j, d]
+                behind_i = behind[i, d]
+                behind_j = behind[j, d]
+                either_i = either[i, d]
+                either_j = either[j, d]
                 behind[i, d] = down if down > behind_i else behind_i
                 behind[j, d] = up if up > behind_j else behind_j
                 either[i, d] = farthest if farthest > either_i else either_i

@@ -60,17 +60,20 @@ class SourceAgreement(Result):
         return " ".join(map(self._words, self.table.index[self.table["target"] < 1]))
 
     def _words(self, source: str) -> str:
-        row, name = self.table.loc[source], shorten(str(source), SENTENCE)
-        target = "the target" if np.isnan(row["worth"]) else shorten(self.target, SENTENCE)
-        low, high = row["correlation_lower"], row["correlation_upper"]
-        agrees = f"correlate with those of {target} by {row['correlation']:.2f} "
-        agrees += f"[{low:.2f}, {high:.2f}]"
-        said = [f"The scores of {name} {agrees}"]
-        if not np.isnan(row["worth"]):
-            worth = f"{float(f'{row["worth"]:.2g}'):,.0f} votes of {target}"
-            said = [
-                f"{row['votes']:,.0f} votes of {name} are worth {worth} here: its scores {agrees}"
-            ]
+        row = self.table.loc[source]
+        name = shorten(str(source), SENTENCE)
+        no_worth = np.isnan(row["worth"])
+        target = "the target" if no_worth else shorten(self.target, SENTENCE)
+        ends = f"[{row['correlation_lower']:.2f}, {row['correlation_upper']:.2f}]"
+        agrees = f"correlate with those of {target} by {row['correlation']:.2f} {ends}"
+        said = []
+        if no_worth:
+            said.append(f"The scores of {name} {agrees}")
+        else:
+            rounded = float(f"{row['worth']:.2g}")
+            worth = f"{rounded:,.0f} votes of {target}"
+            votes = f"{row['votes']:,.0f} votes of {name}"
+            said.append(f"{votes} are worth {worth} here: its scores {agrees}")
         if row["left_lower"] > 0 or row["left_upper"] < 0:
             side = "left" if row["left"] > 0 else "right"
             said.append(f"it favours the {side} side by {abs(row['left']):.2g} {self.unit}")
@@ -81,7 +84,8 @@ class SourceAgreement(Result):
                 f"{shorten(arm, SENTENCE)} (by {by:.2g})"
                 for arm, by in zip(first["arm"], first["difference"], strict=True)
             ]
-            named += [f"{len(moved) - 3:,} others"] if len(moved) > len(first) else []
+            if len(moved) > len(first):
+                named.append(f"{len(moved) - len(first):,} others")
             stand = "stands" if len(named) == 1 else "stand"
             said.append(f"{join(named, width=None)} {stand} higher with it than with {target}")
         return f"{join(said, width=None)}."
@@ -136,43 +140,45 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
             f"BradleyTerry(Sources('source', target='human')), got {model.name}"
         )
     draws = fit.duel.posterior("model")
-    weights, levels = np.array(term.weights), term.levels or ()
-    scales = {name: draws[name] for name in term.scales}
-    sigma = np.stack(  # covariances of an arm's scores between the sources, (draws, S, S)
-        [
-            term.covariance({name: v[d] for name, v in scales.items()}, len(levels))
-            for d in range(len(draws[term.spread]))
-        ]
-    )
+    weights = np.array(term.weights)
+    levels = term.levels or ()
+    sigma = _covariances(term, draws)
     toward = sigma @ weights
     spread = toward @ weights  # (draws,): variance of the target's scores
     own = np.sqrt(np.diagonal(sigma, axis1=1, axis2=2))
-    columns: dict[str, Any] = {"votes": np.zeros(len(levels), dtype=int), "target": weights}
-    columns |= with_interval("correlation", toward / (own * np.sqrt(spread)[:, None]), ci_prob)
+    correlation = toward / (own * np.sqrt(spread)[:, None])
+    votes, information = _information(fit, model, term, draws)
+    columns: dict[str, Any] = {"votes": votes, "target": weights}
+    columns |= with_interval("correlation", correlation, ci_prob)
     columns |= with_interval("scale", own, ci_prob)
     left = draws.get(f"order_by_{term.by}", np.full((1, len(levels)), np.nan))
     columns |= with_interval("left", left, ci_prob)
-    votes, information = _information(fit, model, term, draws)
-    columns["votes"] = votes
     by_source = draws[term.parameter]
     columns["worth"] = np.full(len(levels), np.nan)
-    if isinstance(term.target, str) and votes[levels.index(term.target)]:
+    target = levels.index(term.target) if isinstance(term.target, str) else None
+    if target is not None and votes[target]:
         told = _told(by_source, sigma, information)
-        thinned = sigma[:: max(1, len(sigma) // THINNED)]
-        columns["worth"] = _worth(thinned, information, told, levels.index(term.target), votes)
-    beyond = by_source - (toward / spread[:, None])[:, :, None] * draws["score"][:, None, :]
+        step = max(1, len(sigma) // THINNED)
+        columns["worth"] = _worth(sigma[::step], information, told, target, votes)
+    slope = toward / spread[:, None]
     arms = fit["posterior"]["arm"].to_numpy()
     found = []
     for s, level in enumerate(levels):
         if weights[s] == 1:
             continue
-        lower, upper = eti(np.ascontiguousarray(beyond[:, s].T), ci_prob)
-        columns_of = {
-            "source": level, "arm": arms, "score": by_source[:, s].mean(0),
-            "target_score": draws["score"].mean(0), "difference": beyond[:, s].mean(0),
-            "lower": lower, "upper": upper, "positive": (beyond[:, s] > 0).mean(0),
-        }  # fmt: skip
-        found.append(pd.DataFrame(columns_of))
+        beyond = by_source[:, s] - slope[:, s, None] * draws["score"]
+        lower, upper = eti(np.ascontiguousarray(beyond.T), ci_prob)
+        of_source = {
+            "source": level,
+            "arm": arms,
+            "score": by_source[:, s].mean(axis=0),
+            "target_score": draws["score"].mean(axis=0),
+            "difference": beyond.mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+            "positive": (beyond > 0).mean(axis=0),
+        }
+        found.append(pd.DataFrame(of_source))
     return SourceAgreement(
         table=pd.DataFrame(columns, index=pd.Index(levels, name="source")),
         arms=pd.concat(found, ignore_index=True),
@@ -182,23 +188,35 @@ def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
     )
 
 
+def _covariances(term: Sources, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return covariances of an arm's scores between the sources, (draws, S, S)."""
+    found = []
+    for d in range(len(draws[term.spread])):
+        scales = {name: draws[name][d] for name in term.scales}
+        found.append(term.covariance(scales, len(term.levels or ())))
+    return np.stack(found)
+
+
 def _information(
     fit: xr.DataTree, model: Model, term: Sources, draws: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the votes of each source, (S,), and their information on its scores, (S, K, K)."""
     given = observed_conditions(fit, model)
-    n, each = vote_information(fit, {name: v.mean(0, keepdims=True) for name, v in draws.items()})
-    each = n * each
+    means = {name: values.mean(axis=0, keepdims=True) for name, values in draws.items()}
+    n, of_vote = vote_information(fit, means)
+    of_cell = n * of_vote
     source = given[f"{term.by}_of_cell"]
-    said = source >= 0
-    source, n, each = source[said], n[said], each[said]
-    design = _members_less(given, fit["posterior"].sizes["arm"])[said]
+    design = _members_less(given, fit["posterior"].sizes["arm"])
     size = len(term.levels or ())
     found = []
     for level in range(size):
-        own = design[source == level]
-        found.append((own.T @ own.multiply(each[source == level][:, None])).toarray())
-    return np.bincount(source, n, size).astype(int), np.stack(found)
+        own_cells = source == level
+        own = design[own_cells]
+        weighted = own.multiply(of_cell[own_cells][:, None])
+        found.append((own.T @ weighted).toarray())
+    said = source >= 0
+    votes = np.bincount(source[said], n[said], size)
+    return votes.astype(int), np.stack(found)
 
 
 def _members_less(given: Mapping[str, np.ndarray], n_arms: int) -> csr_array:
@@ -221,25 +239,35 @@ def vote_information(
     Both (cells,); the information is averaged over `most` draws, evenly spaced.
     """
     model = fit.duel.model
-    given, data = observed_conditions(fit, model), fit["constant_data"]
-    n = data["vote_weight" if model.response.outcome == "margin" else "n"].to_numpy()
-    found, step = [], max(1, len(next(iter(draws.values()))) // most)
-    for d in range(0, len(next(iter(draws.values()))), step):
+    given = observed_conditions(fit, model)
+    counted = "vote_weight" if model.response.outcome == "margin" else "n"
+    n = fit["constant_data"][counted].to_numpy()
+    n_draws = len(next(iter(draws.values())))
+    step = max(1, n_draws // most)
+    found = []
+    for d in range(0, n_draws, step):
         known = model.parameters({name: v[d : d + 1] for name, v in draws.items()})
         eta = model.eta(known, given)
-        margin = model.response.margin(eta, known, given["first"], given["second"])
-        if margin is not None:
-            _, scale, degrees = (np.asarray(part, dtype=float) for part in margin)
-            with np.errstate(invalid="ignore"):
-                less = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
-            found.append(np.broadcast_to(less / scale**2, eta.shape)[0])
-            continue
-        at = [
-            model.response.results(eta + h, known, given["first"], given["second"])
-            for h in (-STEP, 0.0, STEP)
-        ]
-        found.append((((at[2] - at[0]) / (2 * STEP)) ** 2 / at[1]).sum(axis=-1)[0])
+        found.append(_of_outcome(model, eta, known, given)[0])
     return n, np.mean(found, axis=0)
+
+
+def _of_outcome(
+    model: Model, eta: np.ndarray, known: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """Return the expected information of one outcome on its predictor, the shape of `eta`."""
+    arms = given["first"], given["second"]
+    margin = model.response.margin(eta, known, *arms)
+    if margin is not None:
+        _, scale, degrees = (np.asarray(part, dtype=float) for part in margin)
+        with np.errstate(invalid="ignore"):
+            of_t = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
+        return np.broadcast_to(of_t / scale**2, eta.shape)
+    lower, chances, upper = (
+        model.response.results(eta + away, known, *arms) for away in (-STEP, 0.0, STEP)
+    )
+    slope = (upper - lower) / (2 * STEP)
+    return np.asarray((slope**2 / chances).sum(axis=-1))
 
 
 def _told(scores: np.ndarray, sigma: np.ndarray, information: np.ndarray) -> np.ndarray:
@@ -262,18 +290,22 @@ def _worth(
     n_arms = information.shape[1]
     centre = np.eye(n_arms) - 1 / n_arms
     # On differences alone: the direction in which all arms move together is known of no votes.
-    met = np.linalg.eigvalsh(information[target] + 1 / sigma[:, target, target].mean() * centre)[1:]
+    prior = 1 / sigma[:, target, target].mean() * centre
+    met = np.linalg.eigvalsh(information[target] + prior)[1:]
     a_vote = np.trace(information[target]) / (n_arms - 1) / votes[target]
     found = np.full(len(information), np.nan)
     for s in np.delete(np.arange(len(information)), target):
         values, vectors = np.linalg.eigh(information[s])
-        pair, variance, means = np.array([target, s]), 0.0, []
+        pair = np.array([target, s])
+        variance = 0.0
+        means = []
         for joint in np.linalg.inv(sigma[:, pair][:, :, pair]):
             toward = joint[0, 1] * vectors / (joint[1, 1] + values)
             lent = joint[0, 1] * toward @ vectors.T
             known = np.linalg.inv(joint[0, 0] * np.eye(n_arms) + information[target] - lent)
             variance += np.trace(centre @ known) / len(sigma)
-            means.append(centre @ known @ (told[target] - toward @ (vectors.T @ told[s])))
+            of_target = told[target] - toward @ (vectors.T @ told[s])
+            means.append(centre @ known @ of_target)
         wanted = variance + np.var(means, axis=0).sum()
         found[s] = _further(met / a_vote, wanted * a_vote)
     return found
@@ -286,4 +318,6 @@ def _further(met: np.ndarray, wanted: float) -> float:
     def above(further: float) -> float:
         return float((1 / (met + further)).sum() - wanted)
 
-    return float(brentq(above, 0.0, len(met) / wanted)) if above(0.0) > 0 else 0.0
+    if above(0.0) <= 0:
+        return 0.0
+    return float(brentq(above, 0.0, len(met) / wanted))
