@@ -7,8 +7,8 @@ log is a matrix or counts by pair, where one side won every decided duel or sure
 (the winner was written there), and where every pair is listed in one order only, beyond chance
 (names in their order, say). A series at one ground keeps its order too: home and away, and white
 and black, have a meaning all the same, unless all pairs follow the order of their names or scores
-alone explain any advantage. Other columns of sides are in doubt there (``in_doubt``): pairs were
-shown in that order, or sorted later.
+alone explain any advantage. Other columns of sides are in doubt there (``in_doubt``), where a row
+is a vote: pairs were shown in that order, or sorted later. Rows with counts were sorted later.
 
 A column that tells which games were on neutral ground is not used; the reason says so.
 """
@@ -87,7 +87,8 @@ def sides_of(duels: Duels) -> Sides:
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
             why = "every pair is listed in one order only, as by name"
-            return Sides(False, left, why, in_doubt=found is not None and _told_apart(duels))
+            votes_of_sides = found is not None and "weight" not in columns
+            return Sides(False, left, why, in_doubt=votes_of_sides and _told_apart(duels))
         if not _told_apart(duels):
             why = "every pair met on one side only, so that scores explain any advantage"
             return Sides(False, left, why)

@@ -59,7 +59,9 @@ def hold_elections(draws: Draws, rope: float, ties: Ties = "strict") -> Election
         return _by_score(draws, draws.score, rope)
     with one_thread_if_small(draws.n_arms):
         found = _by_matrix(draws, rope, ties)
-    return found if draws.score is None else replace(found, rank=ranks(draws.score))
+    if draws.score is None:
+        return found
+    return replace(found, rank=ranks(draws.score))
 
 
 def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
@@ -73,9 +75,12 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     top = score.max(axis=1, keepdims=True)
     best = score == top
     number = best.sum(axis=1, keepdims=True)
-    shared, sole = best.mean(axis=0), best & (number == 1)
-    share, alone = (1 / number[:, 0]) @ best / n, sole.mean(axis=0)
-    rank, unbeaten = np.empty(score.shape, np.int32), np.empty(score.shape, dtype=bool)
+    sole = best & (number == 1)
+    shared = best.mean(axis=0)
+    share = (1 / number[:, 0]) @ best / n
+    alone = sole.mean(axis=0)
+    rank = np.empty(score.shape, np.int32)
+    unbeaten = np.empty(score.shape, dtype=bool)
 
     def fill(here: slice) -> None:
         expected = draws.model.typical_score(score[here] - top[here], draws.rows(here))
@@ -98,10 +103,13 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
 
 def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
     shape = (draws.n_draws, draws.n_arms)
-    probability, share = (np.zeros((len(CRITERIA), draws.n_arms)) for _ in range(2))
-    support, smith = np.zeros(draws.n_arms), np.zeros(draws.n_arms)
+    probability = np.zeros((len(CRITERIA), draws.n_arms))
+    share = np.zeros((len(CRITERIA), draws.n_arms))
+    support = np.zeros(draws.n_arms)
+    smith = np.zeros(draws.n_arms)
     borda = np.empty(shape)
-    sole, unbeaten = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)
+    sole = np.empty(shape, dtype=bool)
+    unbeaten = np.empty(shape, dtype=bool)
     row = 0
     for P in draws.matrices():
         here = slice(row, row := row + len(P))
@@ -118,7 +126,8 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
         }
         for k, mask in enumerate(masks.values()):
             probability[k] += mask.sum(0)
-            share[k] += (mask / np.maximum(mask.sum(-1, keepdims=True), 1)).sum(0)
+            n_winners = np.maximum(mask.sum(-1, keepdims=True), 1)
+            share[k] += (mask / n_winners).sum(0)
         probability[-1] += mixture.sum(0)
         share[-1] += mixture.sum(0)
         support += (mixture > 0).sum(0)

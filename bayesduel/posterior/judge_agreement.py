@@ -181,7 +181,8 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
 
 def units_of(duels: Duels, votes: Votes) -> tuple[np.ndarray, str]:
     """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
-    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    low = np.minimum(votes.left, votes.right)
+    high = np.maximum(votes.left, votes.right)
     key = low.astype(np.int64) * duels.n_sides + high
     if votes.group is None or len(votes.groups) < 2:
         return distinct(key)[1], "pair"
@@ -213,17 +214,22 @@ class _Decided:
 
     def with_others(self, *, across: bool = False) -> np.ndarray:
         """Return the agreement of an entry with other judges' votes; NaN where there are none."""
-        n, s = self.of_group(self.n, across=across), self.of_group(self.s, across=across)
+        n = self.of_group(self.n, across=across)
+        s = self.of_group(self.s, across=across)
         if not across:
-            n, s = n - self.n, s - self.s
+            n = n - self.n
+            s = s - self.s
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(n > 0, (1 + self.s / self.n * s / n) / 2, np.nan)
+            agreement = (1 + self.s / self.n * s / n) / 2
+        return np.where(n > 0, agreement, np.nan)
 
     def among_others(self) -> np.ndarray:
         """Return the agreement of the others of the group among themselves, by entry."""
-        n, s = self.of_group(self.n) - self.n, self.of_group(self.s) - self.s
-        own = self.of_group(self.n**2) - self.n**2
-        return _agreement(n, s, own, self.of_group(self.s**2) - self.s**2)
+        n = self.of_group(self.n) - self.n
+        s = self.of_group(self.s) - self.s
+        n_squared = self.of_group(self.n**2) - self.n**2
+        s_squared = self.of_group(self.s**2) - self.s**2
+        return _agreement(n, s, n_squared, s_squared)
 
     def within(self, group: int) -> np.ndarray:
         """Return the agreement of two judges of a group, by unit; NaN where there are not two."""
@@ -236,16 +242,21 @@ class _Decided:
 
     def between(self) -> np.ndarray:
         """Return the agreement of a judge of each group, by unit; NaN where one has no vote."""
-        (n1, s1), (n2, s2) = ((self.sums(self.n, g), self.sums(self.s, g)) for g in (1, 2))
+        n1 = self.sums(self.n, 1)
+        n2 = self.sums(self.n, 2)
+        s1 = self.sums(self.s, 1)
+        s2 = self.sums(self.s, 2)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where((n1 > 0) & (n2 > 0), (1 + s1 / n1 * s2 / n2) / 2, np.nan)
+            agreement = (1 + s1 / n1 * s2 / n2) / 2
+        return np.where((n1 > 0) & (n2 > 0), agreement, np.nan)
 
 
 def _agreement(n: np.ndarray, s: np.ndarray, n2: np.ndarray, s2: np.ndarray) -> np.ndarray:
     """Return how often two votes by different judges agree, from sums and sums of squares."""
     pairs = n**2 - n2
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(pairs > 0, (1 + (s**2 - s2) / pairs) / 2, np.nan)
+        agreement = (1 + (s**2 - s2) / pairs) / 2
+    return np.where(pairs > 0, agreement, np.nan)
 
 
 def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decided:
@@ -258,16 +269,18 @@ def decided_votes(votes: Votes, unit: np.ndarray, groups: np.ndarray) -> _Decide
     kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
     n_units = int(unit.max(initial=-1)) + 1
     sign = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)[kept]
-    judge, unit = votes.judge[kept], unit[kept]
-    known, place = distinct(judge, unit)
-    weight, judge = votes.weight[kept].astype(float), judge[known]
+    judge_of_vote = votes.judge[kept]
+    unit_of_vote = unit[kept]
+    known, place = distinct(judge_of_vote, unit_of_vote)
+    weight = votes.weight[kept].astype(float)
+    judge = judge_of_vote[known]
     return _Decided(
-        judge,
-        unit[known],
-        groups[judge],
-        np.bincount(place, weight, len(known)),
-        np.bincount(place, weight * sign, len(known)),
-        n_units,
+        judge=judge,
+        unit=unit_of_vote[known],
+        group=groups[judge],
+        n=np.bincount(place, weight, len(known)),
+        s=np.bincount(place, weight * sign, len(known)),
+        n_units=n_units,
     )
 
 
@@ -283,17 +296,20 @@ def _by_judge(judge: np.ndarray, each: np.ndarray, n: int, name: str) -> dict[st
 
 def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
     """Return the agreement of each judge with the others of the group, and that of these."""
-    with_others, among = vote.with_others(), vote.among_others()
+    with_others = vote.with_others()
+    among = vote.among_others()
     found = _by_judge(vote.judge, with_others, n, "agreement")
     apart = with_others - among
     known = ~np.isnan(apart)
-    at, apart = vote.judge[known], apart[known]
+    apart = apart[known]
+    at = vote.judge[known]
     m = np.bincount(at, minlength=n)
     with np.errstate(invalid="ignore", divide="ignore"):
         others = np.bincount(at, among[known], n) / m
         mean = np.bincount(at, apart, n) / m
         square = np.bincount(at, (apart - mean[at]) ** 2, n) / (m - 1)
-        error = np.where(m >= LEAST_UNITS, np.maximum(np.sqrt(square / m), 1e-12), np.nan)
+        error = np.maximum(np.sqrt(square / m), 1e-12)
+        error[m < LEAST_UNITS] = np.nan
         half = stdtrit(m - 1, 0.975) * error
         p = 2 * stdtr(m - 1, -np.abs(mean / error))
     return found | {
@@ -314,7 +330,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
     assert votes.judge is not None
     draws, _, _ = draws_of(fit)
     kept = (votes.outcome != 0) & (votes.judge >= 0)
-    judge, weight = votes.judge[kept], votes.weight[kept].astype(float)
+    judge = votes.judge[kept]
+    weight = votes.weight[kept].astype(float)
     low, high = np.sort([votes.left[kept], votes.right[kept]], axis=0)
     first, pair = distinct(low, high)
     some = slice(None, None, max(1, draws.n_draws // 400))
@@ -323,7 +340,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
     chance = draws.model.expected_score(draws.rows(some), neutral).mean(0)
     offset = logit(np.clip(chance, 1e-6, 1 - 1e-6))[pair]
     offset = np.where(low == votes.left[kept], offset, -offset)
-    won, n_judges = (votes.outcome[kept] > 0).astype(float), len(votes.judges)
+    won = (votes.outcome[kept] > 0).astype(float)
+    n_judges = len(votes.judges)
     bias = np.zeros(n_judges)
     for _ in range(50):
         p = expit(offset + bias[judge])

@@ -53,19 +53,22 @@ def test_sides_that_are_an_artefact_stay_out_and_it_is_said():
 
 
 @pytest.mark.parametrize(
-    ("names", "n_arms", "in_model"),
+    ("names", "n_arms", "counts", "in_model"),
     [
-        (("model_a", "model_b"), 12, True),
-        (("left", "right"), 12, True),
-        (("model_a", "model_b"), 6, False),  # it would cost a quarter of the width
-        (("cited", "citing"), 12, False),  # these are no sides
+        (("model_a", "model_b"), 12, {}, True),
+        (("left", "right"), 12, {}, True),
+        (("left", "right"), 12, {"weight": 2}, False),  # who counted has sorted them
+        (("model_a", "model_b"), 6, {}, False),  # it would cost a quarter of the width
+        (("cited", "citing"), 12, {}, False),  # these are no sides
     ],
 )
-def test_an_advantage_is_in_the_model_of_many_arms_listed_in_one_order(names, n_arms, in_model):
+def test_an_advantage_is_in_the_model_of_many_arms_listed_in_one_order(
+    names, n_arms, counts, in_model
+):
     rng = np.random.default_rng(3)
     pairs = np.array([np.sort(rng.choice(n_arms, 2, replace=False)) for _ in range(300)])
     labels = np.array([f"m{arm:02}" for arm in range(n_arms)])
-    table = pd.DataFrame(labels[pairs], columns=list(names))
+    table = pd.DataFrame(labels[pairs], columns=list(names)).assign(**counts)
     table["outcome"] = np.where(rng.random(300) < 0.6, "left", "right")
     model, reasons = chosen(table, left=names[0], right=names[1])
     assert (model.name == "bradley-terry + order") == in_model
