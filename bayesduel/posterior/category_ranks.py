@@ -147,12 +147,16 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     """
     check_fit(fit)
     check_range(confidence, "confidence", "in (0.5, 1)")
-    term, posterior = _category_term(fit), fit["posterior"]
+    term = _category_term(fit)
+    posterior = fit["posterior"]
     draws = fit.duel.posterior()
-    overall, deviation = draws["score"], draws[term.parameter]
-    arms, categories = posterior["arm"].to_numpy(), posterior[term.by].to_numpy()
+    overall = draws["score"]
+    deviation = draws[term.parameter]
+    arms = posterior["arm"].to_numpy()
+    categories = posterior[term.by].to_numpy()
     n, n_arms = overall.shape
-    two, three = ("category", "arm"), ("category", "arm", "opponent")
+    two = ("category", "arm")
+    three = ("category", "arm", "opponent")
     placed = 1 + ranks(overall)
     variables: dict[str, Any] = {
         **_summary("overall_score", "arm", overall, confidence),
@@ -231,7 +235,8 @@ def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
 def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndarray:
     """Return how many duels each arm had in each category, (categories, K)."""
     data = fit["constant_data"].dataset
-    category, n = data[f"{by}_of_cell"].to_numpy(), data["n"].to_numpy()
+    category = data[f"{by}_of_cell"].to_numpy()
+    n = data["n"].to_numpy()
     teams = fit.duel.teams
     found = np.zeros((n_categories, n_arms if teams is None else len(teams)))
     known = category >= 0
@@ -242,7 +247,8 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
 
 def _sentence(found: CategoryRanks) -> str:
     """Return where the ranking changes between categories, in words."""
-    table, confidence = found.table(), found.attrs["confidence"]
+    table = found.table()
+    confidence = found.attrs["confidence"]
     changed = table[table["reversed_pairs"] > 0]
     level = f"with probability {confidence:g} or more"
     n = len(table)

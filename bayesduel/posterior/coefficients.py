@@ -321,7 +321,8 @@ def _chances(
 
 def _outside(items: Items, model: Any) -> np.ndarray:
     """Return how many attributes of each item lie outside the range of the table, shape (m,)."""
-    low, high = model.terms.items.values.min(axis=0), model.terms.items.values.max(axis=0)
+    low = model.terms.items.values.min(axis=0)
+    high = model.terms.items.values.max(axis=0)
     return ((items.values < low) | (items.values > high)).sum(axis=1)
 
 
@@ -353,7 +354,8 @@ def parameter_draws(
     coefficients are those of that judge.
     """
     check_fit(fit)
-    draws, used = fit.duel.posterior(covariance), fit.duel.covariance(covariance)
+    draws = fit.duel.posterior(covariance)
+    used = fit.duel.covariance(covariance)
     if judge is not None:
         if "taste" not in draws:
             raise ValueError(

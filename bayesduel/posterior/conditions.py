@@ -36,7 +36,8 @@ def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]
     if model.response.outcome == "margin":
         names = {str(n): str(n).removeprefix("vote_") for n in design if str(n).startswith("vote_")}
         columns = {short: design[n].to_numpy() for n, short in names.items()}
-        columns["first"], columns["second"] = columns.pop("left"), columns.pop("right")
+        columns["first"] = columns.pop("left")
+        columns["second"] = columns.pop("right")
         columns.pop("weight")
     else:
         columns = {str(n): design[n].to_numpy() for n in design if design[n].dims[:1] == ("cell",)}
@@ -116,7 +117,8 @@ def _log(
 
     Numbers beyond the extent of the log that was fitted are warned of.
     """
-    n, sides = len(left), labels if teams is None else teams.tuples(labels)
+    n = len(left)
+    sides = labels if teams is None else teams.tuples(labels)
     given = {name: _column(value, n) for name, value in said.items()}
     coords = fit["posterior"].coords
     levels = {name: given.pop(name) for name in list(given) if name in coords}
@@ -179,7 +181,8 @@ def _numbers(values: np.ndarray, name: str) -> np.ndarray:
 
 def _times(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return times as the log that was fitted has them, its last where one is missing."""
-    there, dated = ~_missing(values), ends.dtype.kind == "M"
+    there = ~_missing(values)
+    dated = ends.dtype.kind == "M"
     found = np.full(len(values), ends[1])
     if there.any():
         own = values[there]

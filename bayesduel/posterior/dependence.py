@@ -83,7 +83,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         return replace(independent, sentence=_why_independent(fit), ignored=ignored)
     at = fit["clusters"].dataset.sel(clustering=used)
     counts = json.loads(fit.attrs["clusters_repeated"])
-    n, degrees = int(at["n_clusters"]), float(at["score_degrees_cluster"].median())
+    n = int(at["n_clusters"])
+    degrees = float(at["score_degrees_cluster"].median())
     clusters = f"{n:,} {'votes' if used == VOTE else 'clusters'}"
     if used == BOTH:
         judges, groups = (counts[name] for name in ("judge", "group"))

@@ -138,7 +138,8 @@ def _decide(
     chances = draws.chances(slice(None), first, second)
     p = np.clip(expected_score(chances), LEAST, 1 - LEAST)  # (draws, pairs)
     apart, each, plain = _difference(draws, first, second, p, chances)
-    mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
+    mean = apart.mean(0)
+    variance = np.maximum(apart.var(0), 1e-300)
     matters = np.abs(p - 0.5) > rope
     draw = apart, each, plain, matters, np.argsort(apart, axis=0, kind="stable")
     found = _numbers(*draw, mean, variance, z)
@@ -254,7 +255,8 @@ def _needed(
     Of ``(a + x d)^2 = z^2 (b + x)`` with ``a = m / v``, ``b = 1 / v`` and ``x = n I``, the larger
     root; 0 where the pair is decided now.
     """
-    a, b = mean / variance, 1 / variance
+    a = mean / variance
+    b = 1 / variance
     open_ = a**2 < z**2 * b
     middle = 2 * a * apart - z**2
     rest = a**2 - z**2 * b

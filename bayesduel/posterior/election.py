@@ -212,7 +212,8 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     def table(first: np.ndarray, second: np.ndarray, same: float = 0.0) -> np.ndarray:
         """Return numbers of the first against the second of each pair, and the other way round."""
         square: np.ndarray = np.full((K, K), same)
-        square[upper], square.T[upper] = first, second
+        square[upper] = first
+        square.T[upper] = second
         return square
 
     if draws.score is not None:

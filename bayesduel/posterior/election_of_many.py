@@ -72,7 +72,8 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     score = draws.score
     assert score is not None
     n, n_arms = score.shape
-    low, high = float(score.min()), float(score.max())
+    low = float(score.min())
+    high = float(score.max())
     step = max(high - low, 1e-9) / (GRID - 2)
     away = step * np.arange(1 - GRID, GRID)
     found = np.empty((n, n_arms), np.float32)
@@ -99,14 +100,16 @@ def tiers_of_many(
     As `tiers` and `rank_range` of :mod:`bayesduel.posterior.separation`, by normal bounds.
     """
     n_arms = score.shape[1]
-    mean, sd = score.mean(axis=0, dtype=float), np.empty(n_arms)
+    mean = score.mean(axis=0, dtype=float)
+    sd = np.empty(n_arms)
     for part in chunks(n_arms, ARMS):
         sd[part] = score[:, part].std(axis=0, dtype=float)
     both = float(-ndtri((1 - confidence) / (2 * (n_arms - 1))))
     best = 1 + _ahead(mean, sd, both)
     worst = n_arms - _ahead(-mean, sd, both)
     one = float(-ndtri((1 - confidence) / (n_arms - 1)))
-    placed, spread = mean[order], sd[order]
+    placed = mean[order]
+    spread = sd[order]
     starts = [0]
     while True:
         first = starts[-1]

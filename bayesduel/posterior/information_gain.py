@@ -95,7 +95,9 @@ def next_pairs(
     held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
     pairs = len(labels) * (len(labels) - 1) // 2
     few = held is not None and pairs * held.shape[1] <= FEW_ENTROPIES
-    first, second, bits = [], [], []
+    first = []
+    second = []
+    bits = []
     for i, j, _, chances in draws.outcomes():
         first.append(i)
         second.append(j)
@@ -103,7 +105,8 @@ def next_pairs(
         bits.append(_information([*chances.values(), loss], held, plain=few))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[:n]
-    i, j = np.concatenate(first)[best], np.concatenate(second)[best]
+    i = np.concatenate(first)[best]
+    j = np.concatenate(second)[best]
     preference = draws.expected_score(slice(None), i, j).T
     low, high = eti(preference, 0.95)
     frame = pd.DataFrame(

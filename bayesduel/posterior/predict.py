@@ -205,7 +205,8 @@ def predict(
         if margins is not None:
             parts.setdefault("margin", []).append(_next_margin(margins, ci_prob))
             if drawn:
-                win, loss = 1 - _below(margins, 0.5), _below(margins, -0.5)
+                win = 1 - _below(margins, 0.5)
+                loss = _below(margins, -0.5)
                 chances |= {"win": win, "tie": 1 - win - loss, "loss": loss}
         names: list[str] = [name for name in ("win", "tie", "loss") if name in chances]
         if model.response.outcome == "grade":
@@ -317,16 +318,19 @@ def _next_margin(margins: tuple[np.ndarray, ...], ci_prob: float) -> np.ndarray:
     levels = np.array([0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2])
     found = np.empty((3, middle.shape[-1]))
     for k, level in enumerate(levels):
-        low, high = middle.min(axis=0) - wide, middle.max(axis=0) + wide
+        low = middle.min(axis=0) - wide
+        high = middle.max(axis=0) + wide
         while True:  # the tails of Student's t reach further
             if (_share(margins, low) < level).all() and (_share(margins, high) > level).all():
                 break
-            low, high = low - wide, high + wide
+            low = low - wide
+            high = high + wide
             wide = 4.0 * wide
         for _ in range(50):
             half = (low + high) / 2
             under = _share(margins, half) < level
-            low, high = np.where(under, half, low), np.where(under, high, half)
+            low = np.where(under, half, low)
+            high = np.where(under, high, half)
         found[k] = (low + high) / 2
     return found
 

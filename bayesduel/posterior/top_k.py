@@ -113,7 +113,8 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
     """
     check_fit(fit)
     draws, labels, covariance = draws_of(fit, covariance)
-    n, k = whole(n, "n", 1), check_k(k, len(labels) - 1)
+    n = whole(n, "n", 1)
+    k = check_k(k, len(labels) - 1)
     rank = ranks(draws.worth)
     mean = rank.mean(axis=0)
     effective = float(fit.attrs["importance_ess"])

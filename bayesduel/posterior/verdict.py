@@ -84,24 +84,31 @@ def decide(
     if refusal:
         kind = "undecided"
         arms, probability = _candidates(found, confidence)
-        words, near = refusal, np.inf
+        words = refusal
+        near = np.inf
     elif len(tied) >= 2:
-        kind, arms, probability = "tied", tied, joint
+        kind = "tied"
+        arms = tied
+        probability = joint
         words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint, ties=ties)
         near = joint
     elif sole[leader] >= confidence:
-        kind, arms, probability = "winner", np.array([leader]), float(sole[leader])
+        kind = "winner"
+        arms = np.array([leader])
+        probability = float(sole[leader])
         words = winner_words(
             labels, leader, probability, pairs, confidence, ties=ties, log_type=log_type
         )
         near = probability
     else:
-        around, probability = np.array([], dtype=int), 0.0
+        around = np.array([], dtype=int)
+        probability = 0.0
         if draws.score is None and draws.n_arms > 2:
             around, probability = _cycle(draws, found, pairs)
         near = max(probability, float(sole[leader]), joint)
         if probability >= confidence:
-            kind, arms = "cycle", around
+            kind = "cycle"
+            arms = around
             words = cycle_words(labels, around, probability, found)
         else:
             kind = "undecided"

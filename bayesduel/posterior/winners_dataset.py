@@ -74,7 +74,8 @@ class Winners(xr.Dataset):
         """
         if args or options or not _complete(self):
             return super().to_dataframe(*args, **options)
-        table, k = self.table(), self.attrs["k"]
+        table = self.table()
+        k = self.attrs["k"]
         table.insert(0, "rank", np.arange(1, len(table) + 1))
         names = {
             "copeland": "best_probability",
