@@ -105,8 +105,10 @@ class BladeChest(Modifier):
         return found
 
     def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
-        first, second = cells["first"], cells["second"]
-        blade, chest = parameters["blade"], parameters["chest"]
+        first = cells["first"]
+        second = cells["second"]
+        blade = parameters["blade"]
+        chest = parameters["chest"]
         turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
         return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
 

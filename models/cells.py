@@ -111,7 +111,9 @@ def seen_in(
         found = {"first": pairs.first, "second": pairs.second}
         return Seen(columns=_with_order(found, ordered), counts=counts.astype(float))
     votes: Any = duels.votes
-    first, second, added = votes.left, votes.right, votes.counts
+    first = votes.left
+    second = votes.right
+    added = votes.counts
     if each:
         rows = np.arange(len(first))
         own = {"first": first, "second": second} | columns | differences
@@ -145,7 +147,8 @@ def seat_columns(
     """
     if teams is None:
         return {}
-    arms, shares = np.maximum(teams.members, 0), teams.shares(mean=mean)
+    arms = np.maximum(teams.members, 0)
+    shares = teams.shares(mean=mean)
     found = {}
     for name, side in (("first", first), ("second", second)):
         for seat in range(teams.members.shape[1]):
@@ -182,12 +185,14 @@ def margins_of(duels: Duels, seen: Seen) -> dict[str, np.ndarray]:
     margin itself, 0 and 0. Weights count.
     """
     votes = votes_of(duels)
-    margin, weight = np.asarray(votes.margin), votes.counts.sum(axis=1)
+    margin = np.asarray(votes.margin)
+    weight = votes.counts.sum(axis=1)
     if seen.each:
         statistics = np.stack([margin, 0 * margin, 0 * margin], axis=1)
         return {"n": weight, "n_left": weight, "margins": statistics}
     assert seen.of_vote is not None
-    place, n_cells = seen.of_vote, len(seen)
+    place = seen.of_vote
+    n_cells = len(seen)
     swapped = votes.left != np.asarray(seen.columns["first"])[place]
     own = np.where(swapped, -margin, margin)
     side = 2 * place + swapped

@@ -118,7 +118,8 @@ class CumulativeResponse(Response):
 
     def density(self, counts: Any, eta: Any, steps: Any, log_coefficient: Any) -> Any:
         """Return the log density of cells, of logarithms of steps (..., steps)."""
-        of, step = elementary(eta), np.e**steps
+        of = elementary(eta)
+        step = np.e**steps
         away = eta[..., None] - step @ self._reach.T
         sides = counts[..., 1:] * of.softplus(-away) + counts[..., :-1] * of.softplus(away)
         inner = (counts @ self._between) * of.log(-of.expm1(-step * self._widths))
@@ -187,7 +188,8 @@ class CumulativeResponse(Response):
         if not self._tied:
             return {"win": expit(eta), "loss": expit(-eta)}
         least = np.exp(np.asarray(parameters["log_step_1"]))[..., None]
-        win, loss = expit(eta - least), expit(-eta - least)
+        win = expit(eta - least)
+        loss = expit(-eta - least)
         return {"win": win, "tie": win * loss * np.expm1(2 * least), "loss": loss}
 
     def complete(

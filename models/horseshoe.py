@@ -64,8 +64,10 @@ def log_horseshoe(
     parameters: Named, scale: Any, sparsity: float, n_outcomes: Any, unit: Any
 ) -> dict[str, np.ndarray]:
     """Return the log densities of ``shrinkage`` and ``slab``, (draws,), up to constants."""
-    n, half = np.shape(parameters["coefficient"])[-1], SLAB_FREEDOM / 2
-    shrinkage, slab = np.asarray(parameters["shrinkage"]), np.asarray(parameters["slab"])
+    n = np.shape(parameters["coefficient"])[-1]
+    half = SLAB_FREEDOM / 2
+    shrinkage = np.asarray(parameters["shrinkage"])
+    slab = np.asarray(parameters["slab"])
     return {
         "shrinkage": -np.log1p((shrinkage / _narrow(sparsity, n, n_outcomes, unit)) ** 2),
         "slab": -(half + 1) * np.log(slab) - half * (scale * unit) ** 2 / slab,

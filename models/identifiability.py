@@ -25,7 +25,8 @@ def check_flat(model: Any, duels: Any) -> None:
         check_components(duels) if margins else _check_connected(duels)
         return
     cells = model.cells(duels)
-    names, columns = [], []
+    names = []
+    columns = []
     coords = {**model.terms.coords(duels), "arm": duels.arms}
     for part in flat:
         levels = [coords[dim] for dim in part.dims.get(part.parameter, ())]
@@ -36,7 +37,9 @@ def check_flat(model: Any, duels: Any) -> None:
         labels = [": ".join(one) or part.parameter for one in product(*levels)]
         if isinstance(part, Scores):
             check_components(duels)
-            own, labels = own[:, :-1] - own[:, -1:], labels[:-1]  # they sum to zero
+            # they sum to zero
+            own = own[:, :-1] - own[:, -1:]
+            labels = labels[:-1]
         columns.append(own)
         names += labels
     design = np.column_stack(columns)
@@ -79,7 +82,8 @@ def check_independent(inputs: np.ndarray, names: list[str]) -> None:
     """Raise ValueError where a column of `inputs` is a combination of others and a constant."""
     made = dependent(inputs)
     if made is not None:
-        column, others = names[made[0]], [names[k] for k in made[1]]
+        column = names[made[0]]
+        others = [names[k] for k in made[1]]
         what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
         raise ValueError(
             f"scale should be finite for this log: over its duels {column!r} is {what}, "
@@ -106,7 +110,8 @@ def _separates(design: np.ndarray, points: np.ndarray, n: np.ndarray) -> np.ndar
     """
     from scipy.optimize import linprog
 
-    won, lost = points > 0, points < n
+    won = points > 0
+    lost = points < n
     sides = np.vstack([design[won], -design[lost]])
     found = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
     if found.status != 0 or -found.fun <= 1e-7:

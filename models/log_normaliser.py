@@ -23,7 +23,8 @@ from bayesduel.jit import compiled
 __all__ = ["LARGEST_TIE", "SummedLogLikelihood", "log_normalisers"]
 
 LARGEST_TIE = 400.0  # to which the reduction of the logarithm's range reaches
-ROOT, LOG_2 = math.sqrt(2.0), math.log(2.0)
+ROOT = math.sqrt(2.0)
+LOG_2 = math.log(2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +52,11 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
     Of predictors (draws, cells), duels in each cell (cells,), and the weight of a tie in each draw,
     from 0 to `LARGEST_TIE`, (draws,).
     """
-    total, terms = np.empty(len(eta)), np.empty(eta.shape[1])
+    total = np.empty(len(eta))
+    terms = np.empty(eta.shape[1])
     for draw in range(len(eta)):
-        row, weight = eta[draw], tie[draw]
+        row = eta[draw]
+        weight = tie[draw]
         for cell in range(len(row)):
             half = 0.5 * abs(row[cell])
             v = -min(half, 40.0) / 32.0
@@ -73,13 +76,17 @@ def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarr
             y = 1.0 + a * (a + weight)
             power = 0.5
             if y >= 64.0:
-                y, power = y / 64.0, power + 6.0
+                y = y / 64.0
+                power = power + 6.0
             if y >= 8.0:
-                y, power = y / 8.0, power + 3.0
+                y = y / 8.0
+                power = power + 3.0
             if y >= 4.0:
-                y, power = y / 4.0, power + 2.0
+                y = y / 4.0
+                power = power + 2.0
             if y >= 2.0:
-                y, power = y / 2.0, power + 1.0
+                y = y / 2.0
+                power = power + 1.0
             s = (y - ROOT) / (y + ROOT)  # log(y / root 2) = 2 artanh(s)
             q = s * s
             q2 = q * q

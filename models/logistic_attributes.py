@@ -115,7 +115,8 @@ class LogisticAttributes(Model):
     def cells(self, log: Any, **options: Any) -> ModelCells:
         if isinstance(log, ModelCells):
             return log
-        n, paid = log.n, log.successes
+        n = log.n
+        paid = log.successes
         data = {
             "first": np.arange(len(n)),
             "n": n,

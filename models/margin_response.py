@@ -131,7 +131,8 @@ class MarginResponse(Response):
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         import pytensor.tensor as pt
 
-        shape, variance = self._shape(parameters), self._variance(parameters, given)
+        shape = self._shape(parameters)
+        variance = self._variance(parameters, given)
         density, draw = self._density
         found: dict[str, Any] = {}
         if "pair_of_cell" in given:
@@ -140,8 +141,10 @@ class MarginResponse(Response):
             chi = pm.ChiSquared("pair_chi_standard", shape, dims="pair")
             noise = parameters["noise"] * pt.sqrt(shape / chi)
             own = pm.Deterministic("pair_noise", noise, dims="pair")
-            found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
-            density, draw = normal, draw_normal
+            found["pair_noise"] = own
+            variance = own[given["pair_of_cell"]] ** 2
+            density = normal
+            draw = draw_normal
         return found | observe_margins(eta, parameters, variance, shape, given, density, draw)
 
     def _shape(self, parameters: Named) -> Any:
@@ -163,7 +166,8 @@ class MarginResponse(Response):
 
     def _given(self, parameters: Named, data: Named) -> tuple[Any, Any, Any, Any]:
         """Return density, order, variance and shape of cells, arrays with draws first."""
-        density, shape = self._density[0], np.asarray(self._shape(parameters))[..., None]
+        density = self._density[0]
+        shape = np.asarray(self._shape(parameters))[..., None]
         if "pair_of_cell" in data:
             density = normal
             variance = np.asarray(parameters["pair_noise"])[..., data["pair_of_cell"]] ** 2
@@ -182,21 +186,28 @@ class MarginResponse(Response):
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         density, order, variance, shape = self._given(parameters, data)
         ordered = "left_first" not in data and "order" in parameters
-        margins, n, n_left = data["margins"], data["n"], data["n_left"]
+        margins = data["margins"]
+        n = data["n"]
+        n_left = data["n_left"]
         if density is student:
-            away, wide = margins[:, 0] - eta, shape * variance
+            away = margins[:, 0] - eta
+            wide = shape * variance
             slope = n * (shape + 1) * away / (wide + away**2)
             bend = n * (shape + 1) * (away**2 - wide) / (wide + away**2) ** 2
             return without_own(slope, bend)
         left, right, _ = without_order(margins, order)
-        ahead, behind = n_left * (left - eta), (n - n_left) * (right - eta)
-        of_eta, of_order, apart = ahead + behind, ahead - behind, 2 * n_left - n
+        ahead = n_left * (left - eta)
+        behind = (n - n_left) * (right - eta)
+        of_eta = ahead + behind
+        of_order = ahead - behind
+        apart = 2 * n_left - n
         if density is normal:
             every = (of_eta / variance, -n / variance, of_order / variance)
             return with_order(ordered, *every, -apart / variance, -n / variance)
         wide = shape * variance
         square = 1.0 + _squares(margins, eta, order, n, n_left) / wide
-        weight, turn = (shape + n) / (wide * square), 2.0 / (wide * square)
+        weight = (shape + n) / (wide * square)
+        turn = 2.0 / (wide * square)
         return with_order(
             ordered,
             weight * of_eta,
@@ -228,9 +239,12 @@ class MarginResponse(Response):
             found["degrees"] = 1.0 + found.pop("degrees_over_1")
         if self.variances != "pair" or "pair_noise" in found:
             return found
-        data, n_arms = cells.data, cells.log.n_arms
+        data = cells.data
+        n_arms = cells.log.n_arms
         place = pair_place(data["first"], data["second"], n_arms)
-        shrinkage, noise, order = found["shrinkage"], found["noise"], order_of(found)
+        shrinkage = found["shrinkage"]
+        noise = found["noise"]
+        order = order_of(found)
         drawn = empty_by_pair(len(noise), n_arms)
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
@@ -251,7 +265,8 @@ class MarginResponse(Response):
         """
         eta = np.asarray(eta)
         if self.variances == "pair":
-            own, n_arms = np.asarray(parameters["pair_noise"]), n_arms_of(parameters["pair_noise"])
+            own = np.asarray(parameters["pair_noise"])
+            n_arms = n_arms_of(parameters["pair_noise"])
             spread = np.where(first == second, 1.0, of_pairs(own, first, second, n_arms))
         else:
             spread = spread_of(self.variances, parameters, eta, first, second)
@@ -327,7 +342,8 @@ def student(
     margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
 ) -> Any:
     """Return the log density of `n` equal margins, Student's t with `shape` degrees."""
-    of, log = elementary(shape), elementary(variance).log
+    of = elementary(shape)
+    log = elementary(variance).log
     square = (margin[..., 0] - order - eta) ** 2 / (shape * variance)
     constant = of.gammaln((shape + 1) / 2) - of.gammaln(shape / 2)
     each = constant - 0.5 * log(np.pi * shape * variance)
@@ -414,11 +430,13 @@ def _residual(duels: Any, order: bool) -> tuple[float, float]:
     """Return the least sum of squares of the margins about any scores, and about 0."""
     seen = seen_in(duels, by_vote=True)
     data = margins_of(duels, seen)
-    n_left, n_right = data["n_left"], data["n"] - data["n_left"]
+    n_left = data["n_left"]
+    n_right = data["n"] - data["n_left"]
     mean_left, mean_right, scatter = data["margins"].T
     rows = np.arange(2 * len(n_left))
     design = np.zeros((len(rows), duels.n_arms + 1))
-    first, second = seen.columns["first"], seen.columns["second"]
+    first = seen.columns["first"]
+    second = seen.columns["second"]
     cells = {"first": first, "second": second} | seat_columns(duels.teams, first, second)
     for side, sign in (("first", 1.0), ("second", -1.0)):
         for arm, share in seats(cells, side):

@@ -297,7 +297,8 @@ class Model(ByValue, metaclass=_Named):
         """
         if isinstance(log, ModelCells):
             return log
-        response, terms = self.response, self.terms
+        response = self.response
+        terms = self.terms
         self.check_teams(log.teams)
         response.check(log, ordered=terms.reads_order, flat=terms.flat)
         if seen is None:
@@ -356,7 +357,8 @@ class Model(ByValue, metaclass=_Named):
         """Add scales and coefficients to the PyMC model in context; return predictor and all."""
         import pymc as pm
 
-        unit, flat = self.response.unit(given), self.terms.flat
+        unit = self.response.unit(given)
+        flat = self.terms.flat
         said: Any = self.said
         entries = self.entries(cells.log)
         parameters = {n: scale.add(n, unit) for n, scale in self.scales.items()}
@@ -600,7 +602,8 @@ def _with_prior(
     import pymc as pm
     import pytensor.tensor as pt
 
-    name, dims = part.parameter, part.dims.get(part.parameter, ())
+    name = part.parameter
+    dims = part.dims.get(part.parameter, ())
     if not dims:
         return {name: said[0].add(name)}
     default: Any = 1.0

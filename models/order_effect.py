@@ -94,7 +94,8 @@ class OrderEffect(ByLevel, Term):
 
     def columns(self, log: Any) -> dict[str, Any]:
         """Return each vote's level, -1 where it has none; raise where a side is the winner's."""
-        left, right = int(log.cells.left_wins.sum()), int(log.cells.right_wins.sum())
+        left = int(log.cells.left_wins.sum())
+        right = int(log.cells.right_wins.sum())
         if min(left, right) == 0 and max(left, right) >= WRITTEN:
             side = "left" if left else "right"
             raise ValueError(

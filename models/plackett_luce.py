@@ -48,7 +48,8 @@ class ChoiceResponse(Response):
 
     def _log_total(self, eta: np.ndarray, data: Arrays) -> np.ndarray:
         """Return log(1 + sum of exp(-eta) over the cells of the same choice), shape of eta."""
-        start, stage = np.flatnonzero(data["opens"]), _stages(data)
+        start = np.flatnonzero(data["opens"])
+        stage = _stages(data)
         most = np.maximum(np.maximum.reduceat(-eta, start, axis=-1), 0.0)
         away = np.exp(-eta - most[..., stage])
         total = np.exp(-most) + np.add.reduceat(away, start, axis=-1)
@@ -56,7 +57,8 @@ class ChoiceResponse(Response):
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
         """Return the derivatives; cells of a choice bend together."""
-        n, chance = data["n"], np.exp(-eta - self._log_total(eta, data))
+        n = data["n"]
+        chance = np.exp(-eta - self._log_total(eta, data))
         found = without_own(n * chance, -n * chance)
         return found._replace(joint=(_stages(data), np.sqrt(n) * chance))
 
@@ -155,9 +157,11 @@ class PlackettLuce(ScoreModel):
 
     def replicate_rankings(self, posterior: Arrays, log: Any, rng: np.random.Generator) -> Any:
         """Return a log of the same arms in places of the same kind, drawn by the first draw."""
-        score, found = posterior["score"][0], log.arm.copy()
+        score = posterior["score"][0]
+        found = log.arm.copy()
         for here in log.slices:
-            arm, place = found[here], log.place[here]
+            arm = found[here]
+            place = log.place[here]
             arm = arm[np.argsort(-(score[arm] + rng.gumbel(size=len(arm))))]
             if place[-2] != place[-1] and (place[:-2] == place[-2]).any():
                 rest = np.flatnonzero(place >= place[-2])

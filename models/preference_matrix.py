@@ -95,7 +95,8 @@ class PreferenceMatrix(Model):
         if seen is None:
             seen = seen_in(log, **options)
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
-        first, second = seen.columns["first"], seen.columns["second"]
+        first = seen.columns["first"]
+        second = seen.columns["second"]
         turned = first > second
         counts = np.where(turned[:, None], counts[:, ::-1], counts)
         first, second = np.minimum(first, second), np.maximum(first, second)
@@ -121,11 +122,14 @@ class PreferenceMatrix(Model):
         Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
         conditional versus marginal likelihoods", Psychometrika 2019.
         """
-        data, draws = cells.data, len(posterior["theta"])
-        points, n = data["points"], data["n"]
+        data = cells.data
+        draws = len(posterior["theta"])
+        points = data["points"]
+        n = data["n"]
         if unit != "pair":
             theta = np.asarray(posterior["theta"], dtype=float).take(data["pair_of_cell"], axis=1)
-            win, loss = np.log(np.maximum(theta, 1e-300)), np.log1p(-np.minimum(theta, 1 - 1e-16))
+            win = np.log(np.maximum(theta, 1e-300))
+            loss = np.log1p(-np.minimum(theta, 1 - 1e-16))
             return _log_likelihood(points, win, loss, n, data["log_coefficient"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
         half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
@@ -175,7 +179,8 @@ class PreferenceMatrix(Model):
         return {"win": win, "loss": 1.0 - win}
 
     def expected_score(self, posterior: Named, conditions: Named) -> np.ndarray:
-        first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
+        first = np.asarray(conditions["first"])
+        second = np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
         place = pair_place(first, second, self._n_arms(posterior))
         stronger = theta.take(np.where(first == second, 0, place), axis=-1)

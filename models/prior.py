@@ -208,7 +208,8 @@ def _prior_of(given: Any, name: str) -> Prior:
 
 def _check(prior: Prior) -> None:
     """Raise ValueError unless PyMC has the distribution, with these parameters."""
-    name, given = prior.distribution, prior.parameters
+    name = prior.distribution
+    given = prior.parameters
     if name not in KNOWN:
         _check_by_pymc(prior)
         return

@@ -125,7 +125,8 @@ class RandomEffects(ByLevel, Term):
 
 def _of_independent(cells: Named) -> Any:
     """Return the variance that deviations of variance 1 of the members give to each cell."""
-    first, second = seats(cells, "first"), seats(cells, "second")
+    first = seats(cells, "first")
+    second = seats(cells, "second")
     alone = sum(share**2 for _, share in (*first, *second))
     shared = sum(
         share * other * (np.asarray(arm) == opposite)

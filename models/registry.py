@@ -256,7 +256,8 @@ def add_term(model: Any, term: str) -> ScoreModel:
     >>> bd.models.add_term(bd.models.BradleyTerry(), "random:prompt").name
     'bradley-terry + random:prompt'
     """
-    own, added = scored(model), term_named(term)
+    own = scored(model)
+    added = term_named(term)
     known: Any = own.terms.find(DuelCovariates if isinstance(added, DuelCovariates) else Scores)
     if not isinstance(added, DuelCovariates | Sources | Scores) or known is None:
         return own + added

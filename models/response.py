@@ -286,7 +286,8 @@ class Bernoulli(Response):
     def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood | None:
         if self.link != "logit":
             return None
-        n, constant = data["n"].astype(float), data["log_coefficient"].sum()
+        n = data["n"].astype(float)
+        constant = data["log_coefficient"].sum()
         return SummedLogLikelihood(data["points"] - n / 2, n, 0.0, constant)
 
     @property
@@ -310,7 +311,8 @@ class Bernoulli(Response):
         return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        points, n = data["points"], data["n"]
+        points = data["points"]
+        n = data["n"]
         if self.link == "logit":
             win = expit(eta)
             return without_own(points - n * win, -n * win * (1.0 - win))
@@ -364,8 +366,10 @@ class DavidsonResponse(Response):
     _tie_rule: ClassVar[str] = "a tie is an outcome"
 
     def summed_log_likelihood(self, data: Arrays) -> SummedLogLikelihood:
-        counts, n = data["counts"].astype(float), data["n"].astype(float)
-        slope, constant = (counts[:, 0] - counts[:, 1]) / 2, data["log_coefficient"].sum()
+        counts = data["counts"].astype(float)
+        n = data["n"].astype(float)
+        slope = (counts[:, 0] - counts[:, 1]) / 2
+        constant = data["log_coefficient"].sum()
         return SummedLogLikelihood(slope, n, counts[:, 2].sum(), constant)
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
@@ -392,10 +396,14 @@ class DavidsonResponse(Response):
         )
 
     def derivatives(self, eta: np.ndarray, parameters: Named, data: Arrays) -> Derivatives:
-        counts, n = data["counts"], data["n"]
+        counts = data["counts"]
+        n = data["n"]
         chance = self.outcome_probabilities(eta, parameters, None, None)
-        ahead, tie = (chance["win"] - chance["loss"]) / 2, chance["tie"]
-        won, tied, n_ties = (counts[:, 0] - counts[:, 1]) / 2, n * tie, counts[:, 2]
+        ahead = (chance["win"] - chance["loss"]) / 2
+        tie = chance["tie"]
+        won = (counts[:, 0] - counts[:, 1]) / 2
+        tied = n * tie
+        n_ties = counts[:, 2]
         bend = n * (ahead * ahead - (1 - tie) / 4)
         second = -(tied * (1 - tie)).sum(axis=-1)
         level = np.asarray(parameters["tie"])[..., None]
@@ -414,7 +422,8 @@ class DavidsonResponse(Response):
         self, eta: np.ndarray, parameters: Named
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what the probabilities of a win, a tie and a loss are proportional to."""
-        half, tie = np.asarray(eta) / 2, np.asarray(parameters["tie"])[..., None]
+        half = np.asarray(eta) / 2
+        tie = np.asarray(parameters["tie"])[..., None]
         most = max(half.max(initial=0.0), -half.min(initial=0.0), np.abs(tie).max(initial=0.0))
         if most > FAR:
             top = np.maximum(np.abs(half), tie)  # the largest weight is 1 then

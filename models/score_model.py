@@ -102,7 +102,8 @@ class ScoreModel(Model):
 
     def _check_priors(self) -> None:
         """Raise ValueError unless what priors were said of are its variables, of that kind."""
-        said, scales = self.said, self.scales
+        said = self.said
+        scales = self.scales
         if said and self.terms.flat:
             flat = next(part.key for part in self.terms if part.flat)
             raise ValueError(f"priors should not stand beside a flat one, got that of {flat}")

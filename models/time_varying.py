@@ -169,8 +169,10 @@ class TimeVarying(Term):
 
         before: periods until the last one, (n,).
         """
-        curve, gap = -0.5 / length**2, np.subtract.outer(before, before)
-        apart, until = np.e ** (curve * gap**2), np.e ** (curve * before**2)
+        curve = -0.5 / length**2
+        gap = np.subtract.outer(before, before)
+        apart = np.e ** (curve * gap**2)
+        until = np.e ** (curve * before**2)
         return apart - until[:, None] - until[None, :] + 1.0 + JITTER * np.eye(len(before))
 
     def coefficients(self, parameters: Named) -> Any:
@@ -208,7 +210,8 @@ class TimeVarying(Term):
         change = np.asarray(self.coefficients(parameters))
         n = change.shape[-2]
         before = np.append(np.arange(n, 0, -1), -ahead)  # periods until the last one
-        mean, deviation = np.empty((len(change), change.shape[-1])), np.empty((len(change), 1))
+        mean = np.empty((len(change), change.shape[-1]))
+        deviation = np.empty((len(change), 1))
         for k, length in enumerate(np.asarray(parameters["length"])):
             whole = self._between(before, length)
             share = np.linalg.solve(whole[:n, :n], whole[:n, n])

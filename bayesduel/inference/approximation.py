@@ -84,7 +84,8 @@ class DensityApproximation(Approximation):
         if log_likelihood:
             value, cells = self.density.batch(x, phi)
         else:
-            value, cells = self.density.values(x, phi), None
+            value = self.density.values(x, phi)
+            cells = None
         return Proposals(x, phi, value - log_q, value, cells)
 
     def parameters(

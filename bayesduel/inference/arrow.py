@@ -102,7 +102,8 @@ class Layout:
     @cached_property
     def _grams(self) -> tuple[Gram, Gram, Gram]:
         """The curvature of the border, of groups with it, and of groups."""
-        border, groups = self.to_border, self.to_groups
+        border = self.to_border
+        groups = self.to_groups
         return Gram(border, border), Gram(groups, border), Gram(groups, groups)
 
     @cached_property
@@ -113,7 +114,8 @@ class Layout:
     @cached_property
     def _by_family(self) -> list[sparse.csr_array]:
         """The design of the groups of each family."""
-        m, design = self.groups.shape[1], self.to_groups.astype(self.kind)
+        m = self.groups.shape[1]
+        design = self.to_groups.astype(self.kind)
         return [design[:, family.start * m : family.stop * m] for family in self.families]
 
     @property
@@ -157,7 +159,8 @@ class Layout:
         roots = np.linalg.inv(factors).astype(self.kind, copy=False)
         outer = roots @ edges
         flat = outer.reshape(-1, outer.shape[2])
-        crossing, apart = None, flat
+        crossing = None
+        apart = flat
         if self.crossed:
             crossing = Crossing(roots, between.astype(self.kind), self.families)
             start = None
@@ -172,19 +175,22 @@ class Layout:
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
         on_border = self._grams[0].of(np.maximum(-found.bend, 0.0))
-        corner, n_own = self._free(self._free(on_border.toarray()).T), len(self.density.own)
+        corner = self._free(self._free(on_border.toarray()).T)
+        n_own = len(self.density.own)
         if n_own:
             p = len(corner)
             corner = np.pad(corner, (0, n_own))
             side = -self._free((self.to_border.T @ found.cross).T).T
-            corner[:p, p:], corner[p:, :p] = side, side.T
+            corner[:p, p:] = side
+            corner[p:, :p] = side.T
             corner[p:, p:] = -found.second
         return corner
 
     def flat(self, found: Derivatives, prior: Prior) -> Arrow:
         """Return the factored precision of the border where the groups do not differ."""
         known, tight = self.priors(prior)
-        corner, none = self.corner(found), np.zeros((0, 0, 0))
+        corner = self.corner(found)
+        none = np.zeros((0, 0, 0))
         return Arrow(cholesky(corner + known), none, none, corner, tight)
 
     def moments(self, found: Derivatives) -> np.ndarray:
@@ -193,8 +199,10 @@ class Layout:
         found: where the groups are 0, and the border is at its mode. The square of the slope of a
         group is what each cell adds by itself, and what cells have in common by each family.
         """
-        weight, m = np.maximum(-found.bend, 0.0), self.groups.shape[1]
-        inside, slope = self._grams[2].of(weight), self.to_groups.T @ found.slope
+        weight = np.maximum(-found.bend, 0.0)
+        m = self.groups.shape[1]
+        inside = self._grams[2].of(weight)
+        slope = self.to_groups.T @ found.slope
         lengths = np.array([one.multiply(one).sum(axis=1) for one in self._by_family])
         places = [slice(family.start * m, family.stop * m) for family in self.families]
         squares = np.array([(slope[own] ** 2).sum() for own in places]) - lengths @ found.slope**2
@@ -210,7 +218,8 @@ class Layout:
         n_groups, m = self.groups.shape
         inside = self._grams[2].of(weight)
         blocks = np.zeros((n_groups, m, m))
-        row, column = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr)), inside.indices
+        row = np.repeat(np.arange(n_groups * m), np.diff(inside.indptr))
+        column = inside.indices
         own = row // m == column // m
         blocks[row[own] // m, row[own] % m, column[own] % m] = inside.data[own]
         ends = np.append(0, np.cumsum(~own))[inside.indptr]
@@ -235,7 +244,8 @@ class Layout:
         """Return the prior precision of the border, (p, p), and of the groups, (groups, m)."""
         at = np.full(self.density.size, -1)
         at[self.border] = np.arange(len(self.border))
-        known, tight = np.zeros((len(self.border), len(self.border))), np.zeros(self.density.size)
+        known = np.zeros((len(self.border), len(self.border)))
+        tight = np.zeros(self.density.size)
         for piece in prior.pieces:
             place = at[piece.here]
             if place[0] >= 0:
@@ -288,7 +298,8 @@ class Layout:
             return self.solve(arrow, gradient), arrow
         density = self.density
         apart = near._replace(crossing=None)
-        weight, cut = np.maximum(-found.bend, 0.0), density.size - len(density.own)
+        weight = np.maximum(-found.bend, 0.0)
+        cut = density.size - len(density.own)
 
         def times(x: np.ndarray) -> np.ndarray:
             eta = density.reach(x[None])[0]
@@ -378,7 +389,8 @@ class Layout:
 
     def _alone(self, roots: np.ndarray) -> np.ndarray:
         """Return the variance of each cell's predictor given the border, (cells,)."""
-        turned, found = roots.swapaxes(1, 2), np.zeros(self.density.n_cells)
+        turned = roots.swapaxes(1, 2)
+        found = np.zeros(self.density.n_cells)
         for family, mine in zip(self.families, self._by_family, strict=True):
             found += _squares(mine, turned[family].reshape(-1, self.groups.shape[1]))
         return found
@@ -386,7 +398,8 @@ class Layout:
     def _squares(self, arrow: Arrow, covariance: np.ndarray) -> np.ndarray:
         """Return sums of squares of covariances of families but for those through the border."""
         assert arrow.crossing is not None
-        m, pull = self.groups.shape[1], arrow.pull.reshape(-1, len(covariance))
+        m = self.groups.shape[1]
+        pull = arrow.pull.reshape(-1, len(covariance))
         covariance = covariance.astype(self.kind)
         found = []
         for signs, turned in arrow.crossing.probed:
@@ -432,15 +445,18 @@ def layout_of(density: LinearPredictor) -> Layout:
     if not found:
         return alone
     found.sort(key=lambda family: -family.size)
-    groups, families = found[0], [slice(0, len(found[0]))]
+    groups = found[0]
+    families = [slice(0, len(found[0]))]
     for family in found[1:]:
         if density.size - groups.size > WIDEST and family.shape[1] == groups.shape[1]:
             families.append(slice(len(groups), len(groups) + len(family)))
             groups = np.concatenate([groups, family])
     if isinstance(density.design, ScoreDesign):
-        scored, parts = density.design.n_arms, [density.design.scores, density.design.beside]
+        scored = density.design.n_arms
+        parts = [density.design.scores, density.design.beside]
     else:
-        scored, parts = 0, [density.design]
+        scored = 0
+        parts = [density.design]
     shift = 1 if scored else 0  # the scores have a column more than free numbers
     border = np.setdiff1d(every, groups.ravel())
     columns = border[border < density.size - len(density.own)]

@@ -32,7 +32,9 @@ def add_pair_noise(out, first, second, root, seed):
     """
     columns = out.shape[1]
     for e in range(len(first)):
-        i, j, unit = first[e], second[e], root[e] * UNIT
+        i = first[e]
+        j = second[e]
+        unit = root[e] * UNIT
         counter = seed + np.uint64(e) * np.uint64(columns) * GOLDEN
         for c in range(columns):
             z = counter + np.uint64(c) * GOLDEN
@@ -57,10 +59,14 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
     """
     n, columns = right.shape
     x = np.empty((n, columns), dtype=np.float32)
-    r, p, q = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    r = np.empty_like(x)
+    p = np.empty_like(x)
+    q = np.empty_like(x)
     line = np.empty(columns, dtype=np.float32)
     step = np.zeros(columns, dtype=np.float32)
-    goal, squared, new = np.zeros(columns), np.zeros(columns), np.zeros(columns)
+    goal = np.zeros(columns)
+    squared = np.zeros(columns)
+    new = np.zeros(columns)
     for i in range(n):
         for c in range(columns):
             x[i, c] = right[i, c] / diagonal[i]
@@ -68,7 +74,8 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
     for i in range(n):
         line[:] = 0
         for k in range(indptr[i], indptr[i + 1]):
-            j, w = indices[k], weight[k]
+            j = indices[k]
+            w = weight[k]
             for c in range(columns):
                 line[c] += w * x[j, c]
         for c in range(columns):
@@ -87,7 +94,8 @@ def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
         for i in range(n):
             line[:] = 0
             for k in range(indptr[i], indptr[i + 1]):
-                j, w = indices[k], weight[k]
+                j = indices[k]
+                w = weight[k]
                 for c in range(columns):
                     line[c] += w * p[j, c]
             for c in range(columns):

@@ -99,7 +99,8 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
     found = {name: place for name, place in found.items() if name != VOTE} or found
     if len(found) < 2:
         return next(iter(found), "model")
-    judge, group = found["judge"], found["group"]
+    judge = found["judge"]
+    group = found["group"]
     n_both = len(distinct(judge, group)[0])
     if n_both == group.max() + 1:
         return "judge"

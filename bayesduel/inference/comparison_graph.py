@@ -58,14 +58,16 @@ class ComparisonGraph:
 
         `effects` are the columns beside the scores, by name: their values and prior deviations.
         """
-        data, n_arms = cells.data, cells.log.n_arms
+        data = cells.data
+        n_arms = cells.log.n_arms
         first, second = (np.ascontiguousarray(data[k], np.int32) for k in ("first", "second"))
         pair, ends = _pairs(first, second)
         number = np.arange(ends.shape[1], dtype=np.int32)
         places = (np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]))
         edges = sparse.csr_array((np.tile(number, 2), places), shape=(n_arms, n_arms))
         n, points = (np.asarray(data[k], dtype=float) for k in ("n", "points"))
-        columns, deviations = [np.zeros((len(n), 0))], [np.zeros(0)]
+        columns = [np.zeros((len(n), 0))]
+        deviations = [np.zeros(0)]
         for values, deviation in (effects or {}).values():
             columns.append(np.asarray(values, dtype=float).reshape(len(n), -1))
             deviations.append(np.atleast_1d(np.asarray(deviation, dtype=float)))
@@ -151,7 +153,8 @@ class ScorePrecision:
 
         Raises FloatingPointError if some column does not converge.
         """
-        off, diagonal = self.off, self.diagonal.astype(np.float32)
+        off = self.off
+        diagonal = self.diagonal.astype(np.float32)
         weight = off.data.astype(np.float32)
         found, steps = solve_block(
             off.indptr, off.indices, weight, diagonal, right, tolerance, ITERATIONS

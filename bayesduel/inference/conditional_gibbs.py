@@ -54,7 +54,8 @@ def gibbs_of_conditional(
     prior = density.prior(top.phi)
     error = np.sqrt(layout.join(*top.arrow.variances()))
     n = np.asarray(density.data["n"], dtype=float)
-    pull, at = np.asarray(density.data["points"]) - n / 2, density.eta(top.x)
+    pull = np.asarray(density.data["points"]) - n / 2
+    at = density.eta(top.x)
     starts = np.cumsum([0, *(block.size for block in density.terms.values())])
     ends = list(pairwise(starts))
     many = [slice(a, b) for a, b in ends if b - a > 1]
@@ -63,7 +64,8 @@ def gibbs_of_conditional(
     skipped = kept // 3
 
     def chain(which: int) -> list[tuple[Any, ...]]:
-        seen, rng = [], streams[which]
+        seen = []
+        rng = streams[which]
         tell = progress if which == 0 else None
         x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size), layout.kind))[0]
         for k in range(skipped + kept):

@@ -93,7 +93,8 @@ def find_mode(
             length /= 2
             if length < 1e-12:
                 raise FloatingPointError(f"Newton's method found no ascent at hyper = {hyper}")
-        x, parts = x + length * step, candidate
+        x = x + length * step
+        parts = candidate
         if np.abs(x).max() > 1e4:
             break
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
@@ -126,8 +127,11 @@ def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
 
     The mode has its errors; where there are scores it has the covariance of the centred scores.
     """
-    mode, dims, made = grid.conditionals[grid.best], density.dims, dict[str, Any]()
-    found, errors = density.parameters(mode.x), {}
+    mode = grid.conditionals[grid.best]
+    dims = density.dims
+    made = dict[str, Any]()
+    found = density.parameters(mode.x)
+    errors = {}
     if "score_free" in found:
         score = centre(found.pop("score_free"))
         made["score_mode"] = ("arm", score)

@@ -31,8 +31,10 @@ class ConjugatePairs(Approximation):
         self, n: int, rng: np.random.Generator, *, log_likelihood: bool = False
     ) -> Proposals:
         """Return `n` draws, whose log ratios are 0; see ``Approximation.propose``."""
-        data, n_arms = self.cells.data, self.cells.log.n_arms
-        points, place = data["points"], data["pair_of_cell"]
+        data = self.cells.data
+        n_arms = self.cells.log.n_arms
+        points = data["points"]
+        place = data["pair_of_cell"]
         hyper = self._hyper(n, rng)
         half = np.exp(hyper)[:, None] / 2
         theta = empty_by_pair(n, n_arms)
@@ -56,7 +58,8 @@ class ConjugatePairs(Approximation):
 
     def _evidence(self, hyper: np.ndarray) -> np.ndarray:
         """Return the log marginal density at log concentrations, up to a constant, (n,)."""
-        points, trials = self.cells.data["points"], self.cells.data["n"]
+        points = self.cells.data["points"]
+        trials = self.cells.data["n"]
         half = np.exp(hyper)[:, None] / 2
         evidence = -len(points) * betaln(half, half)[:, 0]
         for values, times, sign in ((points, 1, 1), (trials - points, 1, 1), (trials, 2, -1)):

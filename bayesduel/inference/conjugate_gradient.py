@@ -36,7 +36,8 @@ def conjugate_gradient(
     r = right - (d * x - off @ x)
     goal = tolerance**2 * inner(right, right / d)
     z = r / d
-    p, rz = z.copy(), inner(r, z)
+    p = z.copy()
+    rz = inner(r, z)
     for _ in range(MOST):
         if (rz <= goal).all():
             return np.asarray(x)
@@ -46,7 +47,8 @@ def conjugate_gradient(
         x += step * p
         r -= step * product
         np.divide(r, d, out=z)
-        before, rz = rz, inner(r, z)
+        before = rz
+        rz = inner(r, z)
         p *= np.where(before > 0, rz / np.where(before > 0, before, 1), 0).astype(r.dtype)
         p += z
     raise FloatingPointError(f"conjugate gradients did not converge in {MOST:,} iterations")

@@ -83,8 +83,11 @@ class Crossing:
 
         And the inverses of the blocks of the first.
         """
-        n, between = self.families[0].stop, self.between
-        first, rest, cut = self.roots[:n], self.roots[n:], n * self.roots.shape[1]
+        n = self.families[0].stop
+        between = self.between
+        first = self.roots[:n]
+        rest = self.roots[n:]
+        cut = n * self.roots.shape[1]
         among = between[:cut, cut:], between[cut:, :cut], between[cut:, cut:]
         return first, rest, *among, first.swapaxes(1, 2) @ first
 
@@ -96,9 +99,12 @@ class Crossing:
     def log_det(self) -> float:
         """The log determinant of 1 + A, by Lanczos' method; that A has no trace is used."""
         probes = self._probes()
-        size, found = len(probes), np.inf
-        before, here = np.zeros_like(probes), probes / np.float32(np.sqrt(size))
-        matrix, beta = np.zeros((PROBES, STEPS, STEPS)), np.zeros(PROBES)
+        size = len(probes)
+        found = np.inf
+        before = np.zeros_like(probes)
+        here = probes / np.float32(np.sqrt(size))
+        matrix = np.zeros((PROBES, STEPS, STEPS))
+        beta = np.zeros(PROBES)
         for k in range(STEPS):
             ahead = here + self.times(here) - beta.astype(here.dtype) * before
             matrix[:, k, k] = alpha = inner(here, ahead)
@@ -106,13 +112,15 @@ class Crossing:
             value, vector = np.linalg.eigh(matrix[:, : k + 1, : k + 1])
             value = np.maximum(value, 1e-300)  # 0, without any weight, where it has ended early
             logarithm = (vector[:, 0] ** 2 * np.log(value)).sum(axis=1)
-            last, found = found, float(size * (logarithm - (matrix[:, 0, 0] - 1)).mean())
+            last = found
+            found = float(size * (logarithm - (matrix[:, 0, 0] - 1)).mean())
             beta = np.sqrt(inner(ahead, ahead))
             if abs(found - last) < SETTLED:
                 break
             if k + 1 < STEPS:
                 matrix[:, k, k + 1] = matrix[:, k + 1, k] = beta
-            before, here = here, ahead / np.maximum(beta, 1e-30).astype(here.dtype)
+            before = here
+            here = ahead / np.maximum(beta, 1e-30).astype(here.dtype)
         return found
 
     @cached_property

@@ -64,7 +64,8 @@ def datatree(
                 f"dims of {model.name} should name the dimensions of {name!r} (dims of "
                 f"its term), got {dims.get(name, ())} for the shape {values.shape[1:]}"
             )
-    log, sampling = cells.log, {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
+    log = cells.log
+    sampling = {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
         return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
@@ -183,7 +184,8 @@ def dataset(
 
 def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
     """Return what was observed in each cell (of margins: in each vote), and its design."""
-    data, log = cells.data, cells.log
+    data = cells.data
+    log = cells.log
     if model.log_type == "pulls":
         return {
             "observed_data": dataset({"outcome": ("cell", log.successes)}),
@@ -203,7 +205,8 @@ def observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
         for name, column in cells.seen.columns.items()
         if name != "left_first"
     }
-    counts, square = cells.seen.counts, {}
+    counts = cells.seen.counts
+    square = {}
     if log.teams is not None:
         square["members"] = (("side", "seat"), log.teams.members)
     if len(arms) <= TABLE_ARMS:

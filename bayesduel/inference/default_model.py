@@ -249,7 +249,8 @@ def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
         return Choice(model, reasons)
     earlier = priors.get("score") if isinstance(priors, Mapping) else None
     if isinstance(earlier, xr.DataTree):
-        unit, own = earlier.attrs.get("score_unit"), model.response.score_unit
+        unit = earlier.attrs.get("score_unit")
+        own = model.response.score_unit
         if unit != own:
             raise ValueError(f"earlier fit should have scores in {own}, got {unit}")
         priors = {**priors, "score": earlier_scores(earlier, log.arms)}

@@ -41,7 +41,8 @@ def centre(free: np.ndarray) -> np.ndarray:
 def uncentre(score: np.ndarray) -> np.ndarray:
     """Map scores (..., K) to their K - 1 free numbers (..., K - 1): the inverse of `centre`."""
     n_arms = score.shape[-1]
-    inner, last = score[..., :-1], score[..., -1:]
+    inner = score[..., :-1]
+    last = score[..., -1:]
     total = inner.sum(axis=-1, keepdims=True)
     return inner - total / (n_arms + np.sqrt(n_arms)) - last / np.sqrt(n_arms)
 
@@ -49,8 +50,11 @@ def uncentre(score: np.ndarray) -> np.ndarray:
 def reduce(matrix: np.ndarray) -> np.ndarray:
     """Return Q' matrix Q, (K - 1, K - 1), where Q is the linear map `centre` and matrix (K, K)."""
     n_arms = len(matrix)
-    c, r = 1.0 / (n_arms + np.sqrt(n_arms)), 1.0 / np.sqrt(n_arms)
-    inner, edge, corner = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, -1]
+    c = 1.0 / (n_arms + np.sqrt(n_arms))
+    r = 1.0 / np.sqrt(n_arms)
+    inner = matrix[:-1, :-1]
+    edge = matrix[:-1, -1]
+    corner = matrix[-1, -1]
     rows = inner.sum(axis=1)
     side = c * rows + r * (edge - c * edge.sum())
     constant = c * c * rows.sum() + r * r * corner
@@ -85,7 +89,8 @@ class Gram:
 
         None of too many products.
         """
-        left, right = self.left, self.right
+        left = self.left
+        right = self.right
         row = np.repeat(np.arange(left.shape[0]), np.diff(left.indptr))
         many = np.diff(right.indptr).astype(np.int64)[row]  # products of each entry of the left
         if many.sum() > PRODUCTS:
@@ -206,7 +211,8 @@ class ScoreDesign:
         else:
             mixed = uncentre(whole(self._mixed.of(-bend)).T).T
         result = np.pad(free, (0, p))
-        result[:-p, -p:], result[-p:, :-p] = mixed, mixed.T
+        result[:-p, -p:] = mixed
+        result[-p:, :-p] = mixed.T
         result[-p:, -p:] = self.beside.curvature(bend)
         return result
 
@@ -258,7 +264,8 @@ class PairDifferences(ScoreDesign):
     @cached_property
     def scores(self) -> Columns:
         """First less second of each cell, of K scores."""
-        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
+        cell = np.arange(len(self.first))
+        one = np.ones(len(self.first))
         place = np.concatenate([cell, cell]), np.concatenate([self.first, self.second])
         shape = (len(cell), self.n_arms)
         return Columns(sparse.csr_array((np.concatenate([one, -one]), place), shape=shape))

@@ -257,7 +257,8 @@ def tree_of(
     made: Sampled, duels: Any, *, seed: int, clusters: bool = True, preference: bool = True
 ) -> xr.DataTree:
     """Return the tree of a fit of a log, by its draws."""
-    model, drawn = made.model, made.drawn
+    model = made.model
+    drawn = made.drawn
     asked = settings_to_json(made.asked.settings)
     attrs: dict[str, Any] = describe_model(model) | {
         **({} if made.asked == model else {"model_asked": asked}),
@@ -445,7 +446,8 @@ def _sample(
                 f"{model.why_not('laplace')}"
             )
         _check_nuts(model, len(cells))
-        method, reason = "nuts", model.why_not("laplace")
+        method = "nuts"
+        reason = model.why_not("laplace")
         notice = f"The quick method does not serve this model: {reason}. {QUICKER}"
     if method not in CHAINS:
         try:
@@ -466,7 +468,8 @@ def _sample(
             if method == "laplace":
                 short = uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
-            reason, near_by = f"Laplace's certificate does not hold: {certificate.shortfall}", drawn
+            reason = f"Laplace's certificate does not hold: {certificate.shortfall}"
+            near_by = drawn
             notice = f"{reason}. Quicker: method='laplace', not certified, or fewer draws."
     try:
         options["notice"] = notice

@@ -66,7 +66,8 @@ class Prior:
 
     def pull(self, x: np.ndarray) -> np.ndarray:
         """Return the precision times the distance of `x` from the mean, (size,)."""
-        away, found = x - self.mean, np.zeros_like(x)
+        away = x - self.mean
+        found = np.zeros_like(x)
         for piece in self.pieces:
             found[piece.here] = piece.times(away[piece.here])
         return found
@@ -104,7 +105,8 @@ def log_projected(
     pulled = (away * tight).sum(axis=1)
     square = (away**2 * tight).sum(axis=1)
     if families is not None:
-        own, along = tight @ families.member, (away * tight) @ families.member
+        own = tight @ families.member
+        along = (away * tight) @ families.member
         share = _shared(own, families)
         log_det -= np.log1p(families.variance * own).sum(axis=1)
         total = total - (share * own**2).sum(axis=1)
@@ -135,7 +137,8 @@ def level_of(
     away: centred scores less their prior means before that, (n, K). tight, families: as for
     `log_projected`.
     """
-    own, along = tight @ families.member, (away * tight) @ families.member
+    own = tight @ families.member
+    along = (away * tight) @ families.member
     share = _shared(own, families)
     total = tight.sum(axis=1) - (share * own**2).sum(axis=1)
     pulled = (away * tight).sum(axis=1) - (share * own * along).sum(axis=1)

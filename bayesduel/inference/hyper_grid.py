@@ -68,7 +68,8 @@ class Grid:
         middle = weights @ values
         wanted = np.array([0.0, weights @ (values - middle) ** 2])
         at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
-        terms, curve = _powers(at - middle), spline(self.nodes, at) @ self.log_density
+        terms = _powers(at - middle)
+        curve = spline(self.nodes, at) @ self.log_density
         tilt = np.zeros(2)
         for _ in range(50):
             height = curve + tilt @ terms
@@ -100,8 +101,10 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     Its third derivative has no jump at the second node and the last but one. Nodes increase, and
     are at least three.
     """
-    n, width = len(nodes), np.diff(nodes)
-    step, values = width[:, None], np.eye(n)
+    n = len(nodes)
+    width = np.diff(nodes)
+    step = width[:, None]
+    values = np.eye(n)
     slope = np.diff(values, axis=0) / step
     if n == 3:  # a parabola
         bend = (slope[1] - slope[0]) / (nodes[2] - nodes[0])
@@ -121,7 +124,8 @@ def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     excess = (tangent[:-1] + tangent[1:] - 2 * slope) / step
     place = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, n - 2)
     away = (at - nodes[place])[:, None]
-    cubic, square = excess / step, (slope - tangent[:-1]) / step - excess
+    cubic = excess / step
+    square = (slope - tangent[:-1]) / step - excess
     inner = (cubic[place] * away + square[place]) * away + tangent[place]
     return np.asarray(inner * away + values[place])
 
@@ -149,7 +153,8 @@ def explore(evaluate: Callable[[float, Any], tuple[float, Any]], start: float) -
     at(mode, seen[min(seen, key=lambda value: abs(value - mode))][1])
     kept = {mode: seen[mode]}
     for direction in (-1.0, 1.0):
-        value, peak = mode, seen[mode][0]
+        value = mode
+        peak = seen[mode][0]
         for _ in range(2000):
             near = kept[value][1]
             value += direction * step
@@ -172,11 +177,13 @@ def _locate(
     at: Callable[[float, Any], float], seen: dict[float, tuple[float, Any]], start: float
 ) -> tuple[float, float]:
     """Return the mode and the standard deviation there, by bracketing and parabolas."""
-    centre, step = start, 0.5
+    centre = start
+    step = 0.5
     at(centre, None)
     for _ in range(200):  # walk uphill until the middle of three is the highest
         near = seen[centre][1]
-        low, high = at(centre - step, near), at(centre + step, near)
+        low = at(centre - step, near)
+        high = at(centre + step, near)
         if seen[centre][0] >= max(low, high):
             break
         centre = centre - step if low > high else centre + step
@@ -193,7 +200,8 @@ def _locate(
             centre = vertex
         step = min(step / 2, max(moved, deviation))
         near = seen[centre][1]
-        low, high = at(centre - step, near), at(centre + step, near)
+        low = at(centre - step, near)
+        high = at(centre + step, near)
     return vertex, deviation
 
 

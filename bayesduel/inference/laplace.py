@@ -50,7 +50,8 @@ class LaplaceApproximation(DensityApproximation):
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `n` draws and their log density; see ``DensityApproximation.draw``."""
-        density, grid = self.density, self.grid
+        density = self.density
+        grid = self.grid
         hyper, log_proposal = grid.draw(n, rng)
         place = grid.nearest(hyper)
         normal = rng.standard_normal((n, density.size))

@@ -109,9 +109,11 @@ class LatentGaussian(DensityApproximation):
         first = mode_at(layout, phi, start)
         top = _highest(layout, first)
         root = _coordinates(layout, top)
-        nodes, step = None, 0.0
+        nodes = None
+        step = 0.0
         if len(top.phi) < 3 or (len(top.phi) == 3 and density.size <= SMALL):
-            nodes, step = _lattice(layout, top, root), SPACING[len(top.phi)]
+            nodes = _lattice(layout, top, root)
+            step = SPACING[len(top.phi)]
         if nodes is not None:
             return cls(density.model, cells, density, layout, top, root, tuple(nodes), step)
         nodes = _composite(layout, top, root)
@@ -141,17 +143,20 @@ class LatentGaussian(DensityApproximation):
             distinct = int(np.clip(FACTORS // density.size**2, FEWEST, n))
         z, log_q = self._scales(distinct, rng)
         which = rng.permutation(np.arange(n) % distinct)
-        z, log_q = z[which], log_q[which]
+        z = z[which]
+        log_q = log_q[which]
         phi = self.top.phi + z @ self.root.T
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
-        crossed, parts = self.layout.crossed, _groups(which if density.size <= SMALL else place)
+        crossed = self.layout.crossed
+        parts = _groups(which if density.size <= SMALL else place)
         if crossed:  # parts that fit the cache, each with random numbers of its own
             step = max(1, AT_ONCE // density.size)
             parts = [rows[k : k + step] for rows in parts for k in range(0, len(rows), step)]
             x = np.empty((n, density.size), self.layout.kind)
             seeds = rng.integers(2**63, size=len(parts))
         else:
-            x, (normal, log_normal) = self._means(z), self._standard(n, rng)
+            x = self._means(z)
+            normal, log_normal = self._standard(n, rng)
         bent: dict[int, np.ndarray] = {}  # what cells add to the precision at a node
 
         def move(part: int) -> None:
@@ -175,7 +180,8 @@ class LatentGaussian(DensityApproximation):
                 own, log_own = self._standard(len(rows), stream)
                 x[rows] += self.layout.draw(arrow, own)
             else:
-                own, log_own = normal[rows], log_normal[rows]
+                own = normal[rows]
+                log_own = log_normal[rows]
                 x[rows] += self.layout.draw(arrow, own)
             log_q[rows] += log_own
             log_q[rows] += arrow.half_log_det
@@ -284,7 +290,8 @@ class LatentGaussian(DensityApproximation):
     def _split_normal(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of a product of split normal densities, whose sides the axial nodes tell."""
         q = len(self.top.phi)
-        z, bound = self._z, np.array([node.bound for node in self.nodes])
+        z = self._z
+        bound = np.array([node.bound for node in self.nodes])
         middle = int(np.argmin((z**2).sum(axis=1)))
         side = np.ones((2, q))
         for k in range(q):
@@ -319,8 +326,11 @@ def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
     The groups are 0 there.
     """
-    density, slow = layout.density, _slow(layout, phi)
-    x, prior, first = np.zeros(density.size), density.prior(phi), [f.start for f in layout.families]
+    density = layout.density
+    slow = _slow(layout, phi)
+    x = np.zeros(density.size)
+    prior = density.prior(phi)
+    first = [f.start for f in layout.families]
     for _ in range(ROUNDS):
         found = density.derivatives(x, phi)
         arrow = layout.flat(found, prior)
@@ -328,7 +338,8 @@ def _by_moments(layout: Layout, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray
         x[layout.border] += solved(arrow.border, right)
     grown = layout.moments(density.derivatives(x, phi)) * arrow.tight[first, 0]
     phi = phi + slow @ (np.log(np.clip(grown, np.exp(-2 * FARTHEST), np.exp(2 * FARTHEST))) / 2)
-    fast, arrow = ~slow.any(axis=1), layout.flat(found, density.prior(phi))
+    fast = ~slow.any(axis=1)
+    arrow = layout.flat(found, density.prior(phi))
     phi[fast] += _settled(layout, phi, x, arrow, fast)
     return phi, x
 
@@ -433,14 +444,16 @@ def _curved(layout: Layout) -> bool:
 
 def _slow(layout: Layout, phi: np.ndarray) -> np.ndarray:
     """Return which hyperparameters change the prior of which crossed groups, (q, families)."""
-    at, first = [phi, *(phi + np.eye(len(phi)))], [family.start for family in layout.families]
+    at = [phi, *(phi + np.eye(len(phi)))]
+    first = [family.start for family in layout.families]
     tight = np.stack([layout.priors(layout.density.prior(one))[1][first] for one in at])
     return (tight[1:] != tight[0]).any(axis=2)
 
 
 def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     """Return the root of the inverse curvature of the bound at its top, (q, q)."""
-    q, step = len(top.phi), 0.1
+    q = len(top.phi)
+    step = 0.1
     if _curved(layout):
         return _border_last(layout, top)
     bend = np.zeros((q, q))
@@ -458,7 +471,8 @@ def _border_last(layout: Layout, top: Conditional) -> np.ndarray:
     """
     bend = curvature(layout, top) if top.bend is None else top.bend
     slow = _slow(layout, top.phi).any(axis=1)
-    whole, n = _root(bend), int(slow.sum())
+    whole = _root(bend)
+    n = int(slow.sum())
     root = np.zeros_like(bend)
     values, vectors = np.linalg.eigh((whole @ whole.T)[np.ix_(slow, slow)])
     root[slow, :n] = vectors * np.sqrt(values)
@@ -483,7 +497,8 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
         return [top]
     step = SPACING[q]
     found = {(0,) * q: top}
-    edge, best = [(0,) * q], top.bound
+    edge = [(0,) * q]
+    best = top.bound
     while edge:
         ahead = []
         for place in edge:
@@ -516,7 +531,8 @@ def _foreseen(node: Conditional, behind: Conditional | None) -> Conditional:
 
 def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
     """Return nodes of a central composite design: the top, axes and (of few scales) corners."""
-    q, reach = len(top.phi), 1.1
+    q = len(top.phi)
+    reach = 1.1
     axes = [s * reach * np.sqrt(q) * unit for unit in np.eye(q) for s in (1.0, -1.0)]
     signs = product((1.0, -1.0), repeat=q) if q <= CORNERED else ()
     away = [root @ z for z in axes + [reach * np.array(one) for one in signs]]
@@ -532,11 +548,15 @@ def _rays(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditiona
 
     By a secant for all, then one step of Newton's method for the others, by the top's curvature.
     """
-    found, covariance = [], root @ root.T
-    bend, q = np.linalg.inv(covariance), len(top.phi)
+    found = []
+    covariance = root @ root.T
+    bend = np.linalg.inv(covariance)
+    q = len(top.phi)
     for k, sign in product(range(q), (1.0, -1.0)):
         size = SPACING[3] * covariance[k, k] ** 0.5
-        here, step, others = top, sign * covariance[k] / covariance[k, k], np.arange(q) != k
+        here = top
+        step = sign * covariance[k] / covariance[k, k]
+        others = np.arange(q) != k
         while here.bound > top.bound - NEGLIGIBLE[3] and abs(here.phi[k] - top.phi[k]) < RAY:
             ahead = conditional_at(layout, here.phi + size * step, here, sloped=True)
             better = np.zeros(q)

@@ -193,11 +193,14 @@ class LinearPredictor:
         """Return the prior of x given hyperparameters, a number or (q,)."""
         phi = self._phi(phi)
         scales = self._columns(phi[None])
-        mean, pieces, half = np.zeros(self.size), [], 0.0
+        mean = np.zeros(self.size)
+        pieces = []
+        half = 0.0
         for here, block in self._proper:
             mean[here] = block.mean
             if block.projected:
-                tight, families = self._tightness(block, scales), self._families(block, scales)
+                tight = self._tightness(block, scales)
+                families = self._families(block, scales)
                 half += float(log_projected(np.zeros(tight.shape), tight, families)[0])
                 apart = reduce(before_centring(tight[0], families))
                 pieces.append(Piece(here, np.ones(block.size), apart))
@@ -237,7 +240,8 @@ class LinearPredictor:
         total = self.log_hyper(phi)
         scales = self._columns(phi)
         for here, block in self._proper:
-            values, tight = x[:, here] - block.mean, self._tightness(block, scales)
+            values = x[:, here] - block.mean
+            tight = self._tightness(block, scales)
             if block.projected:
                 total += log_projected(centre(values), tight, self._families(block, scales))
                 continue
@@ -301,7 +305,8 @@ class LinearPredictor:
         self, block: Block, values: np.ndarray, phi: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients whitened along the first axis, and the log determinant of that."""
-        found, log_det = np.empty_like(values), np.empty(len(values))
+        found = np.empty_like(values)
+        log_det = np.empty(len(values))
         n = block.lengths[0]
         kinds, place = np.unique(phi, axis=0, return_inverse=True)
         for k, one in enumerate(kinds):
@@ -331,8 +336,10 @@ class LinearPredictor:
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
-        value, many = self.log_prior(x, phi), self._many(len(x))
-        summed, pairs = self._summed, self._pairs if many else None
+        value = self.log_prior(x, phi)
+        many = self._many(len(x))
+        summed = self._summed
+        pairs = self._pairs if many else None
         if summed is not None and pairs is not None:
             tie = self._tie(x)
             normalisers = pairs.summed(x[:, : self._cut], tie)
@@ -353,8 +360,10 @@ class LinearPredictor:
         Of a point x (size,), the hyperparameter on the log scale, `axes` (size, axes), one a
         column, and coordinates `at` (m, axes).
         """
-        n_points, value = len(at), np.empty(at.T.shape)
-        begin, many = self.eta(x), self._many(at.size)
+        n_points = len(at)
+        value = np.empty(at.T.shape)
+        begin = self.eta(x)
+        many = self._many(at.size)
         room = BLOCK if many else CHUNK
         step = max(1, room // max(self.n_cells * n_points, 1))
         for start in range(0, axes.shape[1], REACHED):
@@ -378,7 +387,8 @@ class LinearPredictor:
         self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray, *, compiled: bool
     ) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        tie, summed = self._tie(x), self._summed
+        tie = self._tie(x)
+        summed = self._summed
         weight = np.zeros(len(eta)) if tie is None else np.exp(tie)
         if summed is None or not compiled or weight.max(initial=0.0) > LARGEST_TIE:
             return self.likelihood(x, phi, eta).sum(axis=1)
@@ -441,7 +451,8 @@ class LinearPredictor:
         """
         eta = self.eta(x) + at[:, None] * np.sqrt(variance)
         found = self.response.derivatives(eta, self._known(x, phi), self.data)
-        slope, bend = mass @ found.slope, mass @ found.bend
+        slope = mass @ found.slope
+        bend = mass @ found.bend
         if not self.own:
             return Derivatives(slope, bend, found.own, found.cross, found.second)
         own, cross = (np.tensordot(mass, v + 0 * found.slope[..., None], 1) for v in found[2:4])
@@ -484,7 +495,8 @@ class LinearPredictor:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
         given = self._phi(phi)
         prior = self.prior(given) if prior is None else prior
-        eta, known = self.eta(x), self._known(x, given)
+        eta = self.eta(x)
+        known = self._known(x, given)
         response = self.response
         found = response.derivatives(eta, known, self.data)
         cells = found.value
@@ -510,10 +522,13 @@ class LinearPredictor:
             precision -= pulled.T @ pulled
         if not self.own:
             return precision
-        cut, border = self._cut, np.stack([-self.design.pull(c) for c in found.cross.T], axis=1)
+        cut = self._cut
+        border = np.stack([-self.design.pull(c) for c in found.cross.T], axis=1)
         whole = np.empty((self.size, self.size))
-        whole[:cut, :cut], whole[cut:, cut:] = precision, -found.second
-        whole[:cut, cut:], whole[cut:, :cut] = border, border.T
+        whole[:cut, :cut] = precision
+        whole[cut:, cut:] = -found.second
+        whole[:cut, cut:] = border
+        whole[cut:, :cut] = border.T
         return whole
 
     def factored(
@@ -643,7 +658,8 @@ def balanced(columns: "sparse.csr_array", n_arms: int) -> "sparse.csr_array":
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
     """Return the parts of x (..., size) by name, (..., length), or (...) where it is a number."""
-    found, start = {}, 0
+    found = {}
+    start = 0
     for name, length in blocks.items():
         stop = start + (1 if length is None else length)
         found[name] = x[..., start] if length is None else x[..., start:stop]

@@ -329,7 +329,8 @@ def well_informed(duels: Any) -> bool:
     scores divided by their scale do.
     """
     wins, ties = duels.tally("keep")
-    points, n = (wins + ties / 2).sum(axis=1), (wins + wins.T + ties).sum(axis=1)
+    points = (wins + ties / 2).sum(axis=1)
+    n = (wins + wins.T + ties).sum(axis=1)
     information = n / 4.0  # of a logit, for a duel near one half
     logit = np.log((points + 0.5) / (n - points + 0.5))
     noise = np.mean(1.0 / (information + 0.25))

@@ -41,7 +41,8 @@ class PairNormalisers:
         columns = design.beside.jacobian
         if not isinstance(columns, np.ndarray):
             return None
-        kinds, kind = np.zeros((1, columns.shape[1])), np.zeros(len(n), dtype=np.int64)
+        kinds = np.zeros((1, columns.shape[1]))
+        kind = np.zeros(len(n), dtype=np.int64)
         if columns.shape[1]:
             kinds, kind = np.unique(columns, axis=0, return_inverse=True)
         order = np.argsort(n, kind="stable")
@@ -59,7 +60,8 @@ class PairNormalisers:
 
         tie: logarithm of the weight of a tie, (draws,); None where there are no ties.
         """
-        cut, found = self.n_arms - 1, np.empty(len(u))
+        cut = self.n_arms - 1
+        found = np.empty(len(u))
         step = max(1, BLOCK // max(self.n_arms, len(self.kinds)))
         for here in (slice(start, start + step) for start in range(0, len(u), step)):
             score = np.ascontiguousarray(centre(u[here, :cut]).T)  # draws beside one another
@@ -88,15 +90,19 @@ def _sums(
     strength: of arms, (K, draws); ahead, behind: of kinds, (kinds, draws).
     """
     n_draws = strength.shape[1]
-    total, product = np.zeros(n_draws), np.empty(n_draws)
+    total = np.zeros(n_draws)
+    product = np.empty(n_draws)
     start = 0
     for k in range(len(ends)):
         product[:] = 1.0
         for cell in range(start, ends[k]):
-            one, other = strength[first[cell]], strength[second[cell]]
-            up, down = ahead[kind[cell]], behind[kind[cell]]
+            one = strength[first[cell]]
+            other = strength[second[cell]]
+            up = ahead[kind[cell]]
+            down = behind[kind[cell]]
             for d in range(n_draws):
-                x, y = one[d] * up[d], other[d] * down[d]
+                x = one[d] * up[d]
+                y = other[d] * down[d]
                 product[d] *= x * (x + tie[d] * y) + y * y
         for d in range(n_draws):
             total[d] += duels[k] * math.log(product[d])

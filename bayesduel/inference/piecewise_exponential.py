@@ -59,7 +59,8 @@ class PiecewiseExponential:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return `n` draws, (n, size), and the log density of each, (n,)."""
         size = len(self.points)
-        values, log_density = np.empty((n, size)), np.zeros(n)
+        values = np.empty((n, size))
+        log_density = np.zeros(n)
         level = rng.uniform(size=(size, n))
         step = max(1, WORKED_ON // (n * self.points.shape[1]))
         for start in range(0, size, step):
@@ -76,8 +77,10 @@ class PiecewiseExponential:
 
     def _inverted(self, rows: slice, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return quantiles of some numbers at levels in [0, 1), (rows, n), and log densities."""
-        points, log_density = self.points[rows], self.log_density[rows]
-        slopes, mass = self.slopes[rows], self.masses[rows]
+        points = self.points[rows]
+        log_density = self.log_density[rows]
+        slopes = self.slopes[rows]
+        mass = self.masses[rows]
         below = np.cumsum(mass, axis=1)
         level = level * below[:, -1:]
         last = mass.shape[1] - 1

@@ -42,7 +42,9 @@ def fill_polya_gamma(out, n, z, rng):
     for k in range(len(out)):
         if n[k] > SUMMED:
             mean, variance, third = cumulants(z[k])
-            mean, variance, third = n[k] * mean, n[k] * variance, n[k] * third
+            mean = n[k] * mean
+            variance = n[k] * variance
+            third = n[k] * third
             shape = 4 * variance**3 / third**2
             scale = third / (2 * variance)
             out[k] = mean + scale * (rng.standard_gamma(shape) - shape)
@@ -80,7 +82,8 @@ def exponential_share(z):
     rate = pi**2 / 8 + z * z / 2
     root = sqrt(1 / CUT)
     start = log(rate) + rate * CUT
-    below, above = root * (CUT * z - 1), -root * (CUT * z + 1)
+    below = root * (CUT * z - 1)
+    above = -root * (CUT * z + 1)
     left = exp(start - z) * normal_cdf(below)
     right = normal_cdf(above)
     if right > 0:
@@ -132,9 +135,11 @@ def truncated_inverse_gaussian(z, rng):
     """Return a draw of the inverse Gaussian law of mean 1/z and shape 1, below `CUT`."""
     if z * CUT < 1:
         while True:
-            e, f = rng.standard_exponential(), rng.standard_exponential()
+            e = rng.standard_exponential()
+            f = rng.standard_exponential()
             while e * e > 2 * f / CUT:
-                e, f = rng.standard_exponential(), rng.standard_exponential()
+                e = rng.standard_exponential()
+                f = rng.standard_exponential()
             x = CUT / (1 + CUT * e) ** 2
             if rng.random() <= exp(-z * z * x / 2):
                 return x

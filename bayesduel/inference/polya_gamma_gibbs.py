@@ -35,7 +35,10 @@ KEPT = (12, 40)  # sweeps of the certificate that are counted, at least and at m
 ARM_SWEEPS = 400_000  # arms times sweeps that are counted, about
 HUBS = 0.01  # share of arms with the most duels that are a group of their own
 FEWEST_HUBS = 30
-SHIFT, SPREAD, SCALE_SHIFT = 0.1, 0.05, 1.0  # differences in standard deviations that are allowed
+# differences in standard deviations that are allowed
+SHIFT = 0.1
+SPREAD = 0.05
+SCALE_SHIFT = 1.0
 ALLOWED = (SHIFT, SPREAD, SCALE_SHIFT, 0.3)  # and that of a coefficient
 
 
@@ -74,7 +77,8 @@ class GibbsChain:
     def _drawn_scale(self, rng: np.random.Generator) -> float:
         """Return a draw of the log scale given the scores, by inverting its distribution."""
         assert self.typical is not None
-        n, squares = self.graph.n_arms - 1, float(self.score @ self.score)
+        n = self.graph.n_arms - 1
+        squares = float(self.score @ self.score)
         middle = 0.5 * np.log(squares / n) if squares > 0 else self.log_scale
         reach = 12 / np.sqrt(2 * n) + 0.5
         grid = np.linspace(middle - reach, middle + reach, GRID)
@@ -148,7 +152,8 @@ def gibbs_certificate(
     start = drawn.score[0].astype(float)
     chain = GibbsChain(graph, found.typical, start, found.log_scale, drawn.effect[0])
     groups, sizes = _groups(graph.duels)
-    error, middle = found.standard_error, found.score
+    error = found.standard_error
+    middle = found.score
     sign = np.sign(middle)
     moved, spread, scale = (np.empty((kept, len(sizes))) for _ in range(3))
     effect = np.zeros((kept, max(1, len(found.effect))))

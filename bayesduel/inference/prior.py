@@ -65,7 +65,8 @@ def priors(duels: Any, model: Any = AUTO, priors: Mapping[str, Any] | None = Non
 def prior_words(model: Any, cells: Any) -> dict[str, tuple[str, bool]]:
     """Return the prior of each variable of a settled model in words, and whether it was said."""
     unit = float(model.response.unit(cells.data))
-    said, entries = model.said, model.entries(cells.log)
+    said = model.said
+    entries = model.entries(cells.log)
     rows: dict[str, tuple[str, bool]] = {}
     for part in model.terms:
         if isinstance(part, Term):
@@ -170,7 +171,8 @@ def log_priors(model: Any, posterior: Arrays, cells: Any) -> dict[str, np.ndarra
     models the top level alone is scaled).
     """
     data = cells.data
-    known, unit = model.parameters(posterior), model.response.unit(data)
+    known = model.parameters(posterior)
+    unit = model.response.unit(data)
     entries = model.entries(cells.log)
     if "degrees" in known:
         known["degrees_over_1"] = known["degrees"] - 1.0

@@ -156,7 +156,8 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     log_weights = log_ratio - log_ratio.max()
     order = np.argsort(log_weights)
     length = int(3 * n**0.5 if n > 225 else n / 5)  # of the tail
-    tail, cutoff = order[-length:], np.exp(log_weights[order[-length - 1]])
+    tail = order[-length:]
+    cutoff = np.exp(log_weights[order[-length - 1]])
     khat, scale = pareto_fit(np.exp(log_weights[tail]) - cutoff)
     if np.isfinite(khat):
         level = (np.arange(length) + 0.5) / length
@@ -197,9 +198,11 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
     of an equally weighted sample of the draws, for the quantiles.
     """
     lower, upper = np.quantile(values[kept], [TAIL, 1 - TAIL], axis=0)
-    effective, covered = np.inf, np.inf
+    effective = np.inf
+    covered = np.inf
     for inside in (values <= lower, values >= upper):
-        mass, squared = weights @ inside, weights**2 @ inside
+        mass = weights @ inside
+        squared = weights**2 @ inside
         with np.errstate(divide="ignore", invalid="ignore"):
             effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
             share = inside.sum(axis=0) / (mass * len(kept))

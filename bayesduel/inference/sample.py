@@ -103,7 +103,8 @@ def sample(
             every = slice(None)
             return _kept(approximation, proposals, every, stats, other, rng, log_likelihood)
         found = _multiplied(_refined(found, n, rng), n, rng)
-    made, kept = found.proposals, found.kept
+    made = found.proposals
+    kept = found.kept
     weights = found.psis.weights[kept] * len(made.x)
     stats = {"lp": made.log_density[kept], "importance_weight": weights}
     return _kept(approximation, made, kept, stats, found.certificate, rng, log_likelihood)
@@ -157,7 +158,8 @@ def _weighed(
     """Return the draws with their weights; `n` of them are kept."""
     psis = importance_weights(proposals.log_ratio)
     kept = resample(psis.weights, n, rng)
-    exact, unknown = psis.khat == -np.inf, np.isnan(proposals.log_ratio).all()
+    exact = psis.khat == -np.inf
+    unknown = np.isnan(proposals.log_ratio).all()
     if exact or unknown:  # all draws weigh the same
         return _Weighed(approximation, proposals, psis, Tails.of_exact(n), kept)
     named = approximation.parameters(proposals.x, proposals.hyper, rng)
@@ -189,7 +191,8 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
 
     That is in all and in each tail; and the tails are to be reached as often as they should be.
     """
-    made, certificate = found.proposals, found.certificate
+    made = found.proposals
+    certificate = found.certificate
     if np.isnan(made.log_ratio).all():  # there are no ratios: more draws are worth no more
         return found
     wanted = (

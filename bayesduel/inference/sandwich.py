@@ -200,9 +200,11 @@ def robust_covariance(
     found_degrees = np.stack([one.degrees for one in by_name.values()])
     degrees = np.full(robust.shape[:2], np.nan)
     degrees[:, own_numbers] = found_degrees[:, len(scores) + place]
-    own_score, robust_score = scores @ own @ scores.T, scores @ robust @ scores.T
+    own_score = scores @ own @ scores.T
+    robust_score = scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
-    pair, square = ("parameter", "other"), ("arm", "opponent")
+    pair = ("parameter", "other")
+    square = ("arm", "opponent")
     errors = np.sqrt(np.maximum(np.diagonal(robust_score, axis1=1, axis2=2), 0.0))
     robust_set = dataset(
         {
@@ -452,7 +454,9 @@ def _working(
 
     tastes: roots of that covariance along the vectors of each cluster, (size, rank).
     """
-    plain, more, tasted = 0.0, 0.0, np.zeros_like(prior)
+    plain = 0.0
+    more = 0.0
+    tasted = np.zeros_like(prior)
     for one, taste in zip(informed, tastes, strict=True):
         spread = (taste * one.values).T @ (taste * one.values)
         plain += float((one.values - one.values**2).sum())
@@ -502,8 +506,12 @@ def _moments(
             continue
         # Omega is diag(own) + z M z' with z = (x, y), M = [[total, -1], [-1, 0]].
         fitted = ((x @ total - 2 * y) * x).sum(axis=1)
-        xx, xy, yy = x.T @ x, x.T @ y, y.T @ y
-        first, second = total @ xx - xy.T, total @ xy - yy  # the upper blocks of M z' z
+        xx = x.T @ x
+        xy = x.T @ y
+        yy = y.T @ y
+        # the upper blocks of M z' z
+        first = total @ xx - xy.T
+        second = total @ xy - yy
         both = (first * first.T).sum() - 2 * (second * xx).sum() + (xy * xy.T).sum()
         square = (own**2).sum() + 2 * (own * fitted).sum() + both
         yield float((own + fitted).sum()), float(square)

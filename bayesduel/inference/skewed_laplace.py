@@ -87,7 +87,8 @@ class SkewedLaplace(DensityApproximation):
         middle = _conditional(density, grid.nodes[best], modes[best], axes)
         found = {best: middle}
         for outwards in (range(best + 1, len(modes)), range(best - 1, -1, -1)):
-            last, measured = middle, grid.nodes[best]
+            last = middle
+            measured = grid.nodes[best]
             for k in outwards:
                 root = modes[k].factor.T  # axes close to the last, orthogonal by the covariance
                 axes = solve_triangular(root, _polar(root @ last.axes), lower=False)
@@ -105,7 +106,8 @@ class SkewedLaplace(DensityApproximation):
         """Return `n` draws and their log density; see ``DensityApproximation.draw``."""
         grid = self.grid
         hyper, log_q = grid.draw(n, rng)
-        x, place = centres(grid, hyper), grid.nearest(hyper)
+        x = centres(grid, hyper)
+        place = grid.nearest(hyper)
         for node in np.unique(place):
             here: SkewedConditional = grid.conditionals[node]
             mine = place == node
@@ -209,11 +211,14 @@ def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> 
     There it is `FALL` to 1.5 `FALL` nats below the mode; found by doubling and bisection.
     """
     sign = np.array([[1.0], [-1.0]])
-    end, low, high = np.full((2, size), 4.0), np.zeros((2, size)), np.full((2, size), np.inf)
+    end = np.full((2, size), 4.0)
+    low = np.zeros((2, size))
+    high = np.full((2, size), np.inf)
     of = np.arange(size)  # axes with an end that is still looked for
     for _ in range(60):
         fall = -height(sign * end[:, of], of)
-        near, far = fall < FALL, fall > 1.5 * FALL
+        near = fall < FALL
+        far = fall > 1.5 * FALL
         tried = end[:, of]
         low[:, of] = np.where(near, tried, low[:, of])
         high[:, of] = np.where(far, tried, high[:, of])

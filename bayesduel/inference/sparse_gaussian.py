@@ -148,7 +148,8 @@ class SparseGaussian:
         error = self._standard_error(1 / self.precision.scores.diagonal + squares / n)
         level = (rng.permutation(n) + rng.uniform(size=n)) / n  # one in each n-th part
         away = self.log_scale_sd * ndtri(np.clip(level, 1e-12, 1 - 1e-12))
-        middle, along = self.score, self.along - self.along.mean()
+        middle = self.score
+        along = self.along - self.along.mean()
         root = np.linalg.cholesky(self.precision.covariance)
         effect = rng.standard_normal((n, len(self.effect))) @ root.T
         score -= score.mean(axis=1, keepdims=True)
@@ -165,9 +166,12 @@ class SparseGaussian:
 
     def averaged(self) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and weight of each cell, averaged over the distribution of its predictor."""
-        graph, precision, variance = self.graph, self.precision, self.variance
+        graph = self.graph
+        precision = self.precision
+        variance = self.variance
         middle = graph.eta(self.mean, self.effect)
-        diagonal, weight = precision.scores.diagonal, precision.scores.weight[graph.pair]
+        diagonal = precision.scores.diagonal
+        weight = precision.scores.weight[graph.pair]
         both = weight / (diagonal[graph.first] * diagonal[graph.second])
         spread = variance[graph.first] + variance[graph.second] - 2 * both
         reach = graph.columns - graph.difference(precision.along)
@@ -175,7 +179,8 @@ class SparseGaussian:
         sd = np.sqrt(np.maximum(spread, 0))
         n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
         nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
-        chance, curve = np.zeros_like(middle), np.zeros_like(middle)
+        chance = np.zeros_like(middle)
+        curve = np.zeros_like(middle)
         for node, mass in zip(nodes, masses / masses.sum(), strict=True):
             here = expit(middle + node * sd)
             chance += mass * here
@@ -209,14 +214,17 @@ class SparseGaussian:
 
     def _at_mode(self) -> "SparseGaussian":
         """Return the same at the mode of scores and coefficients, by damped Newton steps."""
-        graph, tau = self.graph, 1 / self.scale**2
-        found, value = self, self._log_density()
+        graph = self.graph
+        tau = 1 / self.scale**2
+        found = self
+        value = self._log_density()
         for _ in range(50):
             chance = expit(graph.eta(found.mean, found.effect))
             right, other = found._gradient(graph.points - graph.n * chance)
             precision = graph.bordered(graph.n * chance * (1 - chance), tau)
             step, turn = precision.solve(right, other, tolerance=FORCING)
-            gain, length = float(right @ step + other @ turn), 1.0
+            gain = float(right @ step + other @ turn)
+            length = 1.0
             while True:
                 moved = replace(
                     found, mean=found.mean + length * step, effect=found.effect + length * turn
@@ -224,20 +232,23 @@ class SparseGaussian:
                 if (better := moved._log_density()) >= value or length <= 1e-6:
                     break
                 length /= 2
-            found, value = replace(moved, precision=precision), max(better, value)
+            found = replace(moved, precision=precision)
+            value = max(better, value)
             if gain < 1e-3:
                 break
         return replace(found, variance=1 / precision.scores.diagonal)
 
     def _log_density(self) -> float:
-        graph, eta = self.graph, self.graph.eta(self.mean, self.effect)
+        graph = self.graph
+        eta = self.graph.eta(self.mean, self.effect)
         value = graph.points @ eta - graph.n @ np.logaddexp(0, eta)
         value -= graph.tightness @ self.effect**2 / 2
         return float(value - self.mean @ self.mean / (2 * self.scale**2))
 
     def _gradient(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient in scores and coefficients, given that in each predictor."""
-        graph, tau = self.graph, float(np.exp(-2 * self.log_scale))
+        graph = self.graph
+        tau = float(np.exp(-2 * self.log_scale))
         other = graph.columns.T @ slope - graph.tightness * self.effect
         return graph.pull(slope) - tau * self.mean, other
 
@@ -249,7 +260,8 @@ class SparseGaussian:
         probed: how often variances are computed from perturbed solutions.
         """
         found = replace(self, log_scale=log_scale)
-        graph, tau = self.graph, float(np.exp(-2 * log_scale))
+        graph = self.graph
+        tau = float(np.exp(-2 * log_scale))
         remote = self.variance - 1 / self.precision.scores.diagonal
         probes = int(np.clip(ARM_PROBES // graph.n_arms, *PROBES))
         for k in range(INNER):
@@ -275,12 +287,15 @@ class SparseGaussian:
     def _with_scale(self, seed: int) -> "SparseGaussian":
         """Return the approximation with a learned scale, by secant steps on its logarithm."""
         n_arms = self.graph.n_arms
-        found, slope, curvature = self, self._scale_slope(), 0.5 * n_arms
+        found = self
+        slope = self._scale_slope()
+        curvature = 0.5 * n_arms
         for _ in range(ROUNDS):
             move = float(np.clip(slope / curvature, -0.25, 0.25))
             if abs(move) < CLOSE / curvature**0.5:
                 break
-            last, before = found, slope
+            last = found
+            before = slope
             found = last._at(last.log_scale + move, seed)
             slope = found._scale_slope()
             secant = (before - slope) / move
@@ -299,7 +314,8 @@ class SparseGaussian:
     def _scale_slope(self) -> float:
         """Return the slope in log scale of the lower bound of the scale's log density."""
         assert self.typical is not None
-        squared, n_arms = self.scale**2, self.graph.n_arms
+        squared = self.scale**2
+        n_arms = self.graph.n_arms
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
         expected = (score @ score + variance) / squared

@@ -88,17 +88,21 @@ def sample_gibbs(
     source = _Shares(progress)
     start = _approximation(model, cells, rng)
     source.reached(0.1)
-    graph, at = start.graph, start.draw(chains, rng)
+    graph = start.graph
+    at = start.draw(chains, rng)
     score = np.empty((chains, draws, graph.n_arms), dtype=np.float32)
-    scale, effect = np.empty((chains, draws)), np.empty((chains, draws, at.effect.shape[1]))
+    scale = np.empty((chains, draws))
+    effect = np.empty((chains, draws, at.effect.shape[1]))
     sweeps = BURN_IN + draws
     for c in range(chains):
-        begin, log_scale = at.score[c].astype(float), float(np.log(at.scale[c]))
+        begin = at.score[c].astype(float)
+        log_scale = float(np.log(at.scale[c]))
         chain = GibbsChain(graph, start.typical, begin, log_scale, at.effect[c])
         for k in range(-BURN_IN, draws):
             chain.sweep(rng)
             if k >= 0:
-                score[c, k], scale[c, k] = chain.score, np.exp(chain.log_scale)
+                score[c, k] = chain.score
+                scale[c, k] = np.exp(chain.log_scale)
                 effect[c, k] = chain.effect
             source.reached(0.1 + 0.9 * (c * sweeps + k + BURN_IN + 1) / (chains * sweeps))
     posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
@@ -127,7 +131,8 @@ def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndar
 
     Its columns, (cells,) or (cells, m), and the standard deviation of its normal prior, () or (m,).
     """
-    unit, found = model.response.unit(cells.data), {}
+    unit = model.response.unit(cells.data)
+    found = {}
     for part in model.terms:
         if part in model.terms.arms:
             continue

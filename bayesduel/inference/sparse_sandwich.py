@@ -77,10 +77,12 @@ def robust_draws(
 
     `found` is the approximation of the posterior, whose scale is held.
     """
-    graph, precision = found.graph, found.precision
+    graph = found.graph
+    precision = found.precision
     by_arm, degrees = _of_arms(found, votes, cluster)
     by_effect, effect_degrees = _of_effects(found, votes, cluster)
-    tau, diagonal = precision.scores.tau, precision.scores.diagonal
+    tau = precision.scores.tau
+    diagonal = precision.scores.diagonal
     score = np.empty((n, graph.n_arms), dtype=np.float32)
     effect = np.empty((n, len(graph.tightness)))
     remote = np.zeros(graph.n_arms)
@@ -98,7 +100,8 @@ def robust_draws(
         solved -= solved.mean(axis=0, dtype=float).astype(np.float32)
         local = (right - right.mean(axis=0)) / diagonal[:, None]
         remote += (solved**2 - local**2).sum(axis=1, dtype=float)
-        score[here], effect[here] = solved.T, turn.T
+        score[here] = solved.T
+        effect[here] = turn.T
     exact = np.asarray(by_arm.multiply(by_arm).sum(axis=1)).ravel().astype(float) + tau
     variance = exact / diagonal**2 + remote / n
     error = np.sqrt(np.maximum(variance, 1e-12))
@@ -126,8 +129,10 @@ def robust_dataset(
     coefficient; ``score_se`` (arm), ``score_se_cluster`` and ``score_degrees_cluster`` (clustering,
     arm), the degrees of freedom of coefficients, and ``n_clusters`` by clustering.
     """
-    found, votes = drawn.approximation, CellVotes.of(model, duels)
-    n, ends = len(drawn.posterior["score"]), 0
+    found = drawn.approximation
+    votes = CellVotes.of(model, duels)
+    n = len(drawn.posterior["score"])
+    ends = 0
     rng = np.random.default_rng([n, duels.n_arms, duels.n_duels])
     by_name = {name: robust_draws(found, votes, place, n, rng) for name, place in used.items()}
     counts = {name: int(place.max()) + 1 for name, place in used.items()}
@@ -167,7 +172,8 @@ def _of_arms(
     graph = found.graph
     slope, weight = _by_vote(found, votes)
     arms = np.concatenate([graph.first[votes.cell], graph.second[votes.cell]])
-    shape, place = (graph.n_arms, int(cluster.max()) + 1), (arms, np.tile(cluster, 2))
+    shape = (graph.n_arms, int(cluster.max()) + 1)
+    place = (arms, np.tile(cluster, 2))
     gradient = sparse.csr_array((np.concatenate([slope, -slope]), place), shape=shape)
     information = sparse.csr_array((np.tile(weight, 2), place), shape=shape).data
     arm = np.repeat(np.arange(graph.n_arms), np.diff(gradient.indptr))
@@ -181,8 +187,10 @@ def _of_effects(
     found: SparseGaussian, votes: CellVotes, cluster: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same of the coefficients, (p, clusters) and (p,)."""
-    n_clusters, tightness = int(cluster.max()) + 1, found.graph.tightness
-    gradients, degrees = np.zeros((len(tightness), n_clusters)), np.zeros(len(tightness))
+    n_clusters = int(cluster.max()) + 1
+    tightness = found.graph.tightness
+    gradients = np.zeros((len(tightness), n_clusters))
+    degrees = np.zeros(len(tightness))
     slope, weight = _by_vote(found, votes)
     for k, column in enumerate(found.graph.columns[votes.cell].T):
         raw = np.bincount(cluster, slope * column, n_clusters)
@@ -223,7 +231,8 @@ def _two_way(judge: RobustDraws, group: RobustDraws, within: RobustDraws) -> Rob
 
     error = joined(judge.error, group.error, within.error)
     turned = joined(judge.effect_error, group.effect_error, within.effect_error)
-    score, effect = judge.score + group.score, judge.effect + group.effect
+    score = judge.score + group.score
+    effect = judge.effect + group.effect
     score *= (error / np.maximum(score.std(axis=0, dtype=float), 1e-30)).astype(np.float32)
     effect *= turned / np.maximum(effect.std(axis=0), 1e-30)
     return RobustDraws(

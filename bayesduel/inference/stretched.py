@@ -63,7 +63,8 @@ def stretched(
     mean = x.mean(axis=0)
     to = _root(at["covariance_cluster"].to_numpy())
     away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
-    degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
+    degrees = at["degrees_cluster"].to_numpy()
+    order = _mixing_order(fit, len(x))
     of_scores = at["score_degrees_cluster"].to_numpy()
     ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
     found = dict(draws)
@@ -119,7 +120,8 @@ def _free(fit: xr.DataTree, model: Model, draws: Arrays) -> dict[str, np.ndarray
 
 def _replaced(fit: xr.DataTree, draws: Arrays, at: xr.Dataset) -> dict[str, np.ndarray]:
     """Return the draws with those around the same means that a clustering of many arms has."""
-    found, level = dict(draws), _mixing_order(fit, len(draws["score"]))
+    found = dict(draws)
+    level = _mixing_order(fit, len(draws["score"]))
     for variable in map(str, at.data_vars):
         name = variable.removesuffix("_draw_cluster")
         if name == variable:

@@ -34,7 +34,9 @@ ALIKE = 0.002  # relative change of curvatures within which a factor of crossed 
 HELD = 0.25  # likewise where a rough one will do, whose residual is
 COARSE = 0.01
 TINY = 1e-12  # variance of a predictor, at least
-STEP, STEP2 = 1e-4, 1e-2  # of hyperparameters, for first and second differences
+# of hyperparameters, for first and second differences
+STEP = 1e-4
+STEP2 = 1e-2
 
 
 class Conditional(NamedTuple):
@@ -64,23 +66,28 @@ def mode_at(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Condit
         eta = density.eta(x)
         return float(density.likelihood(x, phi, eta[None])[0].sum() - 0.5 * _square(prior, x))
 
-    value, near, bent = height(x), None, None
+    value = height(x)
+    near = None
+    bent = None
     for _ in range(200):
         found = density.derivatives(x, phi)
         gradient = density.gradient(found, prior, x)
         if near is None or not layout.crossed:
-            near, bent = layout.factor(found, prior), found
+            near = layout.factor(found, prior)
+            bent = found
             step = layout.solve(near, gradient)
         else:
             step, _ = layout.step(found, prior, gradient, near, LOOSE)
-        gain, length = float(gradient @ step), 1.0
+        gain = float(gradient @ step)
+        length = 1.0
         if gain < (CLOSE if layout.crossed else GAIN):
             break
         while (better := height(x + length * step)) < value + 1e-4 * length * gain:
             length /= 2
             if length < 1e-8:
                 raise FloatingPointError("Newton's method found no ascent")
-        x, value = x + length * step, better
+        x = x + length * step
+        value = better
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
     if not layout.crossed:
@@ -104,13 +111,19 @@ def conditional_at(
     or of the near one if that has the same prior of them, as are the variances of predictors then.
     """
     density = layout.density
-    prior, gain, changed = density.prior(phi), np.inf, np.inf
-    x, variance, bent, last = near.x, near.variance, None, near.arrow
+    prior = density.prior(phi)
+    gain = np.inf
+    changed = np.inf
+    x = near.x
+    variance = near.variance
+    bent = None
+    last = near.arrow
     arrow = layout.beside(last, prior)
     rough = layout.crossed and not sloped
     alike = HELD if rough else ALIKE
     if arrow is not None:
-        bent, last = near.bent, arrow
+        bent = near.bent
+        last = arrow
         if not rough and not np.array_equal(phi, near.phi):
             variance = layout.spread(arrow)
     elif layout.crossed:
@@ -123,8 +136,10 @@ def conditional_at(
         if layout.crossed and (known or gain >= CLOSE):
             step, _ = layout.step(found, prior, gradient, last, LOOSE)
         else:
-            arrow, bent = layout.factor(found, prior, last, COARSE if rough else EXACT), found
-            last, step = arrow, layout.solve(arrow, gradient)
+            arrow = layout.factor(found, prior, last, COARSE if rough else EXACT)
+            bent = found
+            last = arrow
+            step = layout.solve(arrow, gradient)
         gain = float(gradient @ step)
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
@@ -133,7 +148,8 @@ def conditional_at(
             step = step / max(1.0, by_cells / far) ** 0.5
         x = x + step
         if arrow is not None and bent is found and changed > STILL:
-            before, variance = variance, layout.spread(arrow)
+            before = variance
+            variance = layout.spread(arrow)
             changed = _apart(variance, before)
         late = k > 2 and not layout.crossed
         if gain < GAIN and (known or changed <= STILL or late):
@@ -149,7 +165,8 @@ def conditional_at(
     here = Conditional(phi, x, arrow, variance, value, bent, np.full(len(phi), np.nan))
     if not sloped:
         return here
-    expected, unit = _expected(layout, here), STEP * np.eye(len(phi))
+    expected = _expected(layout, here)
+    unit = STEP * np.eye(len(phi))
     slope = [(expected(phi + one) - expected(phi - one)) / (2 * STEP) for one in unit]
     return here._replace(slope=np.array(slope))
 
@@ -171,12 +188,18 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
     which are linear and quadratic in the coefficients; and less what cells yield to the first
     order. No hyperparameter is of the response.
     """
-    density, phi, q = layout.density, here.phi, len(here.phi)
-    expected, unit = _expected(layout, here), STEP2 * np.eye(q)
+    density = layout.density
+    phi = here.phi
+    q = len(here.phi)
+    expected = _expected(layout, here)
+    unit = STEP2 * np.eye(q)
     at = [(expected(phi + one), expected(phi - one)) for one in unit]
-    middle, bend = expected(phi), np.empty((q, q))
+    middle = expected(phi)
+    bend = np.empty((q, q))
     curved = np.array([sum(values) - 2 * middle for values in at])
-    border, groups, turned = [], [], []
+    border = []
+    groups = []
+    turned = []
     for k in range(q):
         ahead, back = (density.prior(phi + one) for one in (unit[k], -unit[k]))
         (on, of), (on_back, of_back) = layout.priors(ahead), layout.priors(back)
@@ -185,7 +208,8 @@ def curvature(layout: Layout, here: Conditional) -> np.ndarray:
         turned.append((back.pull(here.x) - ahead.pull(here.x)) / (2 * STEP2))
         bend[k, k] = -curved[k] / STEP2**2
         for j in range(k):
-            both, corners = unit[k] + unit[j], curved[k] + curved[j]
+            both = unit[k] + unit[j]
+            corners = curved[k] + curved[j]
             if (border[k] * border[j]).any() or (groups[k] * groups[j]).any():  # of one block
                 corners = expected(phi + both) + expected(phi - both) - 2 * middle
             bend[k, j] = bend[j, k] = (curved[k] + curved[j] - corners) / (2 * STEP2**2)
@@ -210,8 +234,10 @@ def _expected(layout: Layout, here: Conditional) -> Callable[[np.ndarray], float
     The distribution of the coefficients is held: at its best one the bound moves with the
     hyperparameters through the prior and the response alone.
     """
-    density, x = layout.density, here.x
-    variance, covariance = layout.join(*here.arrow.variances()), here.arrow.covariance()
+    density = layout.density
+    x = here.x
+    variance = layout.join(*here.arrow.variances())
+    covariance = here.arrow.covariance()
     at = np.full(density.size, -1)
     at[layout.border] = np.arange(len(layout.border))
     responds = responding(density)
