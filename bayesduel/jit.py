@@ -100,7 +100,7 @@ def tell_if_it_compiles(function: Any, name: str) -> None:
     """Log that the first call of a function compiles it, if no machine code is at hand."""
     if not is_compiled(function):
         kept = getattr(getattr(function, "_cache", None), "_cache_file", None)
-        how = "once an installation" if kept else "in every process (it was typed in)"
+        how = "once per installation" if kept else "in every process (it was typed in)"
         logger.warning("Compiling %s, %s: it may take some minutes.", name, how)
 
 

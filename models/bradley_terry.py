@@ -11,7 +11,7 @@ __all__ = ["BradleyTerry"]
 
 @dataclass(frozen=True)
 class BradleyTerry(ScoreModel):
-    """Scores on a logit scale, one an arm.
+    """Scores on a logit scale, one per arm.
 
     Generative model: each arm draws a score; in a duel the first wins with probability
     logistic of the difference::

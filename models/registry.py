@@ -83,7 +83,7 @@ _KNOWN: dict[str, type] = {}  # classes that this process was given, by module a
 
 
 def register[T: Model | Part](kind: type[T]) -> type[T]:
-    """Register a model or a term of one's own, so that stored fits and studies find it.
+    """Register your own model or term, so that stored fits and studies find it.
 
     Use it as a decorator. Registering a class of the same module and name again replaces it, as
     running a cell of a notebook twice does.

@@ -11,7 +11,7 @@ __all__ = ["Thurstone"]
 
 @dataclass(frozen=True)
 class Thurstone(ScoreModel):
-    """Scores on a probit scale, one an arm (Thurstone's Case V).
+    """Scores on a probit scale, one per arm (Thurstone's Case V).
 
     Generative model: each arm draws a score; in each duel both show it with independent normal
     noise of variance 1/2, and the larger wins::

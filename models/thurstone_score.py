@@ -15,7 +15,7 @@ __all__ = ["ThurstoneScore"]
 
 @dataclass(frozen=True)
 class ThurstoneScore(ScoreModel):
-    """Scores in the unit of the margins (goals, points, chips), one an arm.
+    """Scores in the unit of the margins (goals, points, chips), one per arm.
 
     Generative model: each arm draws a score; a duel ends with the difference of the scores, plus
     noise::

@@ -37,8 +37,8 @@ __all__ = ["command"]
     "--order-effect/--no-order-effect",
     default=True,
     show_default=False,
-    help="Estimate an advantage of the left side, or none, where sides carry no meaning.  "
-    "[default: estimate it]",
+    help="Estimate a side advantage, or none, where sides carry no meaning.  [default: estimate "
+    "it]",
 )
 @click.option(
     "--material",

@@ -135,5 +135,8 @@ def _blocks(
 
     yield predictions_table(table)
     words = f" given {', '.join(given)}" if given else ""
-    told = f"win, loss: of left, by {model}{words}; what is not given is neutral."
+    told = (
+        f"Win and loss are those of the left arm, by {model}{words}. "
+        "Conditions that are not given are neutral."
+    )
     yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

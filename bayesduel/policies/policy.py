@@ -176,7 +176,7 @@ class PairPolicy(Policy, ABC):
             require_scores(self, self.belief)
         if self.reads == "counts" and self.belief != default:
             raise ValueError(
-                f"belief of {name} should be {default!r}, because it reads counts of wins alone, "
+                f"belief of {name} should be {default!r}, because it reads only counts of wins, "
                 f"got {shown_value(self.belief)}"
             )
 

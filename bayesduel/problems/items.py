@@ -62,7 +62,7 @@ class ItemPulls(Problem):
         values = np.ones(1) if self.values is None else np.array(numbers(self.values, "values"))
         if self.values is not None and values.shape != attributes.shape[:1]:
             raise ValueError(
-                f"values should have shape {attributes.shape[:1]}, one an item, got {values.shape}"
+                f"values should have shape {attributes.shape[:1]}, one per item, got {values.shape}"
             )
         if not ((values > 0) & (values < inf)).all():
             raise ValueError("values should be positive and finite")

@@ -243,9 +243,10 @@ def new_items_section(new: "pd.DataFrame", level: str) -> Section:
     table = Table.of(
         columns,
         new.reset_index(names="item").to_dict("records"),
-        caption="Predicted from attributes alone. Win rate: probability of beating an item of the "
-        "log drawn at random; better than all: probability of a higher score than every item of "
-        "the log; extrapolated: number of attributes outside the range of the table of items.",
+        caption="Predicted from attributes only. Win rate: probability of beating an item of "
+        "the log drawn at random; better than all: probability of a higher score than "
+        "every item of the log; extrapolated: number of attributes outside the range of "
+        "the table of items.",
     )
     return Section(id="new", title="New items", body=(table,))
 

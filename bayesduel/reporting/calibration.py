@@ -12,7 +12,7 @@ __all__ = ["calibration_section"]
 
 
 def calibration_section(calibration: "Calibration | None", words: str) -> Section:
-    """Return the section on predictions of held-out duels, or why there are none, in words."""
+    """Return the section on predictions of held-out duels, or the reason why it is missing."""
     figure = None
     if calibration is not None:
         from bayesduel.plots.calibration import CALIBRATION_SIZE, plot_calibration

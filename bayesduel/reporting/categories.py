@@ -119,12 +119,13 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
         words += f" There is strong evidence that another {a.noun} is the best in {join(other)}."
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
-        f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
-        "and a deviation from it in each category, and the standard deviation of deviations is "
-        f"learned from all categories ({spread} {a.fit.attrs['score_unit']}, {level} interval). "
-        "The overall score is the average over these categories: each counts by its votes. "
-        "Arms with few duels in a category therefore keep near to their overall score there. "
-        "Each pair and category is judged by itself, without a correction for their number."
+        f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall "
+        "score and a deviation from it in each category, and the standard deviation of "
+        f"deviations is learned from all categories ({spread} {a.fit.attrs['score_unit']}, "
+        f"{level} interval). The overall score is the average over these categories: each "
+        "counts by its votes. Arms with few duels in a category therefore keep near to their "
+        "overall score there. Each pair and category is judged on its own, without a "
+        "correction for their number."
     )
     settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
     exact = (

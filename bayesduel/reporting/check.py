@@ -71,7 +71,7 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
 NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
 CAUSES = {
     "": "",
-    "order": "An order effect may explain these cycles.",
+    "order": "A side advantage may explain these cycles.",
     "conditions": "A ranking that changes with the conditions of a duel explains these cycles.",
 }
 

@@ -1,4 +1,4 @@
-"""Report section: the leaderboard, one row an arm, and the comparison of two of them."""
+"""Report section: the leaderboard, one row per arm, and the comparison of two arms."""
 
 import itertools
 import re

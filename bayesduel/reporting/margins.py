@@ -94,7 +94,7 @@ def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
     raw = raw_winners(duels).attrs
     words = "This ranking is by margins, not by who won."
     if raw["pairs_met"] == raw["pairs"] and first not in raw["borda"]:
-        words += f" By wins alone {join(raw['borda'])} is first (see Raw counts)."
+        words += f" By wins only, {join(raw['borda'])} is first (see Raw counts)."
     if a is not None and a.check.failed:
         words += " The margins deviate from the model (see Margins): win rates may be off."
     return words

@@ -28,7 +28,7 @@ def next_pairs_section(
     part = ""
     if len(neighbours) < n_arms - 1:
         part = f"The first {len(neighbours) + 1:,} of {n_arms:,} arms of the ranking."
-    following: Block = Text("The next pair is not chosen among so many arms.")
+    following: Block = Text("There are too many arms to choose the next pair.")
     if pairs is not None:
         following = Group("Which pair next", _pairs(pairs))
     return Section(

@@ -63,7 +63,7 @@ def _arms(found: "Panel") -> Table:
     else:
         caption += (
             " Arms that share a letter do not differ by the honestly significant difference of "
-            f"{differences.hsd:.1f}. The least significant difference, for one pair alone, is "
+            f"{differences.hsd:.1f}. The least significant difference, for a single pair, is "
             f"{differences.lsd:.1f}."
         )
     columns = [

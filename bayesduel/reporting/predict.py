@@ -21,9 +21,9 @@ def predictions_section(found: "Predictions") -> Section:
     frame = found.to_dataframe().reset_index(drop=True)
     sides = ["left", "right"]
     table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(ROWS))
-    words = f"win, loss: of left, by {found.attrs['model']}"
+    words = f"Win and loss are those of the left arm, by {found.attrs['model']}"
     given = found.attrs["conditions"]
-    words += f", given {given}." if given else "; what is not given is neutral."
+    words += f", given {given}." if given else ". Conditions that are not given are neutral."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
     notes = [words, level, *(str(found.attrs.get(name, "")) for name in ("new_arms", "sides"))]
     more = f"... and {len(frame) - ROWS:,} more duels." if len(frame) > ROWS else None

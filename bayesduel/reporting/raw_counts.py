@@ -56,7 +56,7 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
             "partners were."
         )
     return (
-        f"Counting alone, without a model: {condorcet} Largest share of opponents beaten (raw "
+        f"By counting, without a model: {condorcet} Largest share of opponents beaten (raw "
         f"Copeland): {join(a['copeland'])}. Largest mean share against an opponent (raw Borda): "
         f"{join(a['borda'])}.{half}{met}"
     )

@@ -178,7 +178,7 @@ def _edition(folder: Path, day: str) -> Edition:
     rows = held.pop("ranking", None) if isinstance(held, dict) else None
     if not isinstance(rows, list) or not all(map(_whole, rows)):
         raise ValueError(
-            f"{path} is damaged: each row of its ranking should have an arm and the numbers "
+            f"{path} is damaged: each row of the ranking should have an arm and the numbers "
             f"{join(NUMBERS)}"
         )
     return Edition(day, {row["arm"]: row for row in rows}, {**held, "date": day})

@@ -51,8 +51,9 @@ def _table(found: "SourceAgreement") -> Table:
         full=True,
         name="sources",
         caption=f"With {100 * found.ci_prob:g} % intervals. Worth: further votes of the target "
-        "that tell as much about its scores. Correlation: of an arm's scores by the source and by "
-        f"the target. Left side: its advantage before the source, in {found.unit}; 0 is no bias.",
+        "that tell as much about its scores. Correlation: of an arm's scores by the "
+        "source and by the target. Left side: the side advantage with this source, in "
+        f"{found.unit}; 0 is no bias.",
     )
 
 

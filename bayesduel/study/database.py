@@ -200,9 +200,9 @@ class Database:
                 if kind not in ("table", "index") or virtual:
                     what = "virtual table" if virtual else kind
                     raise StudyError(
-                        f"{self.url} is no file of a study alone: it should hold tables and "
-                        f"indexes, got the {what} {shown_value(name)}. Do not use a file of "
-                        "somebody you do not trust."
+                        f"{self.url} should hold only the tables and indexes of a study, got "
+                        f"the {what} {shown_value(name)}. Do not use a file of somebody you do "
+                        "not trust."
                     )
 
     @contextmanager

@@ -59,9 +59,9 @@ def _held(value: Any) -> Any:
     if isinstance(value, BeliefSpec | PairPolicy):
         if (BELIEFS | POLICIES).get(type(value).__name__) is not type(value):
             raise TypeError(
-                "policy should consist of classes of bayesduel.policies and bayesduel.beliefs, as "
-                "a study is opened by what its file says, which runs no code of yours (simulate "
-                f"does; study.add stores duels that you choose), got {shown_value(value)}"
+                "policy should consist of classes of bayesduel.policies and bayesduel.beliefs, "
+                "because a study file runs no code of yours; bd.simulate takes your policy, "
+                f"and study.add stores duels that you choose, got {shown_value(value)}"
             )
         own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
         return {"class": type(value).__name__, **own}

@@ -180,7 +180,7 @@ class SourcePosterior:
         self, n: int, scores: np.ndarray, memory: Any, cost: np.ndarray,
         pending: Sequence[tuple[int, int, int]],
     ) -> list[tuple[int, int, int]]:  # fmt: skip
-        """Return source and pair of the next n votes, each the most that is told for its cost.
+        """Return source and pair of the next n votes, each the one that tells most for its cost.
 
         n: how many; none where no pair is allowed.
         scores: draws of the target's scores, (n, K).

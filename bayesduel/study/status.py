@@ -13,7 +13,7 @@ __all__ = ["Status", "sparkline"]
 
 @dataclass(frozen=True, repr=False)
 class Status:
-    """Where a study stands.
+    """The state of a study: its answer, how sure that is, and its costs.
 
     Attributes
     ----------

@@ -340,7 +340,7 @@ def test_an_order_effect_and_uneven_margins_are_told_from_cycles(tmp_path):
     assert (told["transitive"], told["other_cause"]) == (None, "order")
     page = bd.report(undecided, tmp_path / "check.html").read_text(encoding="utf-8")
     assert "cannot tell cycles from an order effect" in page
-    assert "An order effect may explain these cycles." in page
+    assert "A side advantage may explain these cycles." in page
     rng = np.random.default_rng(5)
     score = np.linspace(2, -2, 12)
     factor = np.triu(rng.normal(size=(12, 12)), 1)

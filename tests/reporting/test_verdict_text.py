@@ -149,7 +149,7 @@ def test_a_ranking_by_margins_says_so_and_who_leads_by_wins():
     log = bd.Duels.from_wins([[0, 1, 1], [0, 0, 1], [0, 0, 0]], NAMES[:3])
     fine = SimpleNamespace(check=SimpleNamespace(failed=[]))
     assert margin_words(fine, log, "a") == "This ranking is by margins, not by who won."
-    assert "By wins alone a is first" in margin_words(None, log, "b")  # of very many arms
+    assert "By wins only, a is first" in margin_words(None, log, "b")  # of very many arms
     off = SimpleNamespace(check=SimpleNamespace(failed=["kurtosis"]))
     assert "win rates may be off" in margin_words(off, log, "a")
     apart = bd.Duels.from_wins([[0, 1, 0], [0, 0, 1], [0, 0, 0]], NAMES[:3])

@@ -30,12 +30,15 @@ pytestmark = pytest.mark.plain
         ("drop table events", "no such table: events"),
         (
             "create trigger t after update on tickets begin update tickets set outcome = 1; end",
-            "should hold tables and indexes, got the trigger 't'",
+            "should hold only the tables and indexes of a study, got the trigger 't'",
         ),
-        ("create view v as select 1", "should hold tables and indexes, got the view 'v'"),
+        (
+            "create view v as select 1",
+            "should hold only the tables and indexes of a study, got the view 'v'",
+        ),
         (
             "create virtual table f using fts5(x)",
-            "should hold tables and indexes, got the virtual table 'f'",
+            "should hold only the tables and indexes of a study, got the virtual table 'f'",
         ),
         (
             "update settings set value = '\"../<b>\"' where name = 'key'",
