@@ -56,7 +56,7 @@ def test_the_first_questions_of_a_small_study_compile_nothing(how, tmp_path):
 
 def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     _, said = asked(tmp_path, "many")
-    assert said == "Compiling the policy, once an installation: it may take some minutes.\n"
+    assert said == "Compiling the policy, once per installation: it may take some minutes.\n"
 
 
 @pytest.mark.slow  # the belief that a study follows takes 17 s to compile
