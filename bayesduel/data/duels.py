@@ -303,7 +303,8 @@ class Duels:
         if len(labels) != n_arms:
             raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
         order = np.argsort(np.array(labels, dtype=object), kind="stable")
-        wins, ties = wins[np.ix_(order, order)], ties[np.ix_(order, order)]
+        wins = wins[np.ix_(order, order)]
+        ties = ties[np.ix_(order, order)]
         i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
         counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
         keep = sum(counts) > 0
@@ -538,10 +539,8 @@ class Duels:
         four pairs.
         """
         if self.n_arms > TABLE_ARMS:
-            what, instead = (
-                "a log that is tallied in matrices",
-                "analyse a part: Duels.subset(arms)",
-            )
+            what = "a log that is tallied in matrices"
+            instead = "analyse a part: Duels.subset(arms)"
             check_square(self.n_arms, 4, what, instead)
         if ties is not None:
             check_one_of(ties, "ties", get_args(TieRule))
@@ -647,7 +646,8 @@ class Duels:
         """
         import pandas as pd
 
-        pairs, n_arms = self.pairs(), self.n_arms
+        pairs = self.pairs()
+        n_arms = self.n_arms
         each = partial(by_arm, pairs.first, pairs.second, n_arms)
         won, lost, tied = self.results_by_arm()
         met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)

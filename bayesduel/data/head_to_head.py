@@ -84,7 +84,8 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
     Seles       2        1
     """
     check_log(duels, Duels)
-    pairs, n_arms = duels.pairs(), duels.n_arms
+    pairs = duels.pairs()
+    n_arms = duels.n_arms
     n, points = _points(pairs)
     met = n > 0
 

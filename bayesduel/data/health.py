@@ -295,11 +295,14 @@ def health(duels: Duels) -> Health:
     ()
     """
     check_log(duels, Duels)
-    cells, votes, n_arms = duels.opponents(), duels.votes, duels.n_arms
+    cells = duels.opponents()
+    votes = duels.votes
+    n_arms = duels.n_arms
     won, lost, tied = duels.results_by_arm()
     total = won + lost + tied
     arms = np.asarray(duels.arms, dtype=object)
-    first, second = int(duels.cells.left_wins.sum()), int(duels.cells.right_wins.sum())
+    first = int(duels.cells.left_wins.sum())
+    second = int(duels.cells.right_wins.sum())
     low, high = (float(end) for end in wilson(first, first + second))
     n_met = len(duels.pairs().first)
     n_ordered = int((cells.left_wins + cells.right_wins + cells.ties > 0).sum())
@@ -413,13 +416,15 @@ def maximum_likelihood_exists(duels: Duels) -> bool:
     if duels.teams is not None:
         return len(components(duels)) == 1 and not _separated(duels)
     left, right, left_wins, right_wins, ties = duels.cells
-    forward, backward = (left_wins + ties) > 0, (right_wins + ties) > 0
+    forward = (left_wins + ties) > 0
+    backward = (right_wins + ties) > 0
     winner = np.concatenate([left[forward], right[backward]])
     loser = np.concatenate([right[forward], left[backward]])
     if duels.votes is not None and duels.votes.share is not None:
         soft = ~np.isnan(duels.votes.share)
         ends = duels.votes.left[soft], duels.votes.right[soft]
-        winner, loser = np.concatenate([winner, *ends]), np.concatenate([loser, *ends[::-1]])
+        winner = np.concatenate([winner, *ends])
+        loser = np.concatenate([loser, *ends[::-1]])
     edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=(duels.n_arms,) * 2)
     return bool(csgraph.connected_components(edges, connection="strong")[0] == 1)
 
@@ -440,7 +445,8 @@ def _separated(duels: Duels) -> bool:
     """
     from scipy.optimize import linprog
 
-    teams, rows = cast(Teams, duels.teams), duels.rows
+    teams = cast(Teams, duels.teams)
+    rows = duels.rows
     inside = teams.matrix(duels.n_arms)
     points = rows.counts[:, 0] - rows.counts[:, 1]
     sure = np.abs(points) == rows.counts.sum(axis=1)

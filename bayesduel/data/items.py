@@ -177,7 +177,8 @@ def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
     """
     centred = matrix - matrix.mean(axis=0)
     for k in range(centred.shape[1]):
-        before, column = centred[:, :k], centred[:, k]
+        before = centred[:, :k]
+        column = centred[:, k]
         made, *_ = np.linalg.lstsq(before, column, rcond=None)
         left = np.linalg.norm(column - before @ made)
         if left <= DEPENDENT * max(float(np.linalg.norm(matrix[:, k])), 1e-300):

@@ -85,8 +85,10 @@ def units_of(duels: Duels, role: Role) -> VoteUnits:
     if votes is None or found is None:
         raise ValueError(f"duels should name the {role} of each vote, got a log without {role}s")
     rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
-    left, right = votes.left[rows].astype(np.int64), votes.right[rows].astype(np.int64)
-    low, high = np.minimum(left, right), np.maximum(left, right)
+    left = votes.left[rows].astype(np.int64)
+    right = votes.right[rows].astype(np.int64)
+    low = np.minimum(left, right)
+    high = np.maximum(left, right)
     code = found[0][rows].astype(np.int64)
     level = np.where(code >= 0, code, -1 - np.arange(len(code)))
     one, place = distinct(low, high, level)

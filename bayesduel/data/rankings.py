@@ -181,12 +181,14 @@ class Rankings:
         rows: list[np.ndarray] = []
         stage = 0
         for k, here in enumerate(self.slices):
-            arm, place = self.arm[here], self.place[here]
+            arm = self.arm[here]
+            place = self.place[here]
             sizes = np.bincount(place)[1:]
             chosen = 0  # arms that are placed
             while chosen < len(arm) - 1 and sizes[place[chosen] - 1] == 1:
                 rows.append(_rows(arm[chosen], arm[chosen + 1 :], stage, k))
-                stage, chosen = stage + 1, chosen + 1
+                stage = stage + 1
+                chosen = chosen + 1
             if chosen < len(arm) - 1 and place[chosen] != place[-1]:
                 rows.append(_rows(arm[chosen:-1], arm[-1], stage, k))
                 stage += 1

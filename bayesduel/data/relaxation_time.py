@@ -28,7 +28,8 @@ def relaxation_time(duels: Duels) -> float:
     from scipy.sparse import csgraph
     from scipy.sparse.linalg import eigsh
 
-    pairs, n_arms = duels.pairs(), duels.n_arms
+    pairs = duels.pairs()
+    n_arms = duels.n_arms
     n = (pairs.first_wins + pairs.second_wins + pairs.ties).astype(float)
     ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
     met = sparse.csr_array((np.concatenate([n, n]), ends), shape=(n_arms, n_arms))

@@ -130,8 +130,10 @@ def _told_apart(duels: Duels) -> bool:
     from scipy import sparse
     from scipy.sparse.linalg import lsqr
 
-    cells, met = duels.cells, _met(duels)
-    row, one = np.arange(met.sum()), np.ones(met.sum())
+    cells = duels.cells
+    met = _met(duels)
+    row = np.arange(met.sum())
+    one = np.ones(met.sum())
     place = (np.tile(row, 2), np.concatenate([cells.left[met], cells.right[met]]))
     apart = sparse.csr_array((np.concatenate([one, -one]), place), (len(row), duels.n_arms))
     return bool(lsqr(apart, one)[3] > 1e-4 * np.sqrt(len(row)))

@@ -94,7 +94,8 @@ class Teams:
 
         int32, -1 where there is none, shape (n_cells, largest) each.
         """
-        left, right = self.members[cells.left], self.members[cells.right]
+        left = self.members[cells.left]
+        right = self.members[cells.right]
         shared = left[:, :, None] == right[:, None, :]
         return np.where(shared.any(axis=2), -1, left), np.where(shared.any(axis=1), -1, right)
 

@@ -203,7 +203,8 @@ class Votes(Ballots):
         found = self.weight[:, None] * np.eye(3)[np.where(self.outcome == 0, 2, self.outcome < 0)]
         if self.share is not None:
             soft = np.flatnonzero(~np.isnan(self.share))
-            share, weight = self.share[soft], self.weight[soft]
+            share = self.share[soft]
+            weight = self.weight[soft]
             found[soft] = np.stack([weight * share, weight * (1 - share), 0 * share], axis=1)
         if self.sampling_weight is not None:
             stands = self.sampling_weight / np.average(self.sampling_weight, weights=self.weight)
@@ -343,7 +344,8 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
     key = votes.left.astype(np.int64) * n_arms + votes.right
     if n_arms**2 <= 4 * len(key):  # count instead of sorting
-        place, n_places = key, n_arms**2
+        place = key
+        n_places = n_arms**2
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
@@ -369,7 +371,9 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (n,).
     """
     n = len(columns[0])
-    key, size, bits = np.zeros(n, dtype=np.int64), 1, n.bit_length()
+    key = np.zeros(n, dtype=np.int64)
+    size = 1
+    bits = n.bit_length()
     for column in columns:
         least = int(column.min(initial=0))
         span = int(column.max(initial=0)) - least + 1
@@ -382,7 +386,8 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         key = np.unique(key, return_inverse=True)[1]
     # Keys and rows in one number: a sort of numbers takes a tenth of a stable sort of places.
     key = np.sort((key << bits) | np.arange(n))
-    row, key = key & ((1 << bits) - 1), key >> bits
+    row = key & ((1 << bits) - 1)
+    key = key >> bits
     new = np.append(True, key[1:] != key[:-1])[:n]
     place = np.empty(n, dtype=np.int64)
     place[row] = np.cumsum(new) - 1

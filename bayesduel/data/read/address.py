@@ -59,7 +59,9 @@ def shown_address(text: str) -> str:
         return text
     base, found, table = text.rpartition("::")
     if not ADDRESS.match(base) or text.startswith(WEB):
-        base, found, table = text, "", ""
+        base = text
+        found = ""
+        table = ""
     return PASSWORD.sub(r"\1@", base).partition("?")[0] + found + table
 
 
@@ -92,7 +94,8 @@ def files_of(address: str) -> tuple[str, ...]:
 def _source(con: duckdb.DuckDBPyConnection, address: str) -> str:
     """Return the table of an attached database, or the table function of a file on the web."""
     scheme, place = ADDRESS.fullmatch(address).groups()  # type: ignore[union-attr]
-    name, path = shown_address(address), place.partition("?")[0]
+    name = shown_address(address)
+    path = place.partition("?")[0]
     base, _, table = address.rpartition("::")
     reader = next((r for end, r in READERS.items() if re.search(f"{end}$", path)), "")
     if scheme in WEB and not reader:

@@ -159,7 +159,8 @@ class Roles:
             side = role.partition("_")[0]
             named[side] = f"{named[side]}, {named.pop(role)}"
         for k, name in enumerate(self.covariates):
-            own, right = named.pop(f"covariate_{k}"), named.pop(f"covariate_{k}_right", None)
+            own = named.pop(f"covariate_{k}")
+            right = named.pop(f"covariate_{k}_right", None)
             named[f"covariate {name}"] = own if right is None else f"{own} - {right}"
         for k, name in enumerate(self.kept):
             named[f"kept {name}"] = named.pop(f"kept_{k}")
@@ -294,7 +295,8 @@ def assign(
     Raises ValueError if a column that is given or needed does not exist, or has two roles.
     """
     finder = _Finder(columns, source)
-    margin, outcome = given["margin"], given["outcome"]
+    margin = given["margin"]
+    outcome = given["outcome"]
     for name in given["keep"]:
         finder.check("keep", name)
     for role in ("by", "sampling_weight", *FLAGS, *OWN):
@@ -375,7 +377,10 @@ class ColumnError(ValueError):
 
     def __init__(self, column: str, argument: str, before: str, after: str = "") -> None:
         super().__init__(f"{before}{argument}{after}")
-        self.column, self.argument, self.before, self.after = column, argument, before, after
+        self.column = column
+        self.argument = argument
+        self.before = before
+        self.after = after
 
     def named_by(self, argument: str) -> "ColumnError":
         """Return the error of a column that another argument names."""
@@ -604,7 +609,8 @@ def _find_outcome(finder: _Finder, peek: Peek) -> None:
 def _check_order(finder: _Finder) -> None:
     """Raise ValueError if a column says right minus left by its name, unless sides were given."""
     found = finder.found
-    left, right = found["left"], found["right"]
+    left = found["left"]
+    right = found["right"]
     if (left, right) != ("left", "right") and not {"left", "right"} <= {*finder.guessed}:
         return
     first, second = side_of(left, right) or (plain(left), plain(right))

@@ -44,7 +44,8 @@ def _separating(source: Any, roles: Roles, parts: Sequence[Sequence[str]]) -> st
             continue
         read = source.texts(Columns({"left": roles.left, "by": column}))
         arms = np.array([part_of.get(arm.strip(), -1) for arm in read["left"].values] + [-1])
-        part, value = arms[read["left"].code], read["by"].code
+        part = arms[read["left"].code]
+        value = read["by"].code
         known = (part >= 0) & (value >= 0)
         pairs = np.unique(np.stack([part[known], value[known]]), axis=1)
         n_values = len(np.unique(pairs[1]))

@@ -119,7 +119,8 @@ class FileSource(Source):
         self._files = [formats.recognise(name) for name in formats.expand(path)]
         formats.check_once([file.path for file in self._files])
         names = [file.path for file in self._files]
-        self.name, self.words = formats.called(path, names), formats.called(names, names)
+        self.name = formats.called(path, names)
+        self.words = formats.called(names, names)
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
@@ -214,7 +215,8 @@ class FileSource(Source):
         """Raise ValueError if all rows, one by one, do not fit in the memory allowed."""
         if self._memory is None:
             return
-        n, most = self._count(roles), self._memory // 2 // ENTRY
+        n = self._count(roles)
+        most = self._memory // 2 // ENTRY
         if n > most:
             kept = join([r for r in VOTE_ROLES if r in roles.taken], quote=True)
             why = f"kept for {kept}" if kept else "which are read one by one where one is bad"
@@ -325,7 +327,8 @@ class FileSource(Source):
 
     def _few_enough(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches; raise ValueError once they exceed the memory allowed."""
-        n, most = 0, None if self._memory is None else self._memory // 2 // ENTRY
+        n = 0
+        most = None if self._memory is None else self._memory // 2 // ENTRY
         for batch in batches:
             n += len(batch)
             if most is not None and n > most:

@@ -70,7 +70,15 @@ FAULTS = (
     ("shown_first", "should name the side or the arm that was shown first (--shown-first none)"),
     ("left", "should name each member of a side once, as should the other side"),
 )
-LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
+LEFT = 1
+RIGHT = 4
+BY = 7
+OUTCOME = 8
+MARGIN = 9
+AGREE = 10
+WEIGHT = 11
+DATE = 12
+TIME = 13
 SAMPLING = 14
 FLAG = 15
 TIED = 16
@@ -311,7 +319,8 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
 
 def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
     """Return which rows are no duels, bool, by why: those without a value, headers, and byes."""
-    left, right = rows.left, rows.right
+    left = rows.left
+    right = rows.right
     found = {}
     if rows.header is not None:
         found["the header line again"] = rows.header

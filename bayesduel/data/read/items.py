@@ -136,7 +136,8 @@ def _names(
     source: Any, item: str, asked: Iterable[str] | None, left: Iterable[str], like: Items | None
 ) -> list[str]:
     if like is not None:
-        asked, left = dict.fromkeys(a.column for a in like.attributes), ()
+        asked = dict.fromkeys(a.column for a in like.attributes)
+        left = ()
     there = source.columns()
     take(there, source.name, {"item": item})
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
@@ -220,9 +221,11 @@ def _attributes(
     for name in names:
         if all(NUMERIC.fullmatch(word) for word in table[name]):
             numbers = np.array([float(word) for word in table[name]])
-            mean, deviation = float(numbers.mean()), float(numbers.std())
+            mean = float(numbers.mean())
+            deviation = float(numbers.std())
             if np.ptp(numbers) == 0:
-                mean, deviation = float(numbers[0]), 0.0
+                mean = float(numbers[0])
+                deviation = 0.0
             found.append(Attribute(name, name, "", "", mean, deviation))
         else:
             found += _indicators(table[name], name, reference.get(name, ""))

@@ -86,7 +86,8 @@ def label_rows(
         levels, code = _labels(column, ok, label_of)
         of_kept[name] = (np.asarray(code), levels)
     bad_words = np.zeros(1, dtype=bool)
-    outcome, grade = np.broadcast_to(np.int32(0), len(rows)), None
+    outcome = np.broadcast_to(np.int32(0), len(rows))
+    grade = None
     if rows.outcome is not None:
         bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
         outcome = rows.outcome.code
@@ -200,7 +201,8 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
         raise ValueError("both_bad should be given of a log with such votes, got none")
     if votes.share is not None or votes.sampling_weight is not None:
         raise ValueError("both_bad should be given of whole votes, got shares or sampling weights")
-    own, tie = votes.left == votes.right, (votes.outcome == 0) & ~log.both_bad
+    own = votes.left == votes.right
+    tie = (votes.outcome == 0) & ~log.both_bad
     read_summary = replace(
         read_summary,
         n_self_duels=int(votes.weight[own].sum()),

@@ -162,7 +162,8 @@ class FrameSource(Source):
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows with their numbers from 0, counts of equal rows with their content."""
         assert self._taken_over is not None
-        table, start = self._taken_over, 0
+        table = self._taken_over
+        start = 0
         if self._tallied(roles):  # equal rows come in any order
             table = table.sort_by([(r, "ascending") for r in roles.taken if r != "weight"])
         for batch in _batches(table):
@@ -215,9 +216,11 @@ class FrameSource(Source):
                     self._votes(Columns({"column": column}))
                 except CONVERSION as error:
                     text = getattr(error, "object", None)  # of a UnicodeError
-                    rule, got = "contain text, numbers or times", self._schema[column]
+                    rule = "contain text, numbers or times"
+                    got = self._schema[column]
                     if text is not None:
-                        rule, got = "contain UTF-8 text", shown(text)
+                        rule = "contain UTF-8 text"
+                        got = shown(text)
                     raise ValueError(
                         f"{self.name}: column {column!r} should {rule}, got {got}"
                     ) from None
@@ -248,7 +251,8 @@ class FrameSource(Source):
 
     def _plain(self, column: str) -> Any:
         """Return a column, cast to text unless it has text, numbers or times."""
-        expression, dtype = nw.col(column), self._schema[column]
+        expression = nw.col(column)
+        dtype = self._schema[column]
         if dtype in (nw.Categorical, nw.Enum, nw.Object, nw.Int128, nw.UInt128):
             return expression.cast(nw.String)
         return expression

@@ -110,7 +110,8 @@ def by_ranking(rows: Sequence[Row], together: Sequence[str]) -> ByRanking:
 def _of_choice(row: Row) -> Order:
     """Return the order of a row that names the best (and the worst) of those that were shown."""
     alternatives = _listed(row["shown"], ",;|>")
-    best, worst = _label(row["best"]), _label(row.get("worst"))
+    best = _label(row["best"])
+    worst = _label(row.get("worst"))
     said = plain(row["best"] or "")
     if said in TIE_WORDS and best not in alternatives:
         return [alternatives]

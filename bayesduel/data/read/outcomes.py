@@ -60,7 +60,9 @@ __all__ = [
 
 UNREADABLE = 2  # the outcome code of a row whose outcome is not understood
 LEFT_OUT = 3  # and of one that the user said to leave out
-LEFT, RIGHT, TIE = 1, -1, 0
+LEFT = 1
+RIGHT = -1
+TIE = 0
 RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
 SAID = {"left": LEFT, "right": RIGHT, "tie": TIE, "none": LEFT_OUT}  # by `means`
 WON = {LEFT: "left wins", RIGHT: "right wins", TIE: "tie", LEFT_OUT: "left out"}
@@ -343,7 +345,8 @@ def choose_meaning(
         if by_name >= most:
             settled = bool(by_name > most)
             chosen = replace(NAMES if settled or clash else chosen, settled=settled)
-            most, clash = by_name, []
+            most = by_name
+            clash = []
     if most < 0.5 * values.n:
         raise values.refused(
             "should say who won (left/right/tie, 1/0/0.5, a/b, model_a/model_b, the winner's "
@@ -417,7 +420,8 @@ class _Values:
         """Raise ValueError if whole numbers are grades of one sign, whose middle is not known."""
         numbers = [key for key in self.times if isinstance(key, float)]
         if len(numbers) > 1 and not min(numbers) < 0:
-            least, most = min(numbers), max(numbers)
+            least = min(numbers)
+            most = max(numbers)
             raise ValueError(
                 f"column {self.column!r} should have grades of both signs, got {least:g} to "
                 f"{most:g}; say the number that is best for left, then for right: "
@@ -586,7 +590,8 @@ def _best(
 
     Given the ways in order of preference, how often each outcome occurs, and the names of columns.
     """
-    signed, zeros = times.get(-1.0, 0), times.get(0.0, 0)
+    signed = times.get(-1.0, 0)
+    zeros = times.get(0.0, 0)
     # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
     stray = {SIGNED} if 0 < signed < 0.01 * (signed + zeros) else set()
     stray |= set() if {0.0, 1.0, 2.0} <= times.keys() else {"1/2/0", "0/1/2"}

@@ -77,7 +77,8 @@ def _reward(text: str) -> float | None:
 
 
 def _fault(values: Mapping[str, str | None], column: Mapping[str, str]) -> str:
-    label, reward = values["item"], values["reward"]
+    label = values["item"]
+    reward = values["reward"]
     if label is None or label_of(label) is None:
         return f"column {column['item']!r} should name an item, got {shown(label)}"
     if reward is None or _reward(reward) is None:

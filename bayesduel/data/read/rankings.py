@@ -45,8 +45,8 @@ from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
 from bayesduel.data.read.reading import not_used
 from bayesduel.data.read.rows import NUMBER
-from bayesduel.data.read.shapes import PEEK, goes_on
 from bayesduel.data.read.source import open_log
+from bayesduel.data.read.table import PEEK, goes_on
 from bayesduel.data.read.words import (
     OUTCOMES,
 )

@@ -284,7 +284,8 @@ def _measures(name: str, texts: Iterable[str]) -> bool:
 
 def _span(known: np.ndarray) -> str:
     """Return the first and the last of some times in words; numbers may be Unix seconds."""
-    first, last = known.min(), known.max()
+    first = known.min()
+    last = known.max()
     words = f"{_moment(first)} to {_moment(last)}"
     if known.dtype.kind == "M" or not UNIX[0] <= first <= last < UNIX[1]:
         return words

@@ -30,7 +30,8 @@ def count_records(file: LogFile, keys: Sequence[str]) -> int:
 
 
 def _csv_records(file: LogFile) -> int:
-    n, inside = 0, False
+    n = 0
+    inside = False
     for lines in _whole_lines(file):
         more, inside = _records_of(lines, inside)
         n += more
@@ -40,7 +41,8 @@ def _csv_records(file: LogFile) -> int:
 def _json_records(file: LogFile, keys: Sequence[str]) -> int:
     spelt = {json.dumps(k, ensure_ascii=a).encode("utf-8") for k in keys for a in (True, False)}
     patterns = [re.compile(re.escape(key) + rb"\s*:") for key in spelt]
-    n, found = 0, [0] * len(patterns)
+    n = 0
+    found = [0] * len(patterns)
     for lines in _whole_lines(file):
         n += _json_records_of(lines)
         found = [k + len(p.findall(lines)) for k, p in zip(found, patterns, strict=True)]

@@ -77,7 +77,9 @@ class ShapedSource(FrameSource):
         asked: Asked,
         most: int | None = None,
     ) -> None:
-        self._con, self._parts, self._asked = con, parts, asked
+        self._con = con
+        self._parts = parts
+        self._asked = asked
         self._remarks: list[str] = []
         self._n_left_out = 0  # of the rows for which the condition is not true
         for k, part in enumerate(parts):
@@ -164,7 +166,9 @@ class ShapedSource(FrameSource):
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows with the file and the record of each."""
         query = "SELECT file, wrong FROM duels WHERE judged"
-        own, places, start = self._con.sql(query).fetchall(), self.places(), 0
+        own = self._con.sql(query).fetchall()
+        places = self.places()
+        start = 0
         for chunk in super().numbered(roles):
             end = start + len(chunk.places)
             reasons = {}
@@ -180,7 +184,9 @@ class ShapedSource(FrameSource):
 
     def _take_part(self, k: int, part: Part) -> None:
         """Make the table of the rows of part `k`, those that the caller asks for."""
-        con, shape, source = self._con, part.shape, part.source
+        con = self._con
+        shape = part.shape
+        source = part.source
         read = list(dict.fromkeys((*shape.has, *shape.may)))
         beside = _beside(source, shape.has) if shape.open else []
         columns = list(dict.fromkeys((*read, *beside)))

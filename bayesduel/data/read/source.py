@@ -19,7 +19,9 @@ from bayesduel.data.read.faults import refusal
 from bayesduel.data.read.formats import GAMES, called, check_once, expand, is_read_whole
 from bayesduel.data.read.rows import KindError
 from bayesduel.data.read.shape import Asked, Part
-from bayesduel.data.read.shapes import RANKS, checked_shape, duels, shape_asked, shape_found
+from bayesduel.data.read.shapes import checked_shape, shape_asked, shape_found
+from bayesduel.data.read.shapes_of_duels import duels
+from bayesduel.data.read.shapes_of_rankings import RANKS
 from bayesduel.system.arguments import shown_value, text_of
 
 __all__ = ["Fault", "bad_row", "open_log", "open_source"]

@@ -33,7 +33,8 @@ def count_query(
     weight: SQL type of the column of weights, or None to count rows.
     hashed: those of `roles` that are replaced by their hashes.
     """
-    grouped, counts = ", ".join(name_of(role) for role in roles), COUNTS
+    grouped = ", ".join(name_of(role) for role in roles)
+    counts = COUNTS
     if weight is not None:
         counts = COUNTS | WEIGHTED
         number = "weight::DOUBLE"

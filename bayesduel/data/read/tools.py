@@ -1,7 +1,7 @@
 """Judgements as tools for evaluating language models write them: shapes with fixed roles.
 
 Each tool is a line of `TOOLS`: the columns by which it is recognised, and a query of its records,
-whose columns are JSON (:class:`bayesduel.data.read.shapes.Shape`). A machine is a source, not a
+whose columns are JSON (:class:`bayesduel.data.read.shape.Shape`). A machine is a source, not a
 judge: its verdicts are repeated by prompt, not by a voter. What a file says is compared and cast in
 these queries, never a part of them.
 

@@ -1,0 +1,397 @@
+"""Shapes whose rows make duels: counts, flags of who won, objects, matches, pairs."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+from bayesduel.data.read.columns import (
+    arms_in,
+    plain,
+    scores_in,
+    side_of,
+    wins_columns,
+)
+from bayesduel.data.read.outcomes import difference
+from bayesduel.data.read.shape import (
+    OTHER,
+    Shape,
+    listed,
+    text_in_json,
+    text_of_column,
+)
+from bayesduel.data.read.sql import name_of, text_in_sql
+from bayesduel.data.read.table import (
+    ABSENT,
+    JUDGES,
+    REPEATED,
+    SIGNS,
+    TWO_ROWS,
+    Table,
+    flag_in_sql,
+    is_number,
+    number_in,
+    shared_start,
+)
+from bayesduel.data.read.words import (
+    DRAWS,
+    LOSSES,
+    MATCHES,
+    OPPONENTS,
+    OUTCOMES,
+    RESULTS,
+    TEAMS,
+    VERSUS,
+    WINS,
+)
+from bayesduel.text import join
+
+__all__ = [
+    "counts",
+    "duels",
+    "matches",
+    "matrix",
+    "nested",
+    "one_hot",
+    "pairs",
+    "versus",
+]
+
+MOST_VALUES = 7  # of columns of pairs: no more than a scale has
+SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
+              r"_",
+              r"\.")  # fmt: skip
+CERTAIN = 4  # of the separators: the first ones are those of pairs alone
+WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
+TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
+MIRRORED = """
+SELECT row_of_file{outcome} FROM records
+WHERE {arm} <= {other} OR {arm} IS NULL OR {other} IS NULL"""
+
+
+def duels(table: Table | None = None) -> Shape:
+    """Return the shape of a table whose rows are duels; it is not looked for, but the default."""
+    return Shape("", (), "SELECT row_of_file FROM records", "", open=True)
+
+
+def counts(table: Table) -> str | None:
+    """Return None for a table of pairs with their counts, which is read as it is."""
+    sides = (table.given.get("left") or "left", table.given.get("right") or "right")
+    found = wins_columns(table.columns, table.source.name, *sides, table.given.get("weight"))
+    return None if found else "columns of two arms and of the wins of each, such as wins_a, wins_b"
+
+
+def matrix(table: Table) -> str | None:
+    """Return None for a square table of wins, which is read as it is."""
+    found = table.source.matrix()
+    return None if found is not None else "the same arms in the first column and in the header line"
+
+
+def one_hot(table: Table) -> Shape | str:
+    """Return the shape of a table of duels with a column of 0 and 1 for each outcome."""
+    lack = "two columns of 0 and 1 that say which side won, such as winner_a and winner_b"
+    if not table.named and sum(bool(WON.search(plain(name))) for name in table.columns) < 2:
+        return lack
+    flags = [name for name in table.columns if table.is_flag(name)]
+    won = [n for n in flags if WON.search(plain(n)) and not TIED.search(plain(n))]
+    pair = next((p for p in permutations(won, 2) if side_of(*p)), None)
+    counted = counts(table) is None and any("wins" in plain(name) for name in table.columns)
+    if pair is None or (not table.named and counted):
+        return lack
+    ties = [name for name in flags if name not in pair and TIED.search(plain(name))]
+    number = {name: f"coalesce({flag_in_sql(name)}, 0)" for name in (*pair, *ties)}
+    found = {"left": number[pair[0]], "right": number[pair[1]]}
+    found |= {"tie": " + ".join(number[name] for name in ties)} if ties else {}
+    cases = " ".join(f"WHEN ({value}) = 1 THEN '{side}'" for side, value in found.items())
+    total = " + ".join(f"({value})" for value in found.values())
+    written = ", ".join(text_of_column(name) for name in number)
+    query = (
+        f"SELECT row_of_file, nullif(concat_ws(', ', {written}), '') AS verdict, "
+        f"CASE WHEN {total} = 1 THEN CASE {cases} END END AS winner FROM records"
+    )
+    said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
+    said += f", tie where {join(ties)} is 1" if ties else ""
+    rule = (", ".join(number), "1 in one of them and 0 in the others")
+    return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True)
+
+
+def nested(table: Table) -> Shape | str:
+    """Return the shape of a table of duels with columns of objects, or of lists of two arms.
+
+    A single list of objects is a table itself. A field is called by its own name or, where others
+    have this name, by its column's and its own.
+    """
+    lack = "columns of objects of JSON, such as {'left': ..., 'right': ...}, or of lists of two"
+    values = {name: _parsed(texts) for name, texts in table.rows.items()}
+    (rows, *more) = [n for n, found in values.items() if _are_objects(found[:1])] or [""]
+    value = name_of if not rows else lambda name: "one"
+    if rows and not more:
+        values = {rows: [one for found in values[rows] for one in found]}
+    fields = [
+        (name, field, path)
+        for name, found in values.items()
+        for field, path in _fields(name, found).items()
+    ]
+    if not fields:
+        return lack
+    times = Counter(field for _, field, _ in fields)
+    called = {}
+    for name, field, path in fields:
+        alone = times[field] == 1 and (rows or field not in table.columns)
+        called[field if alone else f"{name}.{field}"] = (name, path)
+    if not table.named and not any(path == "$[0]" for _, path in called.values()):
+        if arms_in([*called]) is None:
+            return lack
+    texts = ", ".join(
+        f"{text_in_json(f'({value(name)} -> {text_in_sql(path)})')} AS {name_of(OTHER + field)}"
+        for field, (name, path) in called.items()
+    )
+    source = "records"
+    if rows:
+        lists = f"from_json({name_of(rows)}, '[\"JSON\"]')"
+        source = f"(SELECT row_of_file, unnest({lists}) AS one FROM records)"
+    query = f"SELECT row_of_file, {texts} FROM {source}"
+    own = list(dict.fromkeys(name for name, _ in called.values()))
+    said = f"{', '.join(called)} of {join(own)}"
+    return Shape("objects in columns", (*own,), query, said, open=not rows)
+
+
+def _parsed(texts: Sequence[str]) -> list[Any]:
+    """Return the objects and lists of JSON of a column; none where a text is neither."""
+    known = [text for text in texts if text]
+    if not known or any(text[0] not in "[{" for text in known):
+        return []
+    try:
+        return [json.loads(text) for text in known]
+    except ValueError:
+        return []
+
+
+def _are_objects(values: Sequence[Any]) -> bool:
+    """Return whether values are lists of objects."""
+    lists = len(values) > 0 and all(isinstance(one, list) and one for one in values)
+    return lists and all(isinstance(part, dict) for one in values for part in one)
+
+
+def _fields(name: str, values: Sequence[Any]) -> dict[str, str]:
+    """Return the fields of objects that hold values, or both of pairs, with their paths."""
+    if values and all(isinstance(one, dict) for one in values):
+        flat = (key for one in values for key, part in one.items()
+                if not isinstance(part, dict | list))  # fmt: skip
+        return {key: f"$.{json.dumps(key)}" for key in dict.fromkeys(flat)}
+    if values and all(isinstance(one, list) and len(one) == 2 for one in values):
+        if all(isinstance(part, str) for one in values for part in one):
+            return {f"{name}_1": "$[0]", f"{name}_2": "$[1]"}
+    return {}
+
+
+def matches(table: Table) -> Shape | str:
+    """Return the shape of a table with two rows for each match, one for each side.
+
+    Where each row is there again from the other side, the rows of one of both sides are kept as
+    they are. Else the two rows of a match have the same in a column of matches.
+    """
+    lack = (
+        "two rows for each match: its id (or the opponent), a team and its result (group, right, "
+        "left, outcome)"
+    )
+    opponent = table.column("right", OPPONENTS)
+    team = table.column("left", TEAMS, [opponent])
+    match = table.column("group", MATCHES, [team, opponent])
+    if table.named and (team is None or opponent is None) and match is None:
+        team, opponent = arms_in(table.columns) or (team, opponent)
+    if team is None or (opponent is None and match is None):
+        return lack
+    scores = [] if opponent is None else scores_in(table.columns, team, opponent)
+    result = None if scores else table.column("outcome", RESULTS, [match, team, opponent])
+    if opponent is not None and _are_mirrored(table, team, opponent, result, scores):
+        said = "each match is there twice, once from each side, and is counted once"
+        own = () if result is None or plain(result) in OUTCOMES else (result,)
+        kept = MIRRORED.format(
+            arm=text_of_column(team),
+            other=text_of_column(opponent),
+            outcome="".join(f", {text_of_column(name)} AS outcome" for name in own),
+        )
+        return Shape("two rows for each match", own, kept, said, ordered=False, open=True)
+    result = result or table.column("outcome", RESULTS, [match, team, opponent])
+    if result is None or match is None or not _are_of_two(table.all(match)[match]):
+        return lack
+    if opponent is None and not table.named and arms_in(table.columns):
+        return lack
+    results = {text.lower() for text in table.known(result)}
+    in_words = results <= {*WINS, *LOSSES, *DRAWS}
+    scored = table.numbers(result) is not None and not in_words
+    if not table.named and not in_words and (opponent is None or not scored):
+        return lack  # of scores, a table of scores
+    columns = {"arm": team, "other": opponent, "value": result}
+    said = f"each match is there twice, once for each team, and is counted once; left={team}, "
+    said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row, "
+    said += f"match={match}"
+    taken = {role: name for role, name in columns.items() if name is not None}
+    texts = ", ".join(f"{text_of_column(name)} AS {role}" for role, name in taken.items())
+    winner = f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
+    if scored:
+        number = "TRY_CAST({}.value AS DOUBLE)".format
+        winner = f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
+    agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
+    query = TWO_ROWS.format(key=text_of_column(match), texts=texts, winner=winner, agree=agree)
+    rule = (result, "a win, a loss or a draw, and the reverse in the other row of the match")
+    return Shape(
+        "two rows for each match", (*taken.values(), match), query, said, rule,
+        ordered=False, open=True, used=table.used("left", "right", "outcome", "group"),
+    )  # fmt: skip
+
+
+def _side(row: str, *, other: bool = False) -> str:
+    """Return the side that won as a row says, or as the row of its opponent says, in SQL."""
+    sides = ("right", "left") if other else ("left", "right")
+    word = f"lower({row}.value)"
+    cases = " ".join(
+        f"WHEN {word} IN ({', '.join(map(text_in_sql, words))}) THEN '{side}'"
+        for words, side in zip((WINS, LOSSES, DRAWS), (*sides, "tie"), strict=True)
+    )
+    return f"CASE {cases} END"
+
+
+def _are_of_two(keys: Sequence[str]) -> bool:
+    """Return whether most keys are of two rows, and none of more."""
+    sizes = [*Counter(keys).values()]
+    return max(sizes, default=0) == 2 and 4 * sizes.count(2) >= 3 * len(sizes)
+
+
+def _are_mirrored(
+    table: Table, team: str, opponent: str, result: str | None, scores: Sequence[str]
+) -> bool:
+    """Return whether each row is there again from the other side.
+
+    Where the shape is named, the two arms are enough; else the row has to say who won.
+    """
+    said = scores or [name for name in (result,) if name is not None]
+    left, right, *values = table.all(team, opponent, *said).values()
+    sides = [*zip(left, right, strict=True)]
+    if table.named:
+        return len({*sides}) > 1 and Counter(sides) == Counter((b, a) for a, b in sides)
+    if not said:
+        return False
+    if scores:
+        ahead = [_margin(row) for row in zip(*values, strict=True)]
+    else:
+        ahead = [_ahead(*row) for row in zip(left, right, *values, strict=True)]
+    rows = Counter((*both, n) for both, n in zip(sides, ahead, strict=True))
+    turned = Counter({(b, a, n and -n): times for (a, b, n), times in rows.items()})
+    return len(rows) > 2 and rows == turned and any(ahead)
+
+
+def _margin(scores: Sequence[str]) -> float | None:
+    """Return a margin, or the difference of two scores; None where one is no number."""
+    if not all(map(is_number, scores)):
+        return None
+    own, *other = map(number_in, scores)
+    return own - sum(other)
+
+
+def _ahead(team: str, opponent: str, result: str) -> float | None:
+    """Return by how much a team is ahead of its opponent; None where a result does not say it."""
+    known = dict.fromkeys((*WINS, team.lower()), 1.0)
+    known |= dict.fromkeys((*LOSSES, opponent.lower()), -1.0)
+    known |= dict.fromkeys(DRAWS, 0.0)
+    return known.get(result.lower(), difference(result))
+
+
+def versus(table: Table) -> Shape | str:
+    """Return the shape of a table of duels whose two arms stand in one column."""
+    lack = "a column of two arms, such as 'Ajax vs Celtic' or 'Ajax - Celtic' (group)"
+    named = table.column("group", VERSUS)
+    for column in table.columns if named is None else [named]:
+        texts = [text for text in table.rows[column] if text]
+        for separator in SEPARATORS[: CERTAIN if named else CERTAIN - 2]:
+            sides = [re.split(separator, text, flags=re.IGNORECASE) for text in texts]
+            labels = Counter(label.strip() for both in sides for label in both)
+            if not texts or any(len(both) != 2 for both in sides) or "" in labels:
+                continue
+            if not table.named and 2 * len(texts) < REPEATED * len(labels):
+                continue
+            parts = (
+                f"regexp_split_to_array({text_of_column(column)}, {text_in_sql(separator)}, 'i')"
+            )
+            query = (
+                'SELECT row_of_file, trim(part[1]) AS "left", trim(part[2]) AS "right" '
+                f"FROM (SELECT row_of_file, {parts} AS part FROM records)"
+            )
+            said = f"left=the first of {column}, right=the second"
+            return Shape("two arms in one column", (column,), query, said, open=True,
+                         used=table.used("group"))  # fmt: skip
+    return lack
+
+
+def pairs(table: Table) -> Shape | str:
+    """Return the shape of a table with a column for each pair of arms, and a row for each judge."""
+    lack = "columns that are named by two arms each, such as London:Paris or 'London vs Paris'"
+    found = _pairs_of(table)
+    if not found:
+        return lack
+    judge = table.column("judge", (*JUDGES, "id", "no", "row"))
+    who = "'row ' || row_of_file" if judge is None else text_of_column(judge)
+    absent = listed(map(text_in_sql, sorted(ABSENT)))
+    columns = [*found]
+    values = listed(text_of_column(name) for name in columns)
+    left, right = (listed(text_in_sql(sides[k]) for sides in found.values()) for k in (0, 1))
+    query = (
+        f"SELECT *, CASE WHEN list_contains({absent}, lower(written)) THEN NULL ELSE written END "
+        f"AS verdict, verdict AS winner FROM (SELECT row_of_file, {who} AS judge, "
+        f"unnest({listed(map(text_in_sql, columns))}) AS part, unnest({left}) AS model_a, "
+        f"unnest({right}) AS model_b, "
+        f"unnest({values}) AS written FROM records)"
+    )  # fmt: skip
+    first = columns[0]
+    said = f"{len(columns):,} pairs of {len({*sum(found.values(), ())}):,} arms, such as {first}: "
+    said += f"left={found[first][0]}, right={found[first][1]}; judge={judge or 'the row'}"
+    used = table.used("judge")
+    may = (judge,) if judge else ()
+    return Shape(
+        "a column for each pair", (*columns,), query, said,
+        may=may, open=True, ordered=False, used=used,
+    )  # fmt: skip
+
+
+def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:
+    """Return the two arms that each column of a pair is named by."""
+    names = [name for name in table.beside() if plain(name) not in JUDGES]
+    for certain, separator in enumerate(SEPARATORS):
+        parted = [name for name in names if re.search(separator, name, re.IGNORECASE)]
+        for start, end in (("", ""), (_common_start(parted), _common_end(parted))):
+            found = {}
+            for name in parted:
+                bare = name.removeprefix(start).removesuffix(end)
+                sides = re.split(separator, bare, flags=re.IGNORECASE)
+                if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
+                    found[name] = (sides[0].strip(), sides[1].strip())
+            if found and _are_pairs(table, found, certain < CERTAIN):
+                return found
+    return {}
+
+
+def _are_pairs(table: Table, found: Mapping[str, tuple[str, str]], certain: bool) -> bool:
+    """Return whether columns are named by two arms, surely so where the shape is not named."""
+    labels = Counter(label for sides in found.values() for label in sides)
+    n = len({frozenset(sides) for sides in found.values()})
+    values = {value for name in found for value in table.known(name)}
+    if n < len(found) or not (len(values) <= MOST_VALUES or values <= {*labels}):
+        return False
+    complete = n == len(labels) * (len(labels) - 1) // 2
+    repeated = n > 2 and (complete or (certain and min(labels.values()) > 1))
+    return repeated or (table.named and (certain or n > 2))
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """Return what all names start with, to the end of a word."""
+    shared = shared_start(names)
+    return shared[: max((shared.rfind(sign) for sign in "_.- [("), default=-1) + 1]
+
+
+def _common_end(names: Sequence[str]) -> str:
+    """Return the brackets and marks that all names end with."""
+    ends = {re.sub(r".*[^])?.]", "", name) for name in names}
+    return ends.pop() if len(ends) == 1 else ""

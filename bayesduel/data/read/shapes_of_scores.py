@@ -1,0 +1,157 @@
+"""Shapes of scores: a row a score, or a column of numbers for each arm; which number is better."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bayesduel.data.read.columns import (
+    ROLES,
+    plain,
+    words_of,
+)
+from bayesduel.data.read.shape import (
+    Shape,
+    listed,
+    number_of,
+    text_in_json,
+    text_of_column,
+)
+from bayesduel.data.read.shapes_of_rankings import are_ranks, columns_of_places
+from bayesduel.data.read.sql import name_of, text_in_sql
+from bayesduel.data.read.table import ITEMS, JUDGES, RANKING, ROWS, Table, left_over, mostly_numbers
+from bayesduel.data.read.words import (
+    MODELS,
+    POINTS,
+)
+from bayesduel.text import join
+
+__all__ = [
+    "scores",
+]
+
+FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
+         "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
+         "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
+# What a scale says of itself, in words: "1 = best, 7 = worst", "best = 1", "1 (sehr gut)".
+BEST_WORDS = ("best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|beste|mejor|meilleur"
+              "|migliore|melhor|лучший")  # fmt: skip
+BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}) (is )?1\b")
+MARKS_OF_SCHOOLS = {"note", "noten", "schulnote", "schulnoten", "zensur"}  # in German 1 is best
+
+
+def scores(table: Table) -> Shape | str:
+    """Return the shape of a table of scores: a row a score, or a column of numbers for each arm."""
+    lack = (
+        "columns of an item, a model and a score (item=, model=, score=), or a column of numbers "
+        "for each of several models"
+    )
+    if table.given.get("lower_is_better", False) is None:  # it is asked for where it matters
+        _check_no_ranks(table)
+    names = {"item": ITEMS, "model": MODELS, "score": POINTS}
+    found: dict[str, str | None] = {}
+    for role, usual in names.items():
+        found[role] = table.column(role, usual, [*found.values()])
+    if found["model"] is None and found["score"] is not None:
+        found["model"] = left_over(table, [found["score"]])
+    if found["item"] is None and found["model"] is not None and found["score"] is not None:
+        found["item"] = table.column("judge", JUDGES, [*found.values()])  # who scored them all
+    if not table.named and found["item"] is None:
+        return lack
+    item, model, score = found.values()
+    if item is None or model is None or score is None:
+        return _wide_scores(table, item) or lack
+    _check_direction(table, [score])
+    judge = table.column("judge", JUDGES, [item, model, score])
+    return _long_scores(table, item, model, score, judge) or lack
+
+
+def _long_scores(
+    table: Table, item: str, model: str, score: str, judge: str | None
+) -> Shape | None:
+    """Return the shape of a table with a row a score; None where another column names models."""
+    own = [name for name in (item, model, score, judge) if name is not None]
+    if not table.named:
+        labels = table.known(model)
+        others = (table.known(name) for name in table.columns if name not in own)
+        if any(known & labels and table.numbers(model) is None for known in others):
+            return None
+    beside = "" if judge is None else f"{text_of_column(judge)} AS judge, "
+    query = (
+        f"SELECT *, {number_of('written')} AS number FROM (SELECT row_of_file, {beside}"
+        f"{text_in_json(name_of(item))} AS item, {text_in_json(name_of(model))} AS model, "
+        f"{name_of(score)} ->> '$' AS written FROM records)"
+    )
+    better = "lower" if table.given.get("lower_is_better") else "higher"
+    said = f"model={model}, winner=the {better} {score}, prompt={item}"
+    return _of_scores(table, said, score, own, query)
+
+
+def _wide_scores(table: Table, item: str | None) -> Shape | None:
+    """Return the shape of a table with a row an item; None where text columns are left over."""
+    named = {name for names in ROLES.values() for name in names} | {*JUDGES}
+    item = item or table.column("item", (*ROWS, *RANKING))
+    beside = [name for name in table.columns if name != item and plain(name) not in named]
+    models = [name for name in beside if mostly_numbers(table.rows[name])]
+    left_over = [name for name in beside if name not in models and len(table.known(name)) > 1]
+    if len(models) < 2 or (left_over and not table.named):
+        return None
+    _check_direction(table, models)
+    judge = table.column("judge", JUDGES, [item, *models])
+    who = "" if judge is None else f"{text_of_column(judge)} AS judge, "
+    place = "row_of_file::VARCHAR" if item is None else text_in_json(name_of(item))
+    names = listed(map(text_in_sql, models))
+    texts = listed(f"{name_of(model)} ->> '$'" for model in models)
+    query = (
+        f"SELECT *, model AS part, {number_of('written')} AS number FROM (SELECT row_of_file, "
+        f"{who}{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
+    )
+    better = "lower" if table.given.get("lower_is_better") else "higher"
+    said = f"models={', '.join(models)}, winner=the {better} score, prompt={item or 'the row'}"
+    said += f"; {join(left_over, quote=True)} not used" if left_over else ""
+    own = [name for name in (item, judge, *models) if name is not None]
+    return _of_scores(table, said, "score", own, query)
+
+
+def _of_scores(table: Table, said: str, score: str, columns: Sequence[str], query: str) -> Shape:
+    what = f"a duel for each pair of models with a score of an item; {said}"
+    better = "lower" if table.given.get("lower_is_better") else "higher"
+    return Shape(
+        f"a table of scores, the {better} is better", (*columns,), query, what, (score, "a number"),
+        kind="scores", ordered=False, used=table.used("item", "model", "score"),
+    )  # fmt: skip
+
+
+def _check_no_ranks(table: Table) -> None:
+    """Raise ValueError if the numbers of each row may be ranks, of which the lowest is best."""
+    arms = columns_of_places(replace(table, named=False))
+    if len(arms) > 1 and are_ranks(table, arms):
+        raise ValueError(
+            f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: say "
+            "lower_is_better=True where 1 is best, or False where it is worst"
+        )
+
+
+def _check_direction(table: Table, columns: Sequence[str]) -> None:
+    """Raise ValueError if the names of all columns, or that of the file, say: fewer is better."""
+    if table.named or table.given.get("lower_is_better"):
+        return
+    stem = Path(table.source.name).stem
+    fewer = [bool(words_of(name) & FEWER) or _says_1_is_best(name) for name in columns]
+    constant = [min(texts) for name in table.columns if len(texts := table.known(name)) == 1]
+    marks = all(words_of(name) & MARKS_OF_SCHOOLS for name in columns)
+    said = bool(words_of(stem) & FEWER) or any(map(_says_1_is_best, [stem, *constant]))
+    said |= marks and all(1 <= n <= 6 for name in columns for n in table.numbers(name) or [0])
+    if not (all(fewer) or said):
+        return
+    raise ValueError(
+        f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "
+        "lower_is_better=True (--lower-is-better), or shape='scores' (--shape scores) where the "
+        "higher is"
+    )
+
+
+def _says_1_is_best(text: str) -> bool:
+    """Return whether a text says of a scale that 1 is its best."""
+    words = " ".join(re.findall("[^\\W_]+", text.casefold()))
+    return BEST_IS_1.search(words) is not None
