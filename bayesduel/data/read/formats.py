@@ -27,6 +27,7 @@ from bayesduel.text import join, printable, shorten
 __all__ = [
     "GAMES",
     "LONGEST_LINE",
+    "SAVED",
     "LogFile",
     "called",
     "check_file",

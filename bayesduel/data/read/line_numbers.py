@@ -18,6 +18,7 @@ from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.formats import (
     LONGEST_LINE,
+    SAVED,
     LogFile,
     json_object,
     json_objects,
@@ -176,7 +177,7 @@ def _record_fault(record: list[str], lines: list[str], file: LogFile) -> str:
             bytes_.decode("utf-8")
         except UnicodeDecodeError as error:
             other = bytes_[error.start : error.start + 1]
-            return f"should be UTF-8, got other bytes ({other!r} at byte {error.start})"
+            return f"should be UTF-8, got other bytes ({other!r} at byte {error.start}); {SAVED}"
     return ""
 
 

@@ -323,3 +323,12 @@ def test_right_minus_left_by_its_name_is_asked_for(tmp_path, name, option):
     assert f"{right!r} minus {left!r}" in str(caught.value)
     log = bd.read_duels(path, left=right, right=left, **given)
     assert points_of(log) == right_points()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "iso8859-15", "mac-roman", "cp850"])
+def test_another_encoding_below_the_header_line_says_how_to_save(tmp_path, encoding):
+    path = tmp_path / "votes.csv"
+    path.write_bytes("links;rechts;Gewinner\nKöln;Bonn;links\nBonn;Köln;rechts\n".encode(encoding))
+    with pytest.raises(ValueError, match=r"line 2: should be UTF-8.*save it as UTF-8") as caught:
+        bd.read_duels(path)
+    assert "(and 1 more such line)" in str(caught.value)
