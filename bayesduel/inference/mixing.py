@@ -21,14 +21,17 @@ def rhat(draws: np.ndarray) -> np.ndarray:
     `draws` has shape (chains, draws, quantities).
     """
     halves = _split(draws)
-    found = []
-    for values in (halves, abs(halves - np.median(halves, axis=(0, 1)))):
-        normal = _normal(values)
-        within = normal.var(axis=1, ddof=1).mean(axis=0)
-        between = normal.mean(axis=1).var(axis=0, ddof=1)
-        with np.errstate(invalid="ignore"):  # a constant has none
-            found.append(np.sqrt(between / within + 1 - 1 / normal.shape[1]))
-    return np.maximum(*found)
+    away = abs(halves - np.median(halves, axis=(0, 1)))
+    return np.maximum(_rhat_of_place(halves), _rhat_of_place(away))
+
+
+def _rhat_of_place(halves: np.ndarray) -> np.ndarray:
+    """Return the rank-normalised R-hat of each quantity, of place; a constant has none."""
+    normal = _normal(halves)
+    within = normal.var(axis=1, ddof=1).mean(axis=0)
+    between = normal.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.sqrt(between / within + 1 - 1 / normal.shape[1]))
 
 
 def bulk_ess(draws: np.ndarray) -> np.ndarray:
@@ -38,8 +41,13 @@ def bulk_ess(draws: np.ndarray) -> np.ndarray:
 
 def tail_ess(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the 11 and 89 % quantiles, the smaller."""
-    below = [draws <= np.quantile(draws, p, axis=(0, 1)) for p in (TAIL, 1 - TAIL)]
-    return np.minimum(*(_effective(_split(values).astype(float)) for values in below))
+    return np.minimum(_ess_below(draws, TAIL), _ess_below(draws, 1 - TAIL))
+
+
+def _ess_below(draws: np.ndarray, level: float) -> np.ndarray:
+    """Return the effective number of draws for the share of each quantity below a quantile."""
+    below = draws <= np.quantile(draws, level, axis=(0, 1))
+    return _effective(_split(below).astype(float))
 
 
 def _split(draws: np.ndarray) -> np.ndarray:
@@ -56,30 +64,40 @@ def _normal(draws: np.ndarray) -> np.ndarray:
     place = np.arange(1.0, len(flat) + 1)[:, None]
     new = np.ones((len(flat) + 1, flat.shape[1]), dtype=bool)
     new[1:-1] = ordered[1:] != ordered[:-1]
-    first = np.maximum.accumulate(np.where(new[:-1], place, 0.0))
-    last = np.minimum.accumulate(np.where(new[1:], place, np.inf)[::-1])[::-1]
-    score = np.empty(flat.shape)
-    np.put_along_axis(score, order, (first + last) / 2, axis=0)
-    return np.asarray(ndtri((score - 3 / 8) / (len(flat) + 1 / 4))).reshape(draws.shape)
+    starts = np.where(new[:-1], place, 0.0)
+    ends = np.where(new[1:], place, np.inf)
+    first = np.maximum.accumulate(starts)
+    last = np.minimum.accumulate(ends[::-1])[::-1]
+    rank = np.empty(flat.shape)
+    np.put_along_axis(rank, order, (first + last) / 2, axis=0)
+    level = (rank - 3 / 8) / (len(flat) + 1 / 4)
+    return np.asarray(ndtri(level)).reshape(draws.shape)
 
 
 def _effective(draws: np.ndarray) -> np.ndarray:
     """Return the effective number of draws for the mean, by Geyer's initial monotone sequence."""
-    chains, n, _ = draws.shape
-    wave = np.fft.rfft(draws - draws.mean(axis=1, keepdims=True), 2 ** (2 * n - 1).bit_length(), 1)
-    covariance = np.fft.irfft(abs(wave) ** 2, axis=1)[:, :n].mean(axis=0) / n
+    chains, n, n_quantities = draws.shape
+    away = draws - draws.mean(axis=1, keepdims=True)
+    padded = 2 ** (2 * n - 1).bit_length()
+    wave = np.fft.rfft(away, padded, axis=1)
+    products = np.fft.irfft(abs(wave) ** 2, axis=1)[:, :n]
+    covariance = products.mean(axis=0) / n
     within = covariance[0] * n / (n - 1)
     total = covariance[0] + draws.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(invalid="ignore"):  # of a constant
         rho = 1 - (within - covariance) / total
     rho[0] = 1.0
-    pairs = rho[: n // 2 * 2].reshape(n // 2, 2, -1).sum(axis=1)
+    n_pairs = n // 2
+    pairs = rho[: 2 * n_pairs].reshape(n_pairs, 2, n_quantities).sum(axis=1)
     last = (n - 3) // 2  # pair that is looked at
-    ends = np.append(pairs[1:last] <= 0, np.ones((1, pairs.shape[1]), dtype=bool), axis=0)
+    at_last = np.ones((1, n_quantities), dtype=bool)
+    ends = np.append(pairs[1:last] <= 0, at_last, axis=0)
     end = 1 + ends.argmax(axis=0)  # the first pair that is not positive
-    kept = np.arange(len(pairs))[:, None] < end
-    length = 2 * np.where(kept, np.minimum.accumulate(pairs), 0.0).sum(axis=0) - 1
-    length += np.maximum(np.take_along_axis(rho, 2 * end[None], axis=0)[0], 0.0)
+    kept = np.arange(n_pairs)[:, None] < end
+    monotone = np.where(kept, np.minimum.accumulate(pairs), 0.0)
+    after = np.take_along_axis(rho, 2 * end[None], axis=0)[0]
+    length = 2 * monotone.sum(axis=0) - 1 + np.maximum(after, 0.0)
     size = chains * n
     found = size / np.maximum(length, 1 / np.log10(size))
-    return np.where(np.ptp(draws, axis=(0, 1)) < 1e-15, float(size), found)
+    constant = np.ptp(draws, axis=(0, 1)) < 1e-15
+    return np.where(constant, float(size), found)

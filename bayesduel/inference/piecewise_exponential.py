@@ -84,15 +84,18 @@ class PiecewiseExponential:
         below = np.cumsum(mass, axis=1)
         level = level * below[:, -1:]
         last = mass.shape[1] - 1
-        piece = np.minimum((below[:, :, None] <= level[:, None, :]).sum(axis=1), last)
+        n_below = (below[:, :, None] <= level[:, None, :]).sum(axis=1)
+        piece = np.minimum(n_below, last)
         start = np.maximum(piece - 1, 0)
 
         def at(values: np.ndarray, place: np.ndarray) -> np.ndarray:
             return np.take_along_axis(values, place, axis=1)
 
-        share = np.clip((level - at(below, piece)) / at(mass, piece) + 1.0, 1e-300, 1.0 - 1e-16)
+        beyond = (level - at(below, piece)) / at(mass, piece)
+        share = np.clip(beyond + 1.0, 1e-300, 1.0 - 1e-16)
         slope = at(slopes, piece)
-        width = at(np.diff(points, axis=1), np.minimum(start, points.shape[1] - 2))
+        widths = np.diff(points, axis=1)
+        width = at(widths, np.minimum(start, widths.shape[1] - 1))
         level_piece = np.abs(slope * width) < LEVEL
         safe = np.where(level_piece, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
