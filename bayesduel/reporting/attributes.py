@@ -216,10 +216,11 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
         columns,
         table.reset_index(names="attribute").to_dict("records"),
         full=True,
-        caption="For one unit more of the attribute or covariate, in its own units, all else "
-        "equal; or for a level instead of its reference. Win rate: change of the win probability "
-        "against an otherwise equal item, from one half, in percentage points. Positive effect: "
-        f"its posterior probability. Bold: the interval excludes zero.{of_judges * judges}",
+        caption="Effect of one more unit of the attribute or covariate, all else equal; or of "
+        "a level instead of its reference. Win rate: change of the win probability "
+        "against an otherwise equal item, from one half, in percentage points. "
+        "Positive effect: its posterior probability. Bold: the interval excludes "
+        f"zero.{of_judges * judges}",
     )
     neutral = ""
     if "covariate_effect" in fit["posterior"]:

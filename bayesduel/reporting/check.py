@@ -42,8 +42,8 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "z", "{z:+z.1f}"),
             ("n", "adjusted p", lambda r: _p(r["surprise"])),
         ),
-        "Largest residuals under one score per arm. Adjusted p: probability that "
-        "the largest of so many residuals is at least this large.",
+        "Largest residuals under one score per arm. Adjusted p: probability that the largest of "
+        "all these residuals is at least this large.",
     ),
     "arms": (
         (

@@ -270,8 +270,8 @@ def _tier_words(winners: "Winners") -> str:
     n, most = int(winners["tier"].max()), f"{100 - 100 * winners.attrs['confidence']:g} %"
     if n == 1:
         return (
-            "The ranking has one tier: the arms are not separated well enough for a boundary "
-            f"that is wrong with a probability of at most {most}."
+            "The ranking has one tier. No boundary between arms is sure enough: it would be "
+            f"wrong with a probability above {most}."
         )
     return (
         f"The ranking has {n} tiers. The first arm of a tier is above all arms of lower tiers; "
