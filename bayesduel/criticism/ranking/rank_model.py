@@ -162,9 +162,10 @@ class RankModel:
         power = 0.0
         evidence = np.log(SIZES)
         while power < 1.0:
-            here, slopes, _ = self._densities(found, power)
+            leads = self._leads(found.orders)
+            here, slopes = self._densities(found, leads, power)
             more = min(power + _step(slopes, 1.0 - power), 1.0)
-            gains = self._densities(found, more)[0] - here
+            gains = self._densities(found, leads, more)[0] - here
             power = more
             weights = np.exp(gains - gains.max())
             evidence += gains.max() + np.log(weights.mean())
@@ -204,18 +205,20 @@ class RankModel:
         starts = np.zeros(len(self.log.n))
         return Draws(self.log, RANKS, coefficients, self.sides.spread[nodes], exceptions, starts)
 
+    def _leads(self, orders: np.ndarray) -> np.ndarray:
+        """Return whether the first arm of each pair leads, (particles, pairs)."""
+        places = np.argsort(orders, axis=1)
+        return places[:, self.log.first] < places[:, self.log.second]
+
     def _densities(
-        self, found: Particles, power: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return log densities (particles,), their slopes in the power, and exceptions as drawn."""
-        places = np.argsort(found.orders, axis=1)
-        leads = places[:, self.log.first] < places[:, self.log.second]
-        uniform = self._rng.random(leads.shape) if self._exceptions else np.zeros((1, 1))
-        of_pairs, slopes, exceptions = of_particles(
-            leads, self.sides.half, found.nodes, found.exceptions, power, uniform
+        self, found: Particles, leads: np.ndarray, power: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return log densities (particles,), and their slopes in the power."""
+        of_pairs, slopes = of_particles(
+            leads, self.sides.half, found.nodes, found.exceptions, power
         )
         middle = self.sides.middle[found.nodes]
-        return of_pairs + power * middle, slopes + middle, exceptions
+        return of_pairs + power * middle, slopes + middle
 
     def _moved(self, found: Particles, power: float) -> Particles:
         """Return particles after Gibbs steps of each arm and of the rest."""
@@ -226,16 +229,20 @@ class RankModel:
             orders, found.nodes, found.exceptions, self.sides.half, self._pair, power, uniform
         )
         here = Particles(orders, found.nodes, found.exceptions)
+        leads = self._leads(orders)
         logs = np.empty((len(orders), SIZES))
         for node in range(SIZES):
             nodes = np.full(len(orders), node)
-            logs[:, node] = self._densities(here._replace(nodes=nodes), power)[0]
+            logs[:, node], _ = self._densities(here._replace(nodes=nodes), leads, power)
         sums = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         level = rng.random((len(logs), 1)) * sums[:, -1:]
         here = here._replace(nodes=(sums < level).sum(axis=1))
         if not self._exceptions:
             return here
-        against = self._densities(here, power)[2]
+        uniform = rng.random(leads.shape)
+        against = draw_exceptions(
+            leads, self.sides.half, here.nodes, here.exceptions, power, uniform
+        )
         shape = (1.0 + against, 1.0 + len(self.log.n) - against)
         below = betainc(*shape, MOST_EXCEPTIONS)
         return here._replace(exceptions=betaincinv(*shape, rng.random(len(orders)) * below))
@@ -269,16 +276,14 @@ def favour(half: float, exceptions: float) -> float:
 
 @compiled
 def of_particles(
-    leads: np.ndarray, half: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, power: float,
-    uniform: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Return log densities of the pairs, slopes in the power, and numbers of exceptions drawn.
+    leads: np.ndarray, half: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, power: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log densities of the pairs, and their slopes in the power, both (particles,).
 
     leads: whether the first arm of each pair leads, (particles, pairs).
     """
     values = np.zeros(len(leads))
     slopes = np.zeros(len(leads))
-    drawn = np.zeros(len(leads))
     for particle in range(len(leads)):
         own = half[nodes[particle]]
         for pair in range(len(own)):
@@ -286,9 +291,23 @@ def of_particles(
             value, against = mixed(power * toward, exceptions[particle])
             values[particle] += value
             slopes[particle] += toward * (1.0 - 2.0 * against)
-            if against > 0.0 and uniform[particle, pair] < against:
-                drawn[particle] += 1.0
-    return values, slopes, drawn
+    return values, slopes
+
+
+@compiled
+def draw_exceptions(
+    leads: np.ndarray, half: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, power: float,
+    uniform: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return how many pairs go against each order, drawn by `uniform` (particles, pairs)."""
+    drawn = np.zeros(len(leads))
+    for particle in range(len(leads)):
+        own = half[nodes[particle]]
+        for pair in range(len(own)):
+            toward = own[pair] if leads[particle, pair] else -own[pair]
+            _, against = mixed(power * toward, exceptions[particle])
+            drawn[particle] += uniform[particle, pair] < against
+    return drawn
 
 
 @compiled
