@@ -38,7 +38,7 @@ RELAXED: dict[tuple[str, str], tuple[float, float]] = {
     # 1.2e-7 apart on two processors: the search for the best scale ends elsewhere
     ("fit/thurstone score pair order/icehockey", "shrinkage"): (2e-7, 1e-9),
     # 3.3e-5 apart compiled and as plain Python. The log stays the same where its arms are turned:
-    # an uneven ranking has modes of one height, and last digits say which one Newton's method finds.
+    # an uneven ranking has modes of one height, and last digits say which of them is found.
     ("check/cyclic", "p_one_ranking_without_order_effect"): (1e-4, 1e-6),
 }
 
