@@ -584,7 +584,7 @@ def check(
     --------
     >>> found = bd.check(bd.datasets.load("tversky1969"), quick=True)
     >>> round(found.p_one_ranking, 2), round(found.p_value, 1)
-    (0.15, 0.0)
+    (0.14, 0.0)
     """
     from bayesduel.data.read.duels import log_in
 
