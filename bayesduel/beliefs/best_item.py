@@ -61,11 +61,15 @@ def most_optimistic(belief, z, width):
     worked out for the items only that their length does not rule out already.
     """
     m, n = belief.attributes.shape
-    root, nothing = half_inverse(belief.covariance), np.zeros(n)
+    root = half_inverse(belief.covariance)
+    nothing = np.zeros(n)
     longest = stretch(belief.covariance)
-    best, best_worth = 0, -np.inf
+    best = 0
+    best_worth = -np.inf
     plain = len(belief.values) == 1
-    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    squares = np.empty(BLOCK)
+    utility = np.empty(BLOCK)
+    hope = np.empty(BLOCK)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
         glance(belief.attributes, start, size, nothing, z, squares, utility)
@@ -81,7 +85,8 @@ def most_optimistic(belief, z, width):
                 if not plain:
                     worth = belief.values[start + k] * sigmoid(worth)
                 if worth - best_worth > SAME * max(1.0, abs(worth)):
-                    best, best_worth = start + k, worth
+                    best = start + k
+                    best_worth = worth
     return best
 
 
@@ -96,9 +101,13 @@ def widest_apart(belief, champion, z, width):
     root = half_inverse(belief.covariance)
     longest = stretch(belief.covariance)
     own = belief.attributes[champion].copy()
-    offset, level = root @ own, own @ z
-    best, most = champion, 0.0
-    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    offset = root @ own
+    level = own @ z
+    best = champion
+    most = 0.0
+    squares = np.empty(BLOCK)
+    utility = np.empty(BLOCK)
+    hope = np.empty(BLOCK)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
         glance(belief.attributes, start, size, own, z, squares, utility)
@@ -109,7 +118,8 @@ def widest_apart(belief, champion, z, width):
             if squares[k] >= most and hope[k] > 0 and start + k != champion:
                 square = measure(belief.attributes[start + k], root, offset)
                 if square > most and utility[k] - level + width * sqrt(square) > 0:
-                    best, most = start + k, square
+                    best = start + k
+                    most = square
     return best
 
 
@@ -120,7 +130,9 @@ def glance(attributes, start, size, point, z, squares, utility):
         utility[k] = 0.0
         squares[k] = 0.0
     for a in range(attributes.shape[1]):
-        column, centre, weight = attributes[start : start + size, a], point[a], z[a]
+        column = attributes[start : start + size, a]
+        centre = point[a]
+        weight = z[a]
         for k in range(size):
             utility[k] += weight * column[k]
             squares[k] += (column[k] - centre) ** 2

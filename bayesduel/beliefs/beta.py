@@ -48,7 +48,8 @@ def beta_upper(a, b, budget):
     """
     if budget <= 0:
         return 0.0
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     x = a / (a + b)
     for _ in range(200):
         above = log_above(a, b, x)

@@ -150,7 +150,8 @@ def paid_best(belief: ItemBelief) -> int:
 @compiled
 def record_pull(belief, arm, success):
     """Record one pull of an item with its `success`, 1 or 0."""
-    belief.last[0], belief.last[1] = arm, -1
+    belief.last[0] = arm
+    belief.last[1] = -1
     belief.n_pulls[0] += 1
     belief.pulls[arm] += 1
     belief.successes[arm] += int(success)
@@ -165,8 +166,10 @@ def record_pull(belief, arm, success):
 @compiled
 def record_aimed(belief, aim, success):
     """Record one pull of the point `aim` of the sphere, shape (n,)."""
-    n_rows, again = belief.n_rows[0], belief.last[0] == len(aim)
-    belief.last[0], belief.last[1] = len(aim), -1
+    n_rows = belief.n_rows[0]
+    again = belief.last[0] == len(aim)
+    belief.last[0] = len(aim)
+    belief.last[1] = -1
     belief.n_pulls[0] += 1
     if belief.learns:
         again = again and n_rows > 0 and (belief.rows[n_rows - 1] == aim).all()
@@ -176,7 +179,8 @@ def record_aimed(belief, aim, success):
 @compiled
 def record_duel(belief, i, j, won):
     """Record one duel of items i and j, won by i if `won` is 1; a self-duel only counts."""
-    belief.last[0], belief.last[1] = i, j
+    belief.last[0] = i
+    belief.last[1] = j
     belief.n_pulls[0] += 1
     belief.pulls[i] += 1
     belief.pulls[j] += 1

@@ -22,7 +22,8 @@ def learn(belief, x, success, weight=1.0):
     side = belief.covariance @ x
     room = x @ side
     at = x @ belief.mode
-    low, high = -weight, weight  # the mode moves by s * side, s = weight * (success - chance then)
+    low = -weight  # the mode moves by s * side, s = weight * (success - chance then)
+    high = weight
     s = weight * (success - sigmoid(at))
     for _ in range(60):
         p = sigmoid(at + s * room)
@@ -58,7 +59,8 @@ def refit(belief):
         gradient = belief.stiffness @ (belief.centre - z)
         precision = belief.stiffness.copy()
         for k in range(belief.n_rows[0]):
-            x, tries = belief.rows[k], belief.tries[k]
+            x = belief.rows[k]
+            tries = belief.tries[k]
             p = sigmoid(x @ z)
             excess = belief.paid[k] - tries * p
             bend = tries * p * (1 - p)
@@ -67,7 +69,8 @@ def refit(belief):
                 for b in range(n):
                     precision[a, b] += bend * x[a] * x[b]
         step = np.linalg.solve(precision, gradient)
-        gain, share = step @ gradient, 1.0
+        gain = step @ gradient
+        share = 1.0
         if gain < 1e-8:  # so near that Newton's steps need no check, and values cannot give one
             z = z + step
             if gain < 1e-20:

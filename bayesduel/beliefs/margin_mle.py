@@ -94,7 +94,8 @@ def fit_margins(
     if rounds >= max_rounds:
         raise RuntimeError(f"max_rounds = {max_rounds} did not suffice to reach the optimum")
     i, j = np.nonzero(np.tril(n))
-    e, v = mean[i, j] - score[i] + score[j], variance[i, j]
+    e = mean[i, j] - score[i] + score[j]
+    v = variance[i, j]
     squares = scatter[i, j] + n[i, j] * e**2 + shrinkage * pooled
     terms = (n[i, j] + shrinkage) * np.log(v) + squares / v + n[i, j] * np.log(2 * np.pi)
     return MarginFit(score, variance, float(-0.5 * terms.sum()), rounds)

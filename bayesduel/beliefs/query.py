@@ -93,7 +93,8 @@ def upper_bounds(belief, arm, among, budget):
     n_arms = belief.wins.shape[0]
     upper = np.full(n_arms, -np.inf)
     if belief.kind == BY_HOEFFDING:  # a copied column is read nine times as fast as one by strides
-        wins, losses = belief.wins[:, arm].copy(), belief.wins[arm]
+        wins = belief.wins[:, arm].copy()
+        losses = belief.wins[arm]
         for j in range(n_arms):
             if among[j]:
                 upper[j] = hoeffding_upper(wins[j], losses[j], budget)
@@ -114,7 +115,8 @@ def upper_bound(belief, i, j, budget):
     if belief.kind == BY_GAUSSIAN:
         return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
     if belief.kind == BY_RANKED:
-        location, spread = belief.location[i, j], belief.spread[i, j]
+        location = belief.location[i, j]
+        spread = belief.spread[i, j]
         return ranked_upper(belief.ranked[:, i, j], location, spread, budget)
     return upper_from_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
 

@@ -38,7 +38,8 @@ __all__ = [
     "win_probability",
 ]
 
-LOGIT, PROBIT = 0, 1
+LOGIT = 0
+PROBIT = 1
 LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of the model's prior
 MANY = 100  # arms beyond which three nodes serve: the scale is known well
 SPACING = 0.9  # of nodes, in posterior standard deviations of the log scale
@@ -139,7 +140,8 @@ def follow(posterior, wins):
         else:
             posterior.n_seen[1] += 1
     if new == 1.0:
-        posterior.seen[i, j], posterior.seen[j, i] = wins[i, j], wins[j, i]
+        posterior.seen[i, j] = wins[i, j]
+        posterior.seen[j, i] = wins[j, i]
     else:
         posterior.seen[:, :] = wins
     posterior.n_seen[0] += 1
@@ -156,7 +158,9 @@ def begin(posterior):
         for a in range(posterior.root.shape[1]):
             posterior.root[g, a, a] = scale
         posterior.log_weight[g] = log(scale) - scale**2 / (2 * posterior.prior_scale**2)
-    posterior.n_seen[0], posterior.n_seen[1], posterior.n_seen[2] = 1, 0, -1
+    posterior.n_seen[0] = 1
+    posterior.n_seen[1] = 0
+    posterior.n_seen[2] = -1
 
 
 @compiled
@@ -186,14 +190,17 @@ def place_nodes(posterior, wins):
 @compiled
 def difference(seen, wins):
     """Return how many duels are new, and a pair that has some, the larger index first."""
-    new, first, second = 0.0, 0, 0
+    new = 0.0
+    first = 0
+    second = 0
     for i in range(len(wins)):
         for j in range(len(wins)):  # along rows: most cells are as they were
             if wins[i, j] == seen[i, j] or (i < j and wins[j, i] != seen[j, i]):
                 continue
             here = abs(wins[i, j] + wins[j, i] - seen[i, j] - seen[j, i])
             new += here if here > 0.0 else 2.0  # a corrected outcome: no single new duel
-            first, second = max(i, j), min(i, j)
+            first = max(i, j)
+            second = min(i, j)
     return new, first, second
 
 
@@ -218,7 +225,10 @@ def refit(posterior, g, wins):
             if found >= value - 1e-9 * max(1.0, abs(value)):
                 break
             length /= 2
-        x, value, gradient, hessian = candidate, found, slope, bend
+        x = candidate
+        value = found
+        gradient = slope
+        hessian = bend
     factor = np.linalg.cholesky(hessian)
     root = np.linalg.inv(factor).T
     posterior.mode[g] = x
@@ -240,7 +250,8 @@ def derivatives(link, x, wins, precision):
     for i in range(n_arms):
         hessian[i, i] = hessian[i, i] + precision
         for j in range(i):
-            won, lost = wins[i, j], wins[j, i]
+            won = wins[i, j]
+            lost = wins[j, i]
             if won + lost == 0.0:
                 continue
             here, slope, bend = cell(link, x[i] - x[j], won, lost)
@@ -266,7 +277,8 @@ def mean_shift(link, x, root, wins):
     pull = np.zeros(n_arms)
     for i in range(n_arms):
         for j in range(i):
-            won, lost = wins[i, j], wins[j, i]
+            won = wins[i, j]
+            lost = wins[j, i]
             if won + lost > 0.0:
                 eta = x[i] - x[j]
                 up = curvature(link, eta + STEP, won, lost)
@@ -320,7 +332,9 @@ def rank_one(posterior, g, i, j, won):
     v = c[i] - c[j]
     eta = centre[i] - centre[j]
     t = 0.0
-    value, slope, bend = 0.0, 0.0, 0.0
+    value = 0.0
+    slope = 0.0
+    bend = 0.0
     for _ in range(6):
         value, slope, bend = cell(posterior.link, eta + t * v, won, 1.0 - won)
         t += (slope - t) / (1.0 + bend * v)
@@ -395,7 +409,8 @@ def anticipate_many(posterior, pairs):
         centre = posterior.centre[g]
         information = np.zeros((n_arms, n_arms))
         for p in range(len(pairs)):
-            i, j = pairs[p, 0], pairs[p, 1]
+            i = pairs[p, 0]
+            j = pairs[p, 1]
             bend = pairs[p, 2] * expected_information(posterior.link, centre[i] - centre[j])
             information[i, i] += bend
             information[j, j] += bend
@@ -425,7 +440,8 @@ def draw_scores(posterior, n, rng):
         return draws
     weight = np.exp(posterior.log_weight - posterior.log_weight.max())
     weight /= weight.sum()
-    cumulative, first = 0.0, 0
+    cumulative = 0.0
+    first = 0
     offset = rng.random()
     for g in range(len(weight)):  # as many draws of a node as its weight says, rounded at random
         cumulative += weight[g] * n

@@ -84,13 +84,15 @@ def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
         starts[0, i] = starts[1, i] = mean[i].sum() / n_arms
         starts[2, i] = np.median(mean[i])
     least_squares(margins.n, mean, variance, starts[1])
-    best, chosen = np.inf, 0
+    best = np.inf
+    chosen = 0
     for k in range(3):
         starts[k] -= starts[k].mean()
         fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, starts[k])
         value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, starts[k])
         if value < best:
-            best, chosen = value, k
+            best = value
+            chosen = k
     return starts[chosen]
 
 
@@ -110,9 +112,11 @@ def spreads(variance, n):
 def gap(mu, variance, mu_fitted, fitted, n, posterior):
     """Return the index from both means and variances."""
     if posterior:
-        a, b = spreads(variance, n), spreads(fitted, n)
+        a = spreads(variance, n)
+        b = spreads(fitted, n)
     else:
-        a, b = variance.sum(axis=1), fitted.sum(axis=1)
+        a = variance.sum(axis=1)
+        b = fitted.sum(axis=1)
     total = 0.0
     for i in range(len(mu)):
         d = (mu[i] - mu_fitted[i]) ** 2

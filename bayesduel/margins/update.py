@@ -60,7 +60,8 @@ def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, st
     if age[0] >= 0 and age[0] < n_arms and news <= 1:
         age[0] += 1
         before = score.copy()
-        i, j = margins.last[0], margins.last[1]
+        i = margins.last[0]
+        j = margins.last[1]
         w = curvature(
             n[i, j], mean[i, j], scatter[i, j], pooled, floor, shrinkage, score[i] - score[j]
         )

@@ -50,8 +50,10 @@ def select(belief, memory, t, rng):
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     take_reward(memory.rewards, belief)
-    active, n_arms = memory.active, len(memory.active)
-    n, mean = np.zeros(active.shape), np.full(active.shape, 0.5)
+    active = memory.active
+    n_arms = len(memory.active)
+    n = np.zeros(active.shape)
+    mean = np.full(active.shape, 0.5)
     if memory.pairs:
         n[:] = belief.wins + belief.wins.T
         mean[:] = shares(belief)

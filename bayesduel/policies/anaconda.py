@@ -63,24 +63,30 @@ class Memory(NamedTuple):
 @compiled
 def enter(memory, i, j, worth, now):
     """Enter a win of i over j; of too many buckets of a level the two oldest become one."""
-    most, begun = memory.begun.shape[3] - 1, now
+    most = memory.begun.shape[3] - 1
+    begun = now
     for level in range(memory.begun.shape[2]):
-        starts, sums = memory.begun[i, j, level], memory.worth[i, j, level]
+        starts = memory.begun[i, j, level]
+        sums = memory.worth[i, j, level]
         n = memory.filled[i, j, level]
-        starts[n], sums[n] = begun, worth
+        starts[n] = begun
+        sums[n] = worth
         memory.filled[i, j, level] = n + 1
         if n < most:
             return
-        begun, worth = starts[0], sums[0] + sums[1]
+        begun = starts[0]
+        worth = sums[0] + sums[1]
         for k in range(2, n + 1):
-            starts[k - 2], sums[k - 2] = starts[k], sums[k]
+            starts[k - 2] = starts[k]
+            sums[k - 2] = sums[k]
         memory.filled[i, j, level] = n - 1
 
 
 @compiled
 def evict(memory, i, j, now):
     """Note the latest stretch until `now` by which i evicts j, if it is new."""
-    n_arms, total = len(memory.evicted), 0.0
+    n_arms = len(memory.evicted)
+    total = 0.0
     for level in range(memory.begun.shape[2]):
         for k in range(memory.filled[i, j, level] - 1, -1, -1):
             start = memory.begun[i, j, level, k]

@@ -38,7 +38,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair of the match, the incumbent first."""
-    number, match, queue = memory.number, memory.match, memory.queue
+    number = memory.number
+    match = memory.match
+    queue = memory.queue
     if number[0] == 0:
         queue[:] = rng.permutation(len(queue))
     first, second = won(match, belief)

@@ -41,7 +41,8 @@ class Memory(NamedTuple):
 @compiled
 def select_doubler(belief, memory, t, rng):
     """Return an arm of the last epoch and that of the bandit; an epoch is twice the last one."""
-    plays, left = memory.plays[0], memory.left
+    plays = memory.plays[0]
+    left = memory.left
     reward_right(belief, memory, 0, rng)
     if left.sum() == 0:
         left[rng.integers(0, len(left))] = 1
@@ -92,7 +93,8 @@ def reward_right(belief, memory, bandit, rng):
 @compiled
 def play(memory, bandit, rng):
     """Return the arm with the largest index of a bandit."""
-    points, plays = memory.points[bandit], memory.plays[bandit]
+    points = memory.points[bandit]
+    plays = memory.plays[bandit]
     t = plays.sum() + 1
     index = np.empty(len(plays))
     for i in range(len(plays)):

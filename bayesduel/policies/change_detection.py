@@ -60,7 +60,8 @@ class Windows(NamedTuple):
 def begun(policy: PairPolicy, n_arms: int, horizon: float) -> Monitored:
     """Return a policy before its first duel, with this horizon if it has none."""
     policy = policy.for_horizon(int(horizon))
-    belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
+    belief = policy.belief.init(n_arms)
+    memory = policy.init(n_arms)
     state = tuple(a.ravel(order="K").view(np.uint8) for a in arrays_of((belief, memory)))
     return Monitored(belief, memory, state, tuple(a.copy() for a in state))
 
@@ -91,7 +92,9 @@ def restart(monitored, windows):
 @compiled
 def enter(windows, k, won):
     """Enter an outcome in window k; return whether it shows a change."""
-    ring, halves, n = windows.outcomes[k], windows.halves[k], windows.counts[k]
+    ring = windows.outcomes[k]
+    halves = windows.halves[k]
+    n = windows.counts[k]
     width = len(ring)
     if n >= width:
         halves[0] -= ring[n % width]

@@ -55,7 +55,8 @@ def reduction(scores, memory):
     laplacian = np.zeros((m, m))
     for a in range(m):
         for b in range(a):
-            i, j = arms[a], arms[b]
+            i = arms[a]
+            j = arms[b]
             g = weight[a, b] / max(C[i, i] + C[j, j] - 2 * C[i, j], 1e-300)
             laplacian[a, a] += g
             laplacian[b, b] += g
@@ -86,7 +87,8 @@ def lower_product(A, B):
 @compiled
 def disagreement(scores, memory, arms, mean, C):
     """Return how often two draws disagree about the goal over each pair of `arms`."""
-    m, n = len(arms), len(scores)
+    m = len(arms)
+    n = len(scores)
     weight = np.full((m, m), FLOOR)
     if memory.goal == RANKING:
         apart = log((0.5 + memory.rope) / (0.5 - memory.rope))

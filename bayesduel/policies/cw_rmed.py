@@ -74,14 +74,17 @@ def renew(belief, memory, log_t):
                 return
 
     cost = costs(P)
-    winner, least = -1, inf
+    winner = -1
+    least = inf
     plan = known
     for i in range(n_arms):
         if wins[i] == wins.max():
             x = cheapest(P, cost, i) if memory.exact else relaxed(P, cost, i)
             price = (x * cost).sum()
             if price < least:
-                winner, least, plan = i, price, x
+                winner = i
+                least = price
+                plan = x
     memory.current[winner, winner] = True
     for i in range(n_arms):
         for j in range(i + 1, n_arms):

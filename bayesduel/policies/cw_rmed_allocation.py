@@ -78,7 +78,8 @@ def broken_row(P, x, i1, i2, outright, row):
         if j not in (i1, i2):
             for winner, loser in ((i1, j), (j, i2)):
                 if P[winner, loser] > 0.5:
-                    first[n], second[n] = min(winner, loser), max(winner, loser)
+                    first[n] = min(winner, loser)
+                    second[n] = max(winner, loser)
                     size[n] = x[winner, loser]
                     n += 1
     if n < m:
@@ -181,12 +182,14 @@ def repair(table, constant, basic, nonbasic, reduced):
                 leaving = r
         if leaving < 0:
             return
-        entering, ratio = -1, np.inf
+        entering = -1
+        ratio = np.inf
         for k in range(len(nonbasic)):
             if table[leaving, k] > 1e-11:
                 this = reduced[k] / table[leaving, k]
                 if this < ratio or (this == ratio and nonbasic[k] < nonbasic[entering]):
-                    entering, ratio = k, this
+                    entering = k
+                    ratio = this
         if entering < 0:
             raise RuntimeError("the linear programme of CW-RMED should be feasible")
         pivot(table, constant, basic, nonbasic, reduced, leaving, entering)
@@ -232,11 +235,14 @@ def relaxed(P, cost, i1):
             if spare < 0:
                 continue
             superiors = superiors[np.argsort(cost[superiors, i2])]
-            total, best, share = 0.0, np.inf, 0
+            total = 0.0
+            best = np.inf
+            share = 0
             for h in range(1, len(superiors) + 1):
                 total += cost[superiors[h - 1], i2]
                 if h > spare and total / (h - spare) < best:
-                    best, share = total / (h - spare), h
+                    best = total / (h - spare)
+                    share = h
             for j in superiors[:share]:
                 x[j, i2] = x[i2, j] = max(x[j, i2], 1 / (share - spare))
     return x

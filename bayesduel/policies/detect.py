@@ -44,10 +44,13 @@ class Memory(NamedTuple):
 @compiled
 def detect(belief, memory, t, rng):
     """Return the pair of the policy, or the arm that it found and the next of the others."""
-    monitored, state, explore = memory.monitored, memory.state, memory.explore
+    monitored = memory.monitored
+    state = memory.state
+    explore = memory.explore
     won = outcome(memory.asked, belief)
     if won >= 0:
-        i, j = belief.last[0], belief.last[1]
+        i = belief.last[0]
+        j = belief.last[1]
         state[0] += 1
         if state[0] <= explore:
             record(monitored.belief, (i, j), won)

@@ -33,7 +33,8 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return two independent draws; they may coincide."""
-    scores, weights = memory.scores, memory.weights
+    scores = memory.scores
+    weights = memory.weights
     n_arms = len(scores)
     won = outcome_or_draw(memory.asked, belief, rng)
     if won >= 0:

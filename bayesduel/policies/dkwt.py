@@ -58,7 +58,9 @@ def drawn(waiting, rng):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair of the match, or the answer against itself."""
-    answer, match, place = memory.answer, memory.match, memory.place
+    answer = memory.answer
+    match = memory.match
+    place = memory.place
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     i, j = match.pair
@@ -78,7 +80,8 @@ def select(belief, memory, t, rng):
     if place[MATCHES] == len(memory.waiting):
         return conclude(answer, winner, t)
     if memory.waiting.any():
-        i, j = winner, drawn(memory.waiting, rng)
+        i = winner
+        j = drawn(memory.waiting, rng)
     return begin(match, belief, i, j)
 
 

@@ -73,7 +73,8 @@ def improvement(worth, pairs, strength, memory):
     total = worth.sum(axis=0)
     now = largest(total, k)
     useful = np.flatnonzero(total)
-    worth, total = np.ascontiguousarray(worth[:, useful]), total[useful]
+    worth = np.ascontiguousarray(worth[:, useful])
+    total = total[useful]
     gain = np.zeros((n_arms, n_arms))
     link = memory.posterior.link
     for start in range(0, len(pairs), BLOCK):

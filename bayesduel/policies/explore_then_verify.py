@@ -41,7 +41,8 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the next pair of the round, or the answer against itself."""
-    answer, place = memory.answer, memory.place
+    answer = memory.answer
+    place = memory.place
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     if not memory.current.any():
@@ -73,7 +74,8 @@ def bound(belief, memory, delta):
     for i in range(n_arms):
         for j in range(n_arms):
             if memory.needed[i, j]:
-                memory.lower[i, j], memory.upper[i, j] = 0.0, 1.0
+                memory.lower[i, j] = 0.0
+                memory.upper[i, j] = 1.0
                 n = wins[i, j] + wins[j, i]
                 if n == 0:  # its outcomes come at the end of a batch
                     continue
@@ -85,7 +87,9 @@ def bound(belief, memory, delta):
 @compiled
 def end_exploring(belief, memory):
     """Strike off what exploration needs no more; when nothing is left, turn to verification."""
-    needed, lower, upper = memory.needed, memory.lower, memory.upper
+    needed = memory.needed
+    lower = memory.lower
+    upper = memory.upper
     n_arms = len(needed)
     bound(belief, memory, min(1 / 3, 1 / log(1 / memory.delta)))
     least = np.empty(n_arms)
@@ -116,7 +120,9 @@ def end_exploring(belief, memory):
 @compiled
 def end_verifying(belief, memory):
     """Return whether every other arm loses to its witness; explore anew if one beats it."""
-    needed, lower, upper = memory.needed, memory.lower, memory.upper
+    needed = memory.needed
+    lower = memory.lower
+    upper = memory.upper
     bound(belief, memory, memory.delta / (2 * memory.place[0] ** 2))
     if (needed & (lower > 0.5)).any():
         explore(belief, memory)

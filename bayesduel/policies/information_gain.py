@@ -160,7 +160,8 @@ def win_chances(strength, link, pairs):
     n = strength.shape[1]
     chance = np.empty((len(pairs), n))
     for row in range(len(pairs)):
-        one, other = strength[pairs[row, 0]], strength[pairs[row, 1]]
+        one = strength[pairs[row, 0]]
+        other = strength[pairs[row, 1]]
         for d in range(n):
             if link == LOGIT:
                 chance[row, d] = one[d] / (one[d] + other[d])

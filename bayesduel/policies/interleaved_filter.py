@@ -37,7 +37,8 @@ def select(belief, memory, t, rng):
     """Return the incumbent and its next candidate, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
-    place, candidates = memory.place, memory.candidates
+    place = memory.place
+    candidates = memory.candidates
     if place[0] < 0:
         install(belief, memory, pick(candidates, rng))
     if not candidates[place[1] + 1 :].any():
@@ -63,7 +64,8 @@ def install(belief, memory, arm):
 @compiled
 def end_round(belief, memory, rng):
     """Drop candidates separated below the incumbent; replace it by one separated above."""
-    incumbent, candidates = memory.place[0], memory.candidates
+    incumbent = memory.place[0]
+    candidates = memory.candidates
     victors = np.zeros(len(candidates), np.bool_)
     ahead = np.zeros(len(candidates), np.bool_)
     for b in range(len(candidates)):

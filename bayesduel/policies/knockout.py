@@ -43,7 +43,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair of the match, or the answer against itself."""
-    answer, bracket, match = memory.answer, memory.bracket, memory.match
+    answer = memory.answer
+    bracket = memory.bracket
+    match = memory.match
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     i, j = match.pair
@@ -52,7 +54,8 @@ def select(belief, memory, t, rng):
     else:
         wins, losses = won(match, belief)
         stage = bracket.state[ROUND]
-        bias, delta = memory.bias / 2.0 ** (stage / 3), memory.delta / 2.0**stage
+        bias = memory.bias / 2.0 ** (stage / 3)
+        delta = memory.delta / 2.0**stage
         most = log(2 / delta) / (2 * bias**2)
         if not settled(wins, wins + losses, 0.5, bias, delta, most):
             return i, j

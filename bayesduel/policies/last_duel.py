@@ -15,14 +15,18 @@ def no_duel() -> np.ndarray:
 @compiled
 def ask(asked, belief, i, j):
     """Note that the duel of i and j is asked for; return the pair."""
-    asked[0], asked[1], asked[2], asked[3] = i, j, belief.wins[i, j], belief.n_duels[0]
+    asked[0] = i
+    asked[1] = j
+    asked[2] = belief.wins[i, j]
+    asked[3] = belief.n_duels[0]
     return i, j
 
 
 @compiled
 def outcome(asked, belief):
     """Return what the first arm won, 1/2 against itself; -1 if it was not recorded or is known."""
-    i, j = belief.last[0], belief.last[1]
+    i = belief.last[0]
+    j = belief.last[1]
     if i < 0 or i != asked[0] or j != asked[1] or belief.n_duels[0] != asked[3] + 1:
         return -1.0
     won = belief.wins[i, j] - asked[2]

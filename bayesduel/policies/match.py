@@ -56,8 +56,10 @@ def no_bracket(n_arms: int) -> Bracket:
 @compiled
 def begin(match, belief, i, j):
     """Begin a match of i and j; return them."""
-    match.pair[0], match.pair[1] = i, j
-    match.before[0], match.before[1] = belief.wins[i, j], belief.wins[j, i]
+    match.pair[0] = i
+    match.pair[1] = j
+    match.before[0] = belief.wins[i, j]
+    match.before[1] = belief.wins[j, i]
     return i, j
 
 
@@ -106,7 +108,9 @@ def enter(bracket, among, rng):
     """Let the arms of a mask enter, in random order."""
     size = among.sum()
     bracket.arms[:size] = np.flatnonzero(among)
-    bracket.state[SIZE], bracket.state[PLACE], bracket.state[ROUND] = size, 0, 1
+    bracket.state[SIZE] = size
+    bracket.state[PLACE] = 0
+    bracket.state[ROUND] = 1
     shuffle(bracket, rng)
 
 
@@ -127,11 +131,13 @@ def advance(bracket, winner):
 @compiled
 def pairing(bracket, rng):
     """Return the next pair; (-1, -1) where one arm is left, the first of ``arms``."""
-    arms, state = bracket.arms, bracket.state
+    arms = bracket.arms
+    state = bracket.state
     if state[PLACE] == state[SIZE] // 2:
         if state[SIZE] % 2 == 1:
             advance(bracket, arms[state[SIZE] - 1])
-        state[SIZE], state[PLACE] = (state[SIZE] + 1) // 2, 0
+        state[SIZE] = (state[SIZE] + 1) // 2
+        state[PLACE] = 0
         state[ROUND] += 1
         shuffle(bracket, rng)
     if state[SIZE] == 1:

@@ -50,11 +50,14 @@ class Memory(NamedTuple):
 @compiled
 def monitor(belief, memory, t, rng):
     """Return the next pair of the turn, or the pair of the policy."""
-    monitored, pairs, duels = memory.monitored, memory.pairs, memory.duels
+    monitored = memory.monitored
+    pairs = memory.pairs
+    duels = memory.duels
     place = duels[0] % memory.period
     won = outcome(memory.asked, belief)
     if won >= 0:
-        i, j = belief.last[0], belief.last[1]
+        i = belief.last[0]
+        j = belief.last[1]
         duels[0] += 1
         if place >= len(pairs):
             record(monitored.belief, (i, j), won)

@@ -40,7 +40,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair of the match, or the answer against itself."""
-    answer, beats, match = memory.answer, memory.beats, memory.match
+    answer = memory.answer
+    beats = memory.beats
+    match = memory.match
     i, j = match.pair
     if answer.time[0] >= 0:
         i = max(answer.arm[0], i)
@@ -49,7 +51,8 @@ def select(belief, memory, t, rng):
         wins, losses = won(match, belief)
         if abs(wins - losses) < memory.lead:
             return i, j
-        beats[i, j], beats[j, i] = wins > losses, losses > wins
+        beats[i, j] = wins > losses
+        beats[j, i] = losses > wins
     unbeaten = beats.sum(axis=0) == 0
     if not unbeaten.any():
         answer.time[0] = t - 1

@@ -92,7 +92,8 @@ def end_round(belief, memory):
         high = n_arms - 1.0 - (lower > 0.5).sum(axis=0)
         settled = (lower > 0.5) | (upper < 0.5)
     else:
-        low, high = lower.sum(axis=1), upper.sum(axis=1)
+        low = lower.sum(axis=1)
+        high = upper.sum(axis=1)
         settled = np.zeros((n_arms, n_arms), np.bool_)
     for i in range(n_arms):
         if (high < low[i]).sum() >= n_arms - memory.k:

@@ -43,7 +43,8 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the next pair of the round, or the arm that is left against itself."""
-    place, answer = memory.place, memory.answer
+    place = memory.place
+    answer = memory.answer
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     if t < place[UNTIL]:
@@ -58,7 +59,8 @@ def select(belief, memory, t, rng):
         for a in range(len(memory.left)):
             memory.current[a, a + 1 :] = memory.left[a] & memory.left[a + 1 :]
         i, j = take_pair(memory.current)
-    place[FIRST], place[SECOND] = i, j
+    place[FIRST] = i
+    place[SECOND] = j
     place[UNTIL] = t + int(memory.ratio ** place[ROUND] * (1 + ROUNDING))
     return i, j
 

@@ -47,7 +47,8 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair that is duelled, or the answer against itself."""
-    pair, outcomes = memory.pair, memory.outcomes
+    pair = memory.pair
+    outcomes = memory.outcomes
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     won = outcome(memory.asked, belief)
@@ -74,7 +75,8 @@ def select(belief, memory, t, rng):
 def is_decided(outcomes, delta):
     """Return whether the most frequent outcome is known to be likelier than the second."""
     ranked = np.sort(outcomes)
-    most, second = ranked[2], ranked[1]
+    most = ranked[2]
+    second = ranked[1]
     # The density at 1/2 of a Beta posterior with a uniform prior.
     density = lgamma(most + second + 2) - lgamma(most + 1) - lgamma(second + 1)
     return density - (most + second) * log(2.0) <= log(delta / 2)
@@ -97,7 +99,8 @@ def settle(memory):
         if points <= 0.5:
             follow(memory.known, j, i, 1 - points)
     else:
-        memory.known[i, j], memory.known[j, i] = points, 1 - points
+        memory.known[i, j] = points
+        memory.known[j, i] = 1 - points
     memory.outcomes[:] = 0
     memory.pair[:] = -1
 
@@ -108,7 +111,8 @@ def follow(known, i, j, points):
 
     points: of i against j, 1/2 or 1.
     """
-    above, below = known[:, i].copy(), known[j].copy()
+    above = known[:, i].copy()
+    below = known[j].copy()
     for a in np.flatnonzero(above >= 0.5):
         for b in np.flatnonzero(below >= 0.5):
             if known[a, b] < 0:

@@ -163,7 +163,8 @@ class PairPolicy(Policy, ABC):
 
     def check_belief(self) -> None:
         """Raise TypeError unless it is a belief, and ValueError unless the rule can use it."""
-        name, own = type(self).__name__, type(self).__dataclass_fields__["belief"]
+        name = type(self).__name__
+        own = type(self).__dataclass_fields__["belief"]
         default = own.default if own.default_factory is MISSING else own.default_factory()
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(

@@ -60,7 +60,8 @@ def end_round(belief, memory):
     """
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
-    low, high = np.zeros(n_arms), np.zeros(n_arms)
+    low = np.zeros(n_arms)
+    high = np.zeros(n_arms)
     for i in range(n_arms):
         for j in range(n_arms):
             if i != j and memory.borda:

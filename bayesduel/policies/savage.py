@@ -97,7 +97,8 @@ def decision(memory, rng):
     lower = memory.lower
     n_arms = len(lower)
     if memory.criterion == BORDA:
-        below, above = lower[:, 0], lower[:, 1]
+        below = lower[:, 0]
+        above = lower[:, 1]
         if memory.active[:, 0].any() and not apart(below, above, memory.k, memory.epsilon):
             return -1
         return pick(below == below.max(), rng)
@@ -168,14 +169,16 @@ def alike(below, above, epsilon):
 def least_known_pair(belief, memory, rng):
     """Return the active pair with fewest duels, ties at random."""
     n_arms = len(memory.lower)
-    fewest, n_tied = inf, 0
+    fewest = inf
+    n_tied = 0
     chosen = (0, 0)
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             if memory.active[i, j]:
                 n = belief.wins[i, j] + belief.wins[j, i]
                 if n < fewest:
-                    fewest, n_tied = n, 0
+                    fewest = n
+                    n_tied = 0
                 if n == fewest:
                     n_tied += 1
                     if n_tied == 1 or rng.random() * n_tied < 1:
@@ -285,7 +288,8 @@ class SAVAGE(HorizonPolicy):
         np.fill_diagonal(lower, 0.5)
         active = ~np.eye(n_arms, dtype=np.bool_)
         if self.criterion == "borda":
-            lower[:, 0], lower[:, 1] = -inf, inf
+            lower[:, 0] = -inf
+            lower[:, 1] = inf
             active[:, 0] = True
         return Memory(
             criterion=CRITERIA[self.criterion],

@@ -34,7 +34,9 @@ def is_level(belief, active, i, j):
 @compiled
 def keep_rankings(memory, slater):
     """Strike off the rankings that are out, and the pairs that no longer matter."""
-    possible, active, orders = memory.possible, memory.active, memory.orders
+    possible = memory.possible
+    active = memory.active
+    orders = memory.orders
     n_arms = len(active)
     # What it costs at most to put b above a in a ranking that has a above b.
     worth = np.empty((n_arms, n_arms))

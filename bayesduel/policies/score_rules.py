@@ -131,13 +131,16 @@ def best_pair(gain, memory, rng):
             if memory.cost[i, j] < np.inf:
                 top = max(top, gain[i, j] / memory.cost[i, j])
     least = top - max(top * SAME, LEAST)
-    count, first, second = 0, -1, -1
+    count = 0
+    first = -1
+    second = -1
     for i in range(n_arms):
         for j in range(i):
             if memory.cost[i, j] < np.inf and gain[i, j] / memory.cost[i, j] >= least:
                 count += 1
                 if rng.random() * count < 1.0:
-                    first, second = i, j
+                    first = i
+                    second = j
     if first < 0:
         raise ValueError("cost should be finite for at least one pair")
     return first, second

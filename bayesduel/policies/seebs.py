@@ -51,7 +51,10 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the pair of the match, or the answer against itself."""
-    answer, arms, place, match = memory.answer, memory.arms, memory.place, memory.match
+    answer = memory.answer
+    arms = memory.arms
+    place = memory.place
+    match = memory.match
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     i, j = match.pair
@@ -88,10 +91,12 @@ def verdict(belief, memory):
     """Return whether the first arm of the match is UP, DOWN or in the MIDDLE; or OPEN."""
     scale = 2.0 ** -memory.place[0] / 3
     delta = 2 * memory.delta / (pi * memory.place[0]) ** 2  # a third of the round's
-    width, margin = scale, scale
+    width = scale
+    margin = scale
     if memory.place[1] < 0:
         stage = memory.bracket.state[ROUND]
-        width, margin = scale / 8 * 0.8**stage, 0.0
+        width = scale / 8 * 0.8**stage
+        margin = 0.0
         delta *= 6 / (pi * stage) ** 2
     wins, losses = won(memory.match, belief)
     return distributed(wins, wins + losses, width, margin, delta)

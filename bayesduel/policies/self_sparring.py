@@ -45,7 +45,8 @@ def draw(belief, memory, rng):
     n_arms = memory.record.shape[1]
     chance = np.empty(n_arms)
     for i in range(n_arms):
-        a, b = belief.prior + memory.record[0, i], belief.prior + memory.record[1, i]
+        a = belief.prior + memory.record[0, i]
+        b = belief.prior + memory.record[1, i]
         chance[i] = rng.beta(a, b)
     return pick(chance == chance.max(), rng)
 
@@ -82,5 +83,6 @@ class SelfSparring(PairPolicy):
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the arm with the largest posterior mean."""
-        wins, losses = belief.wins.sum(axis=1), belief.wins.sum(axis=0)
+        wins = belief.wins.sum(axis=1)
+        losses = belief.wins.sum(axis=0)
         return int(((wins + belief.prior) / (wins + losses + 2 * belief.prior)).argmax())

@@ -32,7 +32,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return a candidate and the anchor, or the answer against itself."""
-    answer, match, candidates = memory.answer, memory.match, memory.candidates
+    answer = memory.answer
+    match = memory.match
+    candidates = memory.candidates
     if answer.arm[0] >= 0:
         return answer.arm[0], answer.arm[0]
     i, anchor = match.pair
@@ -41,7 +43,8 @@ def select(belief, memory, t, rng):
         candidates[anchor] = False
     else:
         wins, losses = won(match, belief)
-        n, centre = wins + losses, 0.5 + memory.epsilon / 2
+        n = wins + losses
+        centre = 0.5 + memory.epsilon / 2
         most = 2 * log(2 / memory.delta) / memory.epsilon**2
         if not settled(wins, n, centre, 0.0, memory.delta, most):
             return i, anchor

@@ -76,7 +76,8 @@ def select(belief, memory, t, rng):
 @compiled
 def update(belief, memory):
     """Judge the pairs anew that have met since the last look."""
-    wins, duels = belief.wins, memory.duels
+    wins = belief.wins
+    duels = memory.duels
     for j in range(len(duels)):
         for k in range(len(duels)):
             n = wins[j, k] + wins[k, j]

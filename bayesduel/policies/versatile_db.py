@@ -40,7 +40,8 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return an arm of each side, by its weights; they may coincide."""
-    losses, weights = memory.losses, memory.weights
+    losses = memory.losses
+    weights = memory.weights
     last = len(losses) - 1  # the second side, or the only one
     won = outcome_or_draw(memory.asked, belief, rng)
     if won >= 0:

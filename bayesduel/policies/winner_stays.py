@@ -34,7 +34,9 @@ class Memory(NamedTuple):
 @compiled
 def select(belief, memory, t, rng):
     """Return the leader and the first behind it, those of the last duel before others."""
-    lead, place, phase = memory.lead, memory.place, memory.phase
+    lead = memory.lead
+    place = memory.place
+    phase = memory.phase
     sum_leads(belief, memory)
     if memory.beta > 0:
         if phase[1] == 0 and lead.max() >= (len(lead) - 1) * phase[0]:
@@ -48,7 +50,8 @@ def select(belief, memory, t, rng):
     first = stay_or_pick(lead, among, place, rng)
     among[first] = False
     second = stay_or_pick(lead, among, place, rng)
-    place[0], place[1] = first, second
+    place[0] = first
+    place[1] = second
     return first, second
 
 

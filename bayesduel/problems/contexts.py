@@ -179,7 +179,8 @@ class ContextualDuels(Settings, Problem):
             return self._typical_of_table()
         half = (self.n_attributes + 1) / 2  # a coordinate in the ball is a scaled Beta
         law = stats.norm if self.contexts == "normal" else stats.beta(half, half, -1, 2)
-        m, length = self.n_arms, self.norm
+        m = self.n_arms
+        length = self.norm
         if self.preference is not None:
             length = float(np.linalg.norm(self.preference))
         largest, _ = integrate.quad(lambda x: 1 - law.cdf(x) ** m - law.cdf(-x) ** m, 0, np.inf)

@@ -127,8 +127,11 @@ class BinaryFamily(Problem):
     arms: tuple[str, ...] = ()
 
     def __init__(self, family: Any) -> None:
-        self.family, self.name, self.source = family, family.name, family.source
-        self.arms, self.n_arms = family.arms, family.n_arms
+        self.family = family
+        self.name = family.name
+        self.source = family.source
+        self.arms = family.arms
+        self.n_arms = family.n_arms
 
     def draw(self, rng: np.random.Generator) -> Any:
         return BinaryDuels(self.family.draw(rng))

@@ -102,8 +102,10 @@ def hudry() -> Matrix:
     for i, losers in beaten.items():
         wins[i - 1, np.array(losers) - 1] = True
     P = np.where(wins, 0.9, 0.1)
-    P[0, 1:4], P[1:4, 0] = 0.1, 0.9
-    P[0, 4:], P[4:, 0] = 0.6, 0.4
+    P[0, 1:4] = 0.1
+    P[1:4, 0] = 0.9
+    P[0, 4:] = 0.6
+    P[4:, 0] = 0.4
     np.fill_diagonal(P, 0.5)
     return Matrix(P, "hudry-13", source=f"Hudry, Math. Soc. Sci. 2009; {RAMAMOHAN}")
 
@@ -116,7 +118,8 @@ def cdb(gap: float = 0.3) -> Matrix:
     check_range(gap, "gap", "in (0, 0.5]")
     P = np.full((500, 500), 0.5 + gap)
     P[np.tril_indices(500, -1)] = 0.5 - gap
-    P[0, 2], P[2, 0] = 0.5 - gap, 0.5 + gap
+    P[0, 2] = 0.5 - gap
+    P[2, 0] = 0.5 + gap
     np.fill_diagonal(P, 0.5)
     source = "structure of Zoghi et al., NIPS 2015, section 6; probabilities ours"
     return Matrix(P, f"cdb-500 (gap {gap:g})", source=source)
@@ -130,7 +133,8 @@ def borda_versus_condorcet(n_arms: int = 5, e: float = 0.01) -> Matrix:
     check_range(n_arms, "n_arms", "at least 3")
     check_range(e, "e", "in (0, 0.5]")
     P = np.triu(np.ones((n_arms, n_arms)), 1)
-    P[0, 1:], P[1:, 0] = 0.5 + e, 0.5 - e
+    P[0, 1:] = 0.5 + e
+    P[1:, 0] = 0.5 - e
     np.fill_diagonal(P, 0.5)
     return Matrix(P, "bvsc", source=RAMAMOHAN)
 
@@ -148,7 +152,8 @@ def swirl(n_arms: int = 20, a: float = 0.6) -> Matrix:
     ahead = (place - place[:, None]) % (n_arms - 1)
     P = np.empty((n_arms, n_arms))
     P[1:, 1:] = (ahead >= 1) & (ahead <= (n_arms - 2) // 2)
-    P[0, 1:], P[1:, 0] = 0.5 + 0.1 * a, 0.5 - 0.1 * a
+    P[0, 1:] = 0.5 + 0.1 * a
+    P[1:, 0] = 0.5 - 0.1 * a
     np.fill_diagonal(P, 0.5)
     return Matrix(P, "swirl", source=RAMAMOHAN)
 

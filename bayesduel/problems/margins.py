@@ -65,7 +65,8 @@ class ScoreDuels(ArmsProblem):
     dice: Dice = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mean, sd = np.array(numbers(self.mean, "mean")), np.array(numbers(self.sd, "sd"))
+        mean = np.array(numbers(self.mean, "mean"))
+        sd = np.array(numbers(self.sd, "sd"))
         if mean.ndim != 2 or mean.shape[0] != mean.shape[1] or len(mean) < 2:
             raise ValueError(f"mean should have shape (K, K), K >= 2, got {mean.shape}")
         if sd.shape != mean.shape:
@@ -183,7 +184,8 @@ def checked_arms(n_arms: int) -> int:
 def _built(gamma: np.ndarray, sigma: np.ndarray, off: np.ndarray, source: str) -> ScoreDuels:
     n_arms = len(gamma)
     above = np.triu_indices(n_arms, 1)
-    mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    mean = np.zeros((n_arms, n_arms))
+    sd = np.zeros((n_arms, n_arms))
     mean[above] = gamma[above[0]] - gamma[above[1]] + off
     sd[above] = sigma
     return ScoreDuels(mean - mean.T, sd + sd.T, "score duels", source=source)
@@ -202,7 +204,8 @@ def draw_margin(dice, i, j, nth, key):
     key
         The replication's, uint64.
     """
-    a, b = min(i, j), max(i, j)
+    a = min(i, j)
+    b = max(i, j)
     place = lot(a, b, len(dice.mean), nth, key)
     u = unit(place)
     if len(dice.pool) > 0:

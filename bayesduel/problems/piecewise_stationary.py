@@ -143,7 +143,8 @@ class FromPeriods(PiecewiseStationary):
         if "rating" not in fit["posterior"]:
             model = shown_value(fit.attrs.get("model"))
             raise ValueError(f"fit should be of a model with TimeVarying, got {model}")
-        each, draw = whole(each, "each", 1), whole(draw, "draw", 0, most=draws.n_draws - 1)
+        each = whole(each, "each", 1)
+        draw = whole(draw, "draw", 0, most=draws.n_draws - 1)
         row = draws.rows([draw])
         rating = fit["posterior"]["rating"].stack(sample=("chain", "draw")).isel(sample=draw)
         scores = rating.transpose("period", "arm").to_numpy()

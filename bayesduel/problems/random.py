@@ -242,7 +242,8 @@ def fixed_gap(n_arms: int, *, gap: float = 0.1, rng: np.random.Generator) -> Mat
     check_range(gap, "gap", "in (0, 0.5]")
     drawn = uniform(n_arms, rng=rng).P
     certain = np.full_like(drawn, 0.5)
-    certain[0, 1:], certain[1:, 0] = 1, 0
+    certain[0, 1:] = 1
+    certain[1:, 0] = 0
     ahead, most = (np.delete(s[0] - s, 0) for s in (borda_scores(drawn), borda_scores(certain)))
     share = ((gap - ahead) / (most - ahead)).max(initial=0, where=ahead < gap)
     P = (1 - share) * drawn + share * certain

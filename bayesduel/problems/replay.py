@@ -110,13 +110,15 @@ class MarginReplay(ScoreDuels):
         if votes is None or votes.margin is None:
             raise ValueError("duels should have margins, got a log without")
         known = np.isfinite(votes.margin) & (votes.left != votes.right)
-        left, right = votes.left[known], votes.right[known]
+        left = votes.left[known]
+        right = votes.right[known]
         margin = np.where(left < right, 1, -1) * votes.margin[known]
         if votes.weight is not None:
             times = votes.weight[known].astype(np.int64)
             left, right, margin = (np.repeat(x, times) for x in (left, right, margin))
         n_arms = duels.n_arms
-        first, second = np.minimum(left, right), np.maximum(left, right)
+        first = np.minimum(left, right)
+        second = np.maximum(left, right)
         order = np.lexsort((second, first))
         cell = (first.astype(np.int64) * n_arms + second)[order]
         pool = margin[order].astype(float)
@@ -130,7 +132,8 @@ class MarginReplay(ScoreDuels):
                 f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r} "
                 "(a subset of arms that all met can be replayed)"
             )
-        mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+        mean = np.zeros((n_arms, n_arms))
+        sd = np.zeros((n_arms, n_arms))
         mean[i, j] = np.add.reduceat(pool, ends[0]) / n
         sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
         source = duels.read_summary.source

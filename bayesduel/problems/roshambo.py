@@ -147,8 +147,10 @@ class RoshamboTable:
             raise ValueError(f"{path} should have every pair once, all with matches of one kind")
         mean, sd = np.zeros((2, len(bots), len(bots)))
         for r in rows:
-            i, j = place[r["first"]], place[r["second"]]
-            mean[i, j], mean[j, i] = float(r["mean"]), -float(r["mean"])
+            i = place[r["first"]]
+            j = place[r["second"]]
+            mean[i, j] = float(r["mean"])
+            mean[j, i] = -float(r["mean"])
             sd[i, j] = sd[j, i] = float(r["sd"])
         return RoshamboTable(bots, *kinds.pop(), mean, sd)
 
@@ -207,7 +209,8 @@ def roshambo_table(
     )
     mean, sd = np.zeros((2, len(bots), len(bots)))
     for (i, j), margins in zip(pairs, played, strict=True):
-        mean[i, j], mean[j, i] = np.mean(margins), -np.mean(margins)
+        mean[i, j] = np.mean(margins)
+        mean[j, i] = -np.mean(margins)
         sd[i, j] = sd[j, i] = np.std(margins, ddof=1)
     return RoshamboTable(bots, int(throws), int(matches), mean, sd)
 
@@ -252,7 +255,8 @@ class RoshamboDuels(ScoreDuels):
 
         `key` is the replication's, uint64.
         """
-        a, b = min(i, j), max(i, j)
+        a = min(i, j)
+        b = max(i, j)
         seed = int(lot(a, b, self.n_arms, nth, key)) >> 32
         margin = _margins(self.arms[a], self.arms[b], self.throws, [seed])[0]
         return margin if i == a else -margin
@@ -266,7 +270,8 @@ def _check_throws(throws: int) -> None:
 
 def _margins(first: str, second: str, throws: int, seeds: Sequence[int]) -> list[float]:
     """Return the margins of matches with these seeds, unsigned 32-bit each."""
-    spiel, seeded = _open_spiel(), ctypes.CDLL(None).srandom
+    spiel = _open_spiel()
+    seeded = ctypes.CDLL(None).srandom
     game = _game(throws)
     margins = []
     for seed in seeds:

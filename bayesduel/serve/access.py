@@ -112,7 +112,8 @@ class Access:
     """The invitations of one study."""
 
     def __init__(self, store: Store) -> None:
-        self._database, self._study = store, store.study
+        self._database = store
+        self._study = store.study
         self._sources = {name for name, _ in store.setting("sources") or ()}
         with store.writing() as connection:
             metadata.create_all(connection)

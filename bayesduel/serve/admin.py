@@ -62,7 +62,8 @@ def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
     names = [name for name in re.split(r"[,;\n]", body["judges"]) if name.strip()]
     if not 0 < len(names) <= MOST:
         raise Refused(400, f"judges should be 1 to {MOST} names, got {len(names)}")
-    role, days = body.get("role", "judge"), body.get("days", 7)
+    role = body.get("role", "judge")
+    days = body.get("days", 7)
     with pages.store.writing():  # all of them, or where a name is refused none
         made = [pages.invited(name, role, days) for name in names]
     links = [

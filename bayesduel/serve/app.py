@@ -258,7 +258,8 @@ class Site:
         Its origin has to be the host that the request names, or the public address: a proxy in
         front may have put another host there.
         """
-        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        origin = request.headers.get("origin")
+        site = request.headers.get("sec-fetch-site")
         own = request.headers.get("host"), self.pages.options.netloc
         if origin is None or site not in (None, "same-origin") or not urlsplit(origin).netloc:
             raise Refused(403, "the request should come from a page of this site")
@@ -293,7 +294,8 @@ class Site:
         fields = {"token": text(100), "arrival": text(4000, minLength=0)}
         enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("arrival",))
         body = checked_body(enter, await request.body(), form=True)
-        access, token = self.pages.access, body["token"]
+        access = self.pages.access
+        token = body["token"]
         found = await run_in_threadpool(access.visitor, token)
         if found is None:  # only these are slowed down: a lecture hall has one address
             self._slow_down(self.strangers, _address(request))
@@ -301,7 +303,8 @@ class Site:
         came = arrival(body.get("arrival") or "")
         if is_preview(came):
             return self._rendered("enter.html", preview=True)
-        visitor, options = found, self.pages.options
+        visitor = found
+        options = self.pages.options
         secret = _browser_secret(self.pages, request)
         is_open = visitor.role == "open"
         if is_open:

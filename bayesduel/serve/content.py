@@ -132,11 +132,13 @@ def read_contents(
     Raises ValueError if a column, an arm or an item is missing, unknown or there twice, or a file
     is missing or outside of the folder.
     """
-    folder, version = path.resolve().parent, _version(path)
+    folder = path.resolve().parent
+    version = _version(path)
     prompts: dict[str, Content] = {}
     answers: dict[tuple[str, str], Content] = {}
     for line, row in _rows(path):
-        arm, item = row["arm"], row.get("item") or ""
+        arm = row["arm"]
+        item = row.get("item") or ""
         if arm and arm not in labels:
             raise ValueError(
                 f"arm in {path}, line {line}, should be one of the study, got {shown_value(arm)}"
@@ -207,7 +209,8 @@ def _content(text: str, folder: Path, where: str) -> Content:
 
 def _rendered(text: str, folder: Path, where: str) -> Content:
     """Return Markdown whose pictures lie in the folder; those of the web become links."""
-    parser, files = _parser(), []
+    parser = _parser()
+    files = []
     tokens = parser.parse(text)
     for token in (inner for block in tokens for inner in block.children or ()):
         if token.type == "image":

@@ -208,10 +208,13 @@ def _done(pages: Pages, judge: str, message: str, *, stopped: bool = False) -> d
 
     stopped: whether the study has enough: who comes then and has no answer finds no place.
     """
-    options, code = pages.options, None
-    message, fields = options.say(message), pages.access.arrival(judge)
+    options = pages.options
+    code = None
+    message = options.say(message)
+    fields = pages.access.arrival(judge)
     if _has_judged(pages, judge):
-        code, outcome = options.completion_code, "completed"
+        code = options.completion_code
+        outcome = "completed"
         given = options.return_url or code
     else:
         is_late = stopped and options.full is not None and not _table(pages, judge)

@@ -64,7 +64,8 @@ class BodyLimit:
     """
 
     def __init__(self, app: Any, larger: Mapping[str, int]) -> None:
-        self._app, self._larger = app, larger
+        self._app = app
+        self._larger = larger
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request."""
@@ -135,7 +136,8 @@ class Rate:
     KEPT = 10_000  # buckets; full ones are forgotten beyond that
 
     def __init__(self, per_second: float, burst: float) -> None:
-        self._rate, self._burst = per_second, burst
+        self._rate = per_second
+        self._burst = burst
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def wait(self, who: str) -> float:

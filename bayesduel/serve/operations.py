@@ -40,7 +40,8 @@ class Refused(Exception):
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status = status
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def _check(value: Any, name: str, schema: Mapping[str, Any]) -> None:
         allowed = ", ".join(schema["enum"])
         raise Refused(400, f"{name} should be one of {allowed}, got {shown_value(value)}")
     if kind == "string":
-        least, most = schema.get("minLength", 0), schema.get("maxLength", 1000)
+        least = schema.get("minLength", 0)
+        most = schema.get("maxLength", 1000)
         if not least <= len(value) <= most:
             raise Refused(400, f"{name} should have {least} to {most:,} characters")
         if re.search(r"[\x00\ud800-\udfff]", value):
@@ -165,7 +167,8 @@ def _check(value: Any, name: str, schema: Mapping[str, Any]) -> None:
             for part in each:
                 _check(part, name, schema["additionalProperties"])
     elif kind in ("number", "integer"):
-        least, most = schema.get("minimum", -1e9), schema.get("maximum", 1e9)
+        least = schema.get("minimum", -1e9)
+        most = schema.get("maximum", 1e9)
         if not least <= value <= most:
             raise Refused(400, f"{name} should be in [{least}, {most}], got {shown_value(value)}")
 

@@ -37,7 +37,8 @@ class Pages:
             raise ValueError(
                 f"the model should take left, right and tie, got {study.model.name!r}: margins"
             )
-        self.study, self.options = study, options
+        self.study = study
+        self.options = options
         self.uploads = contents if isinstance(contents, Uploads) else None
         self.contents = (
             contents
@@ -78,7 +79,8 @@ class Pages:
 
     def renewed(self) -> Contents:
         """Return the contents, read again if their file changed."""
-        arms, items = self.study.arms, self.study.items
+        arms = self.study.arms
+        items = self.study.items
         try:
             self.contents = self.contents.renewed(arms, items)
         except (OSError, ValueError) as error:
@@ -90,7 +92,8 @@ class Pages:
     def standings(self) -> dict[str, Any]:
         """Return the standings, at most as old as ten times what they cost to compute."""
         with self._standings_lock:
-            began, version = time.monotonic(), self.store.counts()
+            began = time.monotonic()
+            version = self.store.counts()
             if self._seen != version and began >= self._due:
                 self._seen, self._standings = version, standings(self.study, self.options.noun)
                 now = time.monotonic()

@@ -75,7 +75,8 @@ def _prolific(outcome: str, given: str | None, fields: Mapping[str, str]) -> dic
 
 
 def _mturk(outcome: str, given: str | None, fields: Mapping[str, str]) -> dict[str, Any] | None:
-    place, assignment = fields.get("turkSubmitTo", TURK[0]).rstrip("/"), fields.get("assignmentId")
+    place = fields.get("turkSubmitTo", TURK[0]).rstrip("/")
+    assignment = fields.get("assignmentId")
     if place not in TURK or assignment is None or (outcome != "completed" and given is None):
         return None
     more = {} if given is None else {"code": given}

@@ -39,7 +39,8 @@ class Turns:
 
     async def _serve(self) -> None:
         while self._waiting:
-            turn, self._waiting = self._waiting, []
+            turn = self._waiting
+            self._waiting = []
             try:
                 found = await run_in_threadpool(self._called, [steps for steps, _ in turn])
             except Exception as error:  # nothing is stored: all of them may be sent again

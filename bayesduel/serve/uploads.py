@@ -50,7 +50,8 @@ class Uploads:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.draft = self.folder / "draft"
         self.seen: Contents | None = None  # the draft as it was looked at last
-        self._labels, self._items = labels, items
+        self._labels = labels
+        self._items = items
 
     def published(self, number: int | None) -> Contents:
         """Return what was published as a number; without one contents that have nothing."""
@@ -153,7 +154,8 @@ class Uploads:
             return _table(self.draft), []
         if not names:
             raise ValueError("the upload should have a file, got none")
-        rows, unused = [], []
+        rows = []
+        unused = []
         for name in names:
             item = name.parent.name if self._items else ""
             is_prompt = name.stem == PROMPT and PROMPT not in self._labels

@@ -104,7 +104,8 @@ class Watch:
 
     def _tell_stop(self, found: dict[str, Any]) -> None:
         """Keep the standings for the webhook, once when the study stops."""
-        store, webhook = self._pages.store, self._pages.webhook
+        store = self._pages.store
+        webhook = self._pages.webhook
         stopped = found["stopped"]
         if webhook is None or stopped == bool(store.setting("posted")):
             return

@@ -69,8 +69,11 @@ class Webhook:
     """
 
     def __init__(self, store: Store, address: str, *, private: bool = False) -> None:
-        self._store, self._address, self._private = store, urlsplit(address), private
-        self._due, self._tries = 0.0, 0
+        self._store = store
+        self._address = urlsplit(address)
+        self._private = private
+        self._due = 0.0
+        self._tries = 0
         with store.writing() as connection:
             metadata.create_all(connection)
             if store.setting("webhook_event") is None:  # what happened before is not posted

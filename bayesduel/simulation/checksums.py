@@ -66,7 +66,8 @@ def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:
     Which runs are whole, bool, shape (n_policies, n_replications); what is wrong, by run.
     """
     whole = np.zeros(group[CHECKSUM].shape[:2], bool)
-    variables, faults = variables_of(group), {}
+    variables = variables_of(group)
+    faults = {}
     for policy, replication in np.ndindex(*whole.shape):
         run = policy, replication
         chunk = _chunk(CHECKSUM, run, 3)

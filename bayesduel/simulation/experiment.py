@@ -53,7 +53,9 @@ def experiment(
     how: Execution,
 ) -> xr.DataTree:
     """Run policies on a problem and return the trace."""
-    replications, seed, out = how.replications, whole(how.seed, "seed", 0), how.out
+    replications = how.replications
+    seed = whole(how.seed, "seed", 0)
+    out = how.out
     check_one_of(how.backend, "backend", ("processes", "dask"))
     if how.backend == "dask" and not how.scheduler:
         raise ValueError("scheduler should be the address of a Dask cluster, got none")

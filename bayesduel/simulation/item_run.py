@@ -23,14 +23,18 @@ class ItemRun(Run):
     """
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        policy, problem = self.policy, self.problem
-        offer, order = problem.offer, np.arange(problem.n_arms)
+        policy = self.policy
+        problem = self.problem
+        offer = problem.offer
+        order = np.arange(problem.n_arms)
         if plan["permute"] and not offer.sphere:
             order = self.truth_draws.permutation(problem.n_arms)
             values = offer.values if len(offer.values) == 1 else offer.values[order]
             offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
-        self.offer, self.order = offer, order
-        self.belief, self.memory = policy.belief.init(offer), policy.init(offer)
+        self.offer = offer
+        self.order = order
+        self.belief = policy.belief.init(offer)
+        self.memory = policy.init(offer)
         self.batch = plan.get("batch", 1)
         self.later = None if self.batch == 1 else policy.belief.init(offer)
         self.options = {} if self.later is None else {"later": self.later}
@@ -94,9 +98,11 @@ class ItemRun(Run):
                 self.arrays[name][place] = total
         best = self.policy.recommend(self.belief, self.memory)
         if self.offer.sphere:
-            index, worth = -1, sigmoid(float(best @ self.problem.preference))
+            index = -1
+            worth = sigmoid(float(best @ self.problem.preference))
         else:
-            index, worth = self.order[best], self.facts[1][best]
+            index = self.order[best]
+            worth = self.facts[1][best]
         self.arrays["recommended"][place] = index
         self.arrays["recommended_worth"][place] = worth
 

@@ -19,12 +19,16 @@ class MarginRun(Run):
     """A replication of duels of arms, of which the margin is observed, to select the k best."""
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        policy, problem, luck = self.policy, self.problem, self.coins
+        policy = self.policy
+        problem = self.problem
+        luck = self.coins
         n_arms = problem.n_arms
-        self.k, self.index = plan["k"], plan["index"]
+        self.k = plan["k"]
+        self.index = plan["index"]
         self.arms = luck.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         self.key = luck.integers(0, 2**64, dtype=np.uint64)
-        self.margins, self.memory = no_margins(n_arms), policy.init(n_arms)
+        self.margins = no_margins(n_arms)
+        self.memory = policy.init(n_arms)
         self.outcomes = problem if problem.live else problem.dice
         self.loop: Callable[..., None] = (
             partial(play_live, policy.select)
@@ -57,7 +61,9 @@ class MarginRun(Run):
         policy = self.policy.for_budget(time)
         if policy is not None:
             n_arms = len(self.arms)
-            self.done, self.margins, self.memory = 0, no_margins(n_arms), policy.init(n_arms)
+            self.done = 0
+            self.margins = no_margins(n_arms)
+            self.memory = policy.init(n_arms)
 
     def play(self, last: int) -> None:
         given = (self.margins, self.memory, self.outcomes, self.arms, self.key)

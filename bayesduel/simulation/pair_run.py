@@ -18,7 +18,8 @@ class PairRun(Run):
     """A replication of duels of arms, of which the winner is observed."""
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        policy, n_arms = self.policy, self.problem.n_arms
+        policy = self.policy
+        n_arms = self.problem.n_arms
         self.pairs = plan["pairs"]
         self.asked_first = 0 if plan.get("recommend") != "end" else len(self.times) - 1
         self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
@@ -27,7 +28,8 @@ class PairRun(Run):
         self.ends = [*(start - 1 for start in self.problem.starts[1:]), inf]
         self.segment = 0
         self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
-        self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
+        self.belief = policy.belief.init(n_arms)
+        self.memory = policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.batch = plan.get("batch", 1)
         self.later = None if self.batch == 1 else policy.belief.init(n_arms)
@@ -75,7 +77,8 @@ class PairRun(Run):
             found["ties"] = np.stack([one.ties for one in ones])
         starts = np.stack([one.starts for one in ones])
         if not problem.is_family:
-            found, starts = {name: values[0] for name, values in found.items()}, starts[0]
+            found = {name: values[0] for name, values in found.items()}
+            starts = starts[0]
         if problem.n_segments == 1:
             return {name: ((*dims, *PAIR), values) for name, values in found.items()}
         by = (*dims, "segment")
@@ -127,7 +130,8 @@ class PairRun(Run):
     def _tally(self, name: str, place: int) -> None:
         """Enter the tallies so far in the arrays whose names end so."""
         back = np.argsort(self.arms)
-        wins, alone = (self.later or self.belief).wins, self.self_duels[back]
+        wins = (self.later or self.belief).wins
+        alone = self.self_duels[back]
         self.arrays["self_duels" + name][place] = alone
         self.arrays["duels" + name][place] = (wins.sum(0) + wins.sum(1))[back] + 2 * alone
         if self.pairs:
@@ -177,7 +181,8 @@ def play_pairs(  # type: ignore[no-untyped-def]
             if ties is None:
                 outcome = 1.0 if coins.random() < P[i, j] else 0.0
             else:
-                coin, half = coins.random(), ties[i, j] / 2
+                coin = coins.random()
+                half = ties[i, j] / 2
                 outcome = 1.0 if coin < P[i, j] - half else 0.5 if coin < P[i, j] + half else 0.0
             record(belief if later is None else later, (i, j), outcome)
             if notes is not None:

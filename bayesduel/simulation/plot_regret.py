@@ -80,11 +80,13 @@ def plot_regret(
             check_flag(flag, name)
     plan = plan_of(trace)
     values = regret(trace, criterion).load()
-    name, of_items = str(values.name), "worth" in trace["trace"]
+    name = str(values.name)
+    of_items = "worth" in trace["trace"]
     criterion = criterion or name
     time = values["time"].values
     n_runs = values.sizes["replication"]
-    top, ends = 0.0, []
+    top = 0.0
+    ends = []
     for k, policy in enumerate(values["policy"].values):
         runs = values.sel(policy=policy)
         mean = runs.mean("replication").values
@@ -164,5 +166,6 @@ def _bounds(trace: "xr.DataTree", ax: "Axes") -> None:
     for k, policy in enumerate(bound["policy"].values):
         shape = bound.sel(policy=policy).values
         if np.isfinite(shape).all():
-            label, colour = legend_label(f"{policy}, bound's shape"), COLOURS[k % len(COLOURS)]
+            label = legend_label(f"{policy}, bound's shape")
+            colour = COLOURS[k % len(COLOURS)]
             ax.plot(bound["time"], shape, ":", color=colour, linewidth=1.2, label=label)

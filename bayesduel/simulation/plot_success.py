@@ -29,7 +29,8 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = style.NEW, ci_prob: float = 
     from bayesduel.simulation.success import success_rate
     from bayesduel.simulation.trace import plan_of
 
-    plan, rates = plan_of(trace), success_rate(trace, ci_prob)
+    plan = plan_of(trace)
+    rates = success_rate(trace, ci_prob)
     time = rates["time"].values
     for place, policy in enumerate(rates["policy"].values):
         at = rates.sel(policy=policy)

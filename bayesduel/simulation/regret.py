@@ -246,7 +246,8 @@ def _of_items_named(shows: int, criterion: str | Cost | None) -> tuple[str, str]
 
 def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
-    problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
+    problem = trace["problem"].to_dataset()
+    counts = trace["trace"].to_dataset()
     name, formula = _of_items_named(shows, criterion)
     worth = counts.get("better_worth" if name == "weak" else "worth")
     if worth is None:
@@ -334,7 +335,8 @@ def _own_costs(P: np.ndarray, cost: Cost) -> np.ndarray:
     wrong = ~np.isfinite(values) | (abs(values - np.swapaxes(values, -1, -2)) > 1e-9)
     if wrong.any():
         *_, a, b = np.argwhere(wrong)[0]
-        first, second = values[wrong][0], np.swapaxes(values, -1, -2)[wrong][0]
+        first = values[wrong][0]
+        second = np.swapaxes(values, -1, -2)[wrong][0]
         raise ValueError(
             f"{_named(cost)[0]}(P, a, b) should be a finite number and the same for (b, a), "
             f"got {first} for ({a}, {b}) and {second} for ({b}, {a})"

@@ -163,7 +163,8 @@ def _cheapest(P: np.ndarray, i1: int, price: np.ndarray) -> float:
         nonlocal columns
         row: dict[int, float] = {} if extra is None else {extra: 1.0}
         if m > 0:
-            level, slack = columns, columns + 1 + np.arange(len(items))
+            level = columns
+            slack = columns + 1 + np.arange(len(items))
             columns += 1 + len(items)
             free.append(level)
             row[level] = float(m)

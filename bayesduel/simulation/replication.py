@@ -39,7 +39,8 @@ def replicate(run: Run) -> Iterator[int]:
     for place, time_ in enumerate(run.times.tolist()):
         run.prepare(time_)
         while run.done < time_:
-            before, last = run.done, int(min(time_, run.done + pace.duels, run.limit))
+            before = run.done
+            last = int(min(time_, run.done + pace.duels, run.limit))
             pace.start()
             run.play(last)
             pace.stop(run.done - before)

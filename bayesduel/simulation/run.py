@@ -50,7 +50,9 @@ class Run(ABC):
         plan: Mapping[str, Any],
         streams: Sequence[np.random.Generator],
     ) -> None:
-        self.policy, self.problem, self.times = policy, problem, times
+        self.policy = policy
+        self.problem = problem
+        self.times = times
         self.truth_draws, self.coins, self.draws, self.fits = streams
         sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), problem.n_arms)}
         sizes |= {"duel": int(times[-1]), "part": len(PARTS)}

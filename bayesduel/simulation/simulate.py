@@ -268,11 +268,13 @@ def _plan_of_selection(
     policies: dict[str, Any], problem: Any, horizon: int, record_at: Any, k: int, index: bool
 ) -> Plan:
     """Return what to run of margins, and when to record."""
-    k, n_arms = whole(k, "k", 1), problem.n_arms
+    k = whole(k, "k", 1)
+    n_arms = problem.n_arms
     if not k < n_arms:
         raise ValueError(f"k should be in 1..{n_arms - 1}, got {k}")
     named = {name: policy.on_margins(k, horizon) for name, policy in policies.items()}
-    times, first = recorded_times(record_at, horizon), 1
+    times = recorded_times(record_at, horizon)
+    first = 1
     for name, policy in named.items():
         least = policy.opening(n_arms)
         if horizon < least or (not isinstance(record_at, str) and times[0] < least):

@@ -159,14 +159,16 @@ def success_difference(
 
 def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
     """Return the lower bound of the difference (up - down) / n: the score there is z."""
-    low, high = np.full(np.shape(up), -1.0), np.asarray((up - down) / n, dtype=float)
+    low = np.full(np.shape(up), -1.0)
+    high = np.asarray((up - down) / n, dtype=float)
     for _ in range(60):  # halvings of at most 2
         delta = (low + high) / 2
         b = (2 * n - up + down) * delta - up - down
         q = (np.sqrt(b**2 + 8 * n * down * delta * (1 - delta)) - b) / (4 * n)
         spread = n * np.maximum(2 * q + delta * (1 - delta), 1e-300)
         above = (up - down - n * delta) > z * np.sqrt(spread)
-        low, high = np.where(above, delta, low), np.where(above, high, delta)
+        low = np.where(above, delta, low)
+        high = np.where(above, high, delta)
     return (low + high) / 2
 
 
@@ -210,14 +212,16 @@ def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.Dat
 
 def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended arms lack of the best score."""
-    named, problem = trace["trace"].dataset["recommended"].load(), trace["problem"].dataset
+    named = trace["trace"].dataset["recommended"].load()
+    problem = trace["problem"].dataset
     if (named < 0).any():
         raise ValueError(
             "trace should say what policies recommend at every time "
             '(simulate with recommend="always"), got one that says it at the end alone'
         )
     lacks = _arm_lacks(problem, criterion or "copeland")
-    cost, at = problem["P"].isel(opponent=0, drop=True).copy(data=lacks), segment_at(trace)
+    cost = problem["P"].isel(opponent=0, drop=True).copy(data=lacks)
+    at = segment_at(trace)
     cost = cost if at is None else cost.isel(segment=at)
     lost = cost.isel(arm=named).drop_vars(("arm", "segment"), errors="ignore")
     return lost.rename(named.name)
@@ -246,6 +250,7 @@ def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
 
 def _of_sets(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the selected sets lack of the largest sum of scores."""
-    selected, problem = trace["trace"].dataset["selected"], trace["problem"].dataset
+    selected = trace["trace"].dataset["selected"]
+    problem = trace["problem"].dataset
     score = problem["score"]
     return (score * problem["best"]).sum("arm") - (selected * score).sum("arm")

@@ -155,7 +155,8 @@ def required_matrix(
     index = {label: i for i, label in enumerate(labels)}
     found = np.zeros((len(labels), len(labels)))
     for a, b, count in required:
-        i, j = index[a], index[b]
+        i = index[a]
+        j = index[b]
         if not {i, j} & retired:
             found[i, j] = found[j, i] = max(found[i, j], count)
     return found
@@ -180,7 +181,8 @@ def cost_matrix(
         allowed = cost[index[a], index[b]] < np.inf
         cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
     gone = sorted(retired)
-    cost[gone], cost[:, gone] = np.inf, np.inf
+    cost[gone] = np.inf
+    cost[:, gone] = np.inf
     if np.isinf(cost).all():
         raise ValueError(
             "arms should leave an allowed pair, got "

@@ -29,7 +29,8 @@ __all__ = [
     "stored_asking",
 ]
 
-CANNOT_TELL, BOTH_BAD = "cannot tell", "tie (bothbad)"
+CANNOT_TELL = "cannot tell"
+BOTH_BAD = "tie (bothbad)"
 SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5, CANNOT_TELL: None}
 NAMES = {value: name for name, value in SIDES.items()}
 DEGREES = {1: "slightly better", 2: "better", 3: "much better", 4: "very much better"}

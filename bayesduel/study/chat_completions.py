@@ -95,7 +95,8 @@ class ChatCompletions:
             try:
                 answer = self._client.post(self._address, json=body | dict(self.parameters))
             except self._failures as error:
-                said, asked = f"{type(error).__name__} {self._hidden(str(error))}".strip(), None
+                said = f"{type(error).__name__} {self._hidden(str(error))}".strip()
+                asked = None
             else:
                 if answer.status_code == 200:
                     self._answered = True

@@ -238,7 +238,9 @@ def _handed_over(evidence: Evidence) -> tuple[list[np.ndarray], bool]:
 
     From one to the next an arm is put before the arm above it that it beats most probably.
     """
-    order, tried, seen = evidence.order, [], set()
+    order = evidence.order
+    tried = []
+    seen = set()
     while True:
         tried.append(order)
         chance, (above, below) = _weakest(evidence, order, 0.0)

@@ -124,7 +124,9 @@ class Database:
     def _holding(self, connection: Connection, *, writes: bool) -> Iterator[None]:
         held = self._held
         before = getattr(held, "connection", None), getattr(held, "writes", False), None
-        held.connection, held.writes, held.counts = connection, writes, None
+        held.connection = connection
+        held.writes = writes
+        held.counts = None
         try:
             yield
         finally:
@@ -221,7 +223,8 @@ class Database:
 
     def _without_password(self, error: Any) -> str:
         """Return what an error of the driver says, without the password of the database."""
-        said, url = str(error), self.engine.url
+        said = str(error)
+        url = self.engine.url
         for secret in (url.password, url.query.get("password")):
             said = said.replace(str(secret), "***") if secret else said
         return said

@@ -518,7 +518,8 @@ class Desk:
 
         None is no error where the judge was found to have open ones.
         """
-        ledger, own = self._ledger, []
+        ledger = self._ledger
+        own = []
         if found and n <= 0:
             return []
         if n <= 0:
@@ -529,7 +530,8 @@ class Desk:
             if not n:
                 return own
             known = [*known, *own]
-        n_items, rng = len(self._items), ledger.rng(*ledger.known)
+        n_items = len(self._items)
+        rng = ledger.rng(*ledger.known)
         seen = SeenItems(known, len(ledger.labels), n_items, once=self._is_person(judge))
         pairs = ledger.choose(n, rng, reserved, seen.room)
         used = self.store.found(USED) if n_items else ()
@@ -596,7 +598,8 @@ class Desk:
 
         Raises NoQuestion if another source is to be asked now than the one that judges.
         """
-        ledger, n_items = self._ledger, len(self._items)
+        ledger = self._ledger
+        n_items = len(self._items)
         sources = ledger.parts.session.sources
         assert sources is not None
         open_rows = self.store.rows(PENDING, late=ledger.late)
@@ -659,7 +662,8 @@ class Desk:
                 raise NoQuestion(f"{judge!r} has answered the {judging.quota:,} of the quota.")
         rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
         others = partial(self.store.found, SHARED, judge=judge)
-        retired, found = self._ledger.retired, []
+        retired = self._ledger.retired
+        found = []
         for _ in range(n):
             one = question(judging, own, others, retired, rng)
             if one is not None:

@@ -297,7 +297,9 @@ def _answers(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _shown(row: Mapping[str, Any], content: Content) -> dict[str, str]:
     """Return the arms of a ticket, and what judges saw of them."""
-    left, right, item = row["left"], row["right"], row["item"] or ""
+    left = row["left"]
+    right = row["right"]
+    item = row["item"] or ""
     found = {
         "study_ticket": row["id"],
         "model_a": left,

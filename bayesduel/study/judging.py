@@ -50,7 +50,8 @@ LONGEST_TEXT = 2000  # characters of what is said beside a known answer: as of a
 # or above three times that. The source compares with 30 % to 50 % of the median; from 5 answers of
 # each of 3 judges on there is a median to compare with (choice).
 SPEED = 3.0
-LEAST_TIMES, LEAST_JUDGES = 5, 3
+LEAST_TIMES = 5
+LEAST_JUDGES = 3
 SHARES = (  # intervals of a judge's table: their name, and what they are of
     ("gold_interval", "gold_right", "gold"),
     ("agreed_interval", "agreed", "shared"),
@@ -365,7 +366,9 @@ def judge_table(
     for same in answers.values():
         first: dict[str, float] = {}
         for row in same:
-            own, judge, outcome = found[str(row.judge)], str(row.judge), float(row.outcome or 0.0)
+            own = found[str(row.judge)]
+            judge = str(row.judge)
+            outcome = float(row.outcome or 0.0)
             said = outcome if row.left < row.right else 1 - outcome  # by the smaller number
             if judge in first:
                 own["repeated"] += 1

@@ -46,7 +46,9 @@ class Ledger:
     def __init__(self, store: Store, settings: Mapping[str, Any]) -> None:
         self._store = store
         settings = self._settings = {**LATER, **settings}
-        self.plain, self._interpreted, self._said = False, 0.0, False
+        self.plain = False
+        self._interpreted = 0.0
+        self._said = False
         missing = [name for name in SETTINGS if name not in settings]
         if missing:
             raise StudyError(f"{store.url} is damaged: it should have the setting {missing[0]!r}.")
@@ -172,7 +174,8 @@ class Ledger:
         rows = self._store.rows(DUELS if criteria is None else ANSWERED)
         if of_target and sources is not None:
             rows = [row for row in rows if sources.source_of(row.judge) == sources.target]
-        asking, items = self.parts.asking, self._store.items()
+        asking = self.parts.asking
+        items = self._store.items()
         return told_duels(rows, self.labels, items, sources, asking, criteria)
 
     @property
@@ -194,7 +197,8 @@ class Ledger:
         That is in small studies, for the first seconds of work, where the installation has no
         machine code of the policy yet. Both ways compute the same up to rounding.
         """
-        select, began = self.parts.session.policy.select, thread_time()
+        select = self.parts.session.policy.select
+        began = thread_time()
         short = self._interpreted < PATIENCE and not is_compiled(select)
         if len(self.labels) <= FEW and (self.plain or short):
             with interpreted():
@@ -212,7 +216,8 @@ class Ledger:
         A policy with a memory writes it as it chooses: every choice is repeated, with the
         outcomes that it knew, so that the memory is the same in every process.
         """
-        session, place = self.parts.session, 0
+        session = self.parts.session
+        place = 0
         with self._at_once():
             for first, n, known in asks:
                 while place < len(told) and told[place][0] <= known:

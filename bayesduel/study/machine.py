@@ -112,14 +112,18 @@ def run(
     check_text(name, "name")
     check_flag(both_orders, "both_orders")
     check_call(progress, "progress", none=True)
-    workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
+    workers = whole(workers, "workers", 1)
+    retries = whole(retries, "retries", 0)
     sources = self._current.parts.session.sources
     if sources is not None and name not in sources.names:
         raise ValueError(
             f"name should be that of a source, {join(sources.names, word='or')}, got {name!r}"
         )
     left = float("inf") if most is None else whole(most, "most", 1)
-    told, cost, errors, ended = 0, 0.0, {}, "the number of tickets that was asked for"
+    told = 0
+    cost = 0.0
+    errors = {}
+    ended = "the number of tickets that was asked for"
     with ThreadPoolExecutor(workers) as threads:
         while left > 0:
             try:

@@ -280,7 +280,8 @@ class _Vote(NamedTuple):
 
 def _votes_of(row: Row, asking: Asking, criteria: Sequence[str] | None) -> list[_Vote]:
     """Return the answers of a ticket to some criteria; those that nobody gave are left out."""
-    own, said = asking.deciding, said_in(row.said)
+    own = asking.deciding
+    said = said_in(row.said)
     words: dict[str | None, str] = dict(said.criteria.items())
     words[own] = "" if row.margin is not None else str(as_told(row))
     values = {**asking.words, "": row.outcome}

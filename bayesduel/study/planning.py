@@ -256,7 +256,8 @@ def play(
         ((i, j),) = session.choose(1, [], rng)
         tie = 0.0 if ties is None else ties[i, j]
         now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
-        u, won = rng.random(), now[i, j] - tie / 2
+        u = rng.random()
+        won = now[i, j] - tie / 2
         session.record(i, j, 1.0 if u < won else 0.5 if u < won + tie else 0.0)
         session.refit(rng)
     order = decision.order
@@ -277,7 +278,8 @@ def _setting(
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
-    required, stopped = None, False
+    required = None
+    stopped = False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
         stop = 0.95 if stop is None else stop
@@ -286,14 +288,16 @@ def _setting(
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
-            model, wins = model_named(model), np.zeros((start, start))
+            model = model_named(model)
+            wins = np.zeros((start, start))
         spec = belief_of(model)
         chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
         check_type(start, Desk, "start", "a Study, a fit or a number of arms")
         study: Any = start
-        found_goal, chosen = study.goal, study.policy
+        found_goal = study.goal
+        chosen = study.policy
         rule = study.stop if stop is None else stop_rule(stop)
         if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
@@ -302,8 +306,11 @@ def _setting(
                 "start should be a study of one source: futures of several are not simulated, got "
                 f"{', '.join(study.sources)}"
             )
-        wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
-        required, stopped = study.required, stop is None and study.stopped
+        wins = study.tally()
+        retired = study.retired
+        spec = belief_of(study.model)
+        required = study.required
+        stopped = stop is None and study.stopped
         model = study.model
     try:  # who won is all that futures hold
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)

@@ -61,7 +61,8 @@ class Replies:
     """
 
     def __init__(self, desk: Desk, judge: str) -> None:
-        self._desk, self._judge = desk, judge
+        self._desk = desk
+        self._judge = judge
         with desk.together(), desk.store.writing() as connection:
             metadata.create_all(connection)
 

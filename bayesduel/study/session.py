@@ -33,7 +33,8 @@ from bayesduel.text import count
 __all__ = ["Decision", "Session", "belief_of", "take"]
 
 SELF_DUELS = 1000
-QUICK, CONFIRMED = 500, 4000  # draws on which a stop rule is asked, and confirmed
+QUICK = 500  # draws on which a stop rule is asked
+CONFIRMED = 4000  # draws on which its answer is confirmed
 KEPT = 400  # draws by which a policy knows the scores of the target of several sources
 
 
@@ -97,9 +98,12 @@ class Session:
         required: np.ndarray | None = None,
         sources: SourcePosterior | None = None,
     ) -> None:
-        self.required, self.sources = required, sources
+        self.required = required
+        self.sources = sources
         self.active = np.setdiff1d(np.arange(n_arms), retired)
-        self.goal, self.policy, self.stop = goal, policy, stop
+        self.goal = goal
+        self.policy = policy
+        self.stop = stop
         self.belief: Belief = policy.belief.init(n_arms)
         self.memory = policy.init(n_arms)
         self.driven = isinstance(policy, ScoreRule)
@@ -326,12 +330,14 @@ class Session:
         updated(self._posterior, self._own)
         active = self.active
         scores = self._scores(n_draws, rng)[:, active]
-        wins, n = self.belief.wins[np.ix_(active, active)], round(float(self.wins.sum()))
+        wins = self.belief.wins[np.ix_(active, active)]
+        n = round(float(self.wins.sum()))
         if self._own.source == FROM_DRAWS and self.sources is None:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
             return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins, n)
-        link, sources = self._win, self.sources
+        link = self._win
+        sources = self.sources
         target = "" if sources is None else sources.names[sources.target]
         return Evidence(
             self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, n, link, target

@@ -192,7 +192,10 @@ def parts_of(
     Raises ValueError if a setting is none that a study stores, or does not go with another.
     """
     made = {name: _made(name, values[name], labels) for name in SETTINGS}
-    goal, model, policy, rule = made["goal"], made["model"], made["policy"], made["stop"]
+    goal = made["goal"]
+    model = made["model"]
+    policy = made["policy"]
+    rule = made["stop"]
     spec = belief_of(model)
     if policy is None:
         policy = goal.policy(belief=spec)
@@ -235,7 +238,8 @@ def _rows(value: Any, width: int) -> list[list[Any]]:
 
 
 def _pairs(value: Any, labels: Sequence[str]) -> None:
-    known, rows = frozenset(labels), None if value is None else _rows(value, 2)
+    known = frozenset(labels)
+    rows = None if value is None else _rows(value, 2)
     if rows == []:
         raise ValueError("pairs should allow at least one pair")
     for pair in rows or ():

@@ -112,7 +112,8 @@ class SourcePosterior:
     def __init__(self, model: Model, costs: Mapping[str, float], n_arms: int) -> None:
         term = sources_term(model)
         assert term is not None
-        self.by, self.names = term.by, tuple(costs)
+        self.by = term.by
+        self.names = tuple(costs)
         self._term = replace(term, levels=self.names)
         self.target = self.names.index(str(term.target))
         self.cost = np.array(list(costs.values()))
@@ -164,7 +165,8 @@ class SourcePosterior:
         mine = slice(self.target * n_arms, (self.target + 1) * n_arms)
         edges = np.floor(n * np.cumsum(self._weight) + rng.random()).astype(int).clip(0, n)
         edges[-1] = n
-        found, first = np.empty((n, n_arms)), 0
+        found = np.empty((n, n_arms))
+        first = 0
         for g, last in enumerate(edges):
             if last > first:
                 normal = rng.standard_normal((last - first, self._x.shape[1]))
@@ -244,10 +246,12 @@ class SourcePosterior:
         source, i, j = np.nonzero(np.triu(self.wins + np.swapaxes(self.wins, 1, 2)))
         points = self.wins[source, i, j]
         n = points + self.wins[source, j, i]
-        first, second = source * n_arms + i, source * n_arms + j
+        first = source * n_arms + i
+        second = source * n_arms + j
         data = {"n": n, "points": points, "log_coefficient": np.zeros(len(n))}
         touch = np.zeros((len(n), self._x.shape[1]))
-        touch[np.arange(len(n)), first], touch[np.arange(len(n)), second] = 1.0, -1.0
+        touch[np.arange(len(n)), first] = 1.0
+        touch[np.arange(len(n)), second] = -1.0
 
         def pulled(x: np.ndarray) -> np.ndarray:
             return np.asarray((self._prior @ x[:, :, None])[:, :, 0])
@@ -278,7 +282,8 @@ class SourcePosterior:
                 if not worse.any():
                     break
                 step[worse] /= 2
-            x, value = x + step, found
+            x = x + step
+            value = found
         self._x = x
         factor = np.linalg.cholesky(precision)
         self._root = np.swapaxes(np.linalg.inv(factor), 1, 2)

@@ -65,7 +65,8 @@ GROWN = (3, 4)
 Cells = list[tuple[int, int, float | None, int]]
 Asks = list[tuple[int, int, int]]
 
-t, e = tickets.c, events.c
+t = tickets.c
+e = events.c
 own: BindParameter[int] = bindparam("own")
 OUTCOMES = (None, 0.0, 0.5, 1.0)
 N_TICKETS = select(func.max(t.number)).where(t.study == own).scalar_subquery()
@@ -295,7 +296,8 @@ class Store(Database):
         with self.reading():
             known = [(label, bool(retired)) for label, retired in self.found(ARMS)]
             cells: Cells = [tuple(row) for row in self.found(TOLD_CELLS)]
-            now, n_items = self.counts(), len(self.items())
+            now = self.counts()
+            n_items = len(self.items())
             for name, most in (("left", len(known)), ("right", len(known)), ("item", n_items)):
                 place = t[name]
                 wrong = select(t.number, place).where(
@@ -435,7 +437,8 @@ class Store(Database):
         answer: of the event and of the ticket after it; by default none.
         changes: other columns of the ticket, by name.
         """
-        now, given = time.time(), (answer or NO_ANSWER)._asdict()
+        now = time.time()
+        given = (answer or NO_ANSWER)._asdict()
         with self.writing() as connection:
             event = {"ticket": row.number, "kind": kind, "reason": reason, "who": who, "at": now}
             self._add_event(**event, **given)

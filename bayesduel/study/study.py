@@ -351,7 +351,8 @@ class Study(Desk):
         self._set_out(judge, because, by, out=False)
 
     def _set_out(self, judge: str, because: str, by: str | None, *, out: bool) -> None:
-        judge, by = judge_name(judge), judge_name(by, "by")
+        judge = judge_name(judge)
+        by = judge_name(by, "by")
         check_text(because, "because")
         if not because.strip():
             raise ValueError(f"because should say why, in words, got {shown_value(because)}")
@@ -480,7 +481,8 @@ class Study(Desk):
             check_flag(check, "check")
         with self._lock:
             decision = self._current.decided()
-            n_duels, arms = self._ledger.n_duels, self._ledger.labels
+            n_duels = self._ledger.n_duels
+            arms = self._ledger.labels
             n_cannot_tell = self._ledger.n_cannot_tell
             n_pending = sum(times for *_, times in self.store.reserved(self._ledger.late))
             ((cost,),) = self.store.found(COST)
@@ -595,7 +597,8 @@ class Study(Desk):
         answers do not count, None where they do.
         """
         passed = Judging() if self.judging is None else self.judging
-        rows, out = self.store.rows(TICKETS), self._current.excluded
+        rows = self.store.rows(TICKETS)
+        out = self._current.excluded
         return judge_table(rows, self.store.events(), passed.gold_pass, out)
 
     @locked
@@ -606,7 +609,8 @@ class Study(Desk):
         change of the arms: ``event`` says which.
         """
         labels = self._current.labels
-        key, asking = self._settings["key"], self.asking
+        key = self._settings["key"]
+        asking = self.asking
         return audit_trail(self.store.events(), labels, self._items, key, asking)
 
     @locked
@@ -628,7 +632,8 @@ class Study(Desk):
         ``excluded``: why the answer does not count.
         """
         check_flag(everything, "everything")
-        out, found = self._current.excluded, []
+        out = self._current.excluded
+        found = []
         links = links_of(self.store) if everything else {}
         for row in self.store.rows(COUNTED if everything else ANSWERED):
             seconds = seconds_of(row)

@@ -28,7 +28,8 @@ def verdict(
         return "No outcome was told yet."
     order = [labels[i] for i in decision.order]
     by = ", confirmed by direct duels" if decision.confirmed and decision.decided else ""
-    sure, tied = f"({percent(decision.probability)} % sure{by})", _tied(decision, labels)
+    sure = f"({percent(decision.probability)} % sure{by})"
+    tied = _tied(decision, labels)
     points = win_points(rope)
     said = goal.roughly(order, rope, noun) if rope else goal.sentence(order)
     if decision.nobody:

@@ -304,7 +304,8 @@ def check_type(value: Any, kind: Any, name: str, rule: str) -> None:
 def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> None:
     """Raise TypeError unless an argument is a log; `see` says in brackets what makes one."""
     if not isinstance(value, kind):
-        what, got = f"bayesduel.{kind.__name__}", type(value).__name__
+        what = f"bayesduel.{kind.__name__}"
+        got = type(value).__name__
         why = {
             "Rankings": "; places of one ranking are not independent duels "
             "(winners, top_k, predict, scores and report take rankings)",

@@ -121,7 +121,8 @@ def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
     cannot exchange), the files take their places one by one, at once.
     """
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    top, names = missing[-1] if missing else Path(os.path.realpath(folder)), []
+    top = missing[-1] if missing else Path(os.path.realpath(folder))
+    names = []
     inside = not missing and (os.path.ismount(top) or not os.access(top.parent, os.W_OK))
     with _draft_of(top, folder=True, inside=inside) as draft:
         written = draft.place / folder.relative_to(top) if missing else draft.place

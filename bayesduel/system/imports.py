@@ -51,7 +51,8 @@ class _Present(Loader):
     """A loader of a module that is imported already."""
 
     def __init__(self, module: ModuleType) -> None:
-        self._module, self._spec = module, module.__spec__
+        self._module = module
+        self._spec = module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return self._module

@@ -44,8 +44,10 @@ def check_settings(settings: Any) -> None:
     """
     others = set()
     for field in fields(settings):
-        name, value = field.name, getattr(settings, field.name)
-        got, words = shown_value(value), get_args(field.type)
+        name = field.name
+        value = getattr(settings, field.name)
+        got = shown_value(value)
+        words = get_args(field.type)
         kinds: set[Any] = set(words) or {field.type}
         classes = tuple(k for k in kinds - PLAIN if isinstance(k, type))
         if kinds & PLAIN and isinstance(value, classes):
@@ -53,7 +55,8 @@ def check_settings(settings: Any) -> None:
             continue
         kinds -= set(classes) if kinds & PLAIN else set()
         huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-        plain, none = kinds <= PLAIN, type(None) in kinds
+        plain = kinds <= PLAIN
+        none = type(None) in kinds
         if (words or plain) and getattr(value, "ndim", False):
             raise TypeError(f"{name} should be one value, got {got}")
         if words and all(isinstance(word, str | int) for word in words):

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.exact_posterior import QUANTILES, Chains, exact_quantiles, sampled
 from benchmarks.validation.experiment import Cell, Experiment, Record
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["EXPERIMENT", "FITS", "TARGET", "compared", "rows"]
 
 FITS = 16  # of each log, with other seeds: their mean has little Monte Carlo error
 TARGET = 0.1  # posterior standard deviations
@@ -46,18 +46,25 @@ LOG_SEED = 12
 
 def run(cell: Cell, seed: int) -> Record:
     """Return the errors of the quantiles of one log, in posterior standard deviations."""
+    return compared(wins_of(cell), seed)
+
+
+def compared(wins: np.ndarray, seed: int) -> Record:
+    """Return the errors of the quantiles of a log of wins (K, K), in posterior deviations."""
+    import time
     import warnings
 
     import bayesduel as bd
 
-    wins = wins_of(cell)
     duels = bd.Duels.from_wins(wins, [f"{i:03d}" for i in range(len(wins))])
     rng = np.random.default_rng(seed)
     fits = []
+    begun = time.process_time()
     for one in rng.integers(0, 2**31, FITS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a thin log is meant here
             fits.append(bd.fit(duels, seed=int(one), log_likelihood=False, clusters=False))
+    seconds = (time.process_time() - begun) / FITS
     wanted, deviation, wanted_error = _reference(wins, rng)
     found = np.stack([_quantiles(_of_fit(fit)) for fit in fits])
     errors = (found - wanted) / deviation
@@ -70,6 +77,7 @@ def run(cell: Cell, seed: int) -> Record:
         "quantities": int(bias.shape[1]),
         "laplace": float(np.mean([fit.attrs["method"] == "laplace" for fit in fits])),
         "effective": float(np.mean([fit.attrs["importance_ess"] for fit in fits])),
+        "seconds": seconds,
         "draws": int(fits[0]["posterior"].sizes["chain"] * fits[0]["posterior"].sizes["draw"]),
     }
 

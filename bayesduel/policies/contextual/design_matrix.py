@@ -73,7 +73,10 @@ def best_pair(belief, among, utility, inverse, factor, least=0.0):
     index. An item may be paired with itself, which is 0 wide.
     """
     m = len(among)
-    first, second, best, widest = 0, 0, -inf, 0.0
+    first = 0
+    second = 0
+    best = -inf
+    widest = 0.0
     for i in range(m):
         for j in range(i, m):
             if among[i] and among[j]:
@@ -81,5 +84,7 @@ def best_pair(belief, among, utility, inverse, factor, least=0.0):
                 value = utility[i] + utility[j] + factor * apart
                 widest = max(widest, apart)
                 if apart >= least and value > best:
-                    first, second, best = i, j, value
+                    first = i
+                    second = j
+                    best = value
     return first, second, widest

@@ -160,9 +160,11 @@ def epochs_by(schedule, time):
     """Return f^-1(time) = max {l : f(l) <= time}, 0 if there is none."""
     if schedule.kind == GIVEN:
         return int((schedule.given <= time).sum())
-    low, high = 0, 1
+    low = 0
+    high = 1
     while length(schedule, high) <= time:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         if length(schedule, middle) <= time:
@@ -175,7 +177,8 @@ def epochs_by(schedule, time):
 @compiled
 def epochs_within(schedule, time):
     """Return max {l : f(1) + ... + f(l) <= time}, 0 if there is none."""
-    epoch, spent = 0, 0
+    epoch = 0
+    spent = 0
     while schedule.kind != GIVEN or epoch < len(schedule.given):
         spent += length(schedule, epoch + 1)
         if spent > time:

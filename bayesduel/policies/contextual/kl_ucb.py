@@ -43,7 +43,8 @@ def select(belief, memory, t, rng):
     if memory.next[0] < m:
         return memory.next[0]
     budget = log(t) + (memory.c * max(log(log(t)), 0.0) if t > 1 else 0.0)
-    best, bound = last, 0.0
+    best = last
+    bound = 0.0
     if len(belief.values) == 1:
         bound = upper(belief, last, budget)
         over, under = logarithms(bound)
@@ -53,13 +54,15 @@ def select(belief, memory, t, rng):
             if k != last and (p >= bound or belief.pulls[k] * cost < budget):
                 new = upper(belief, k, budget)
                 if new > bound:
-                    best, bound = k, new
+                    best = k
+                    bound = new
                     over, under = logarithms(bound)
         return best
     for k in range(m):
         new = belief.values[k] * upper(belief, k, budget)
         if new > bound:
-            best, bound = k, new
+            best = k
+            bound = new
     return best
 
 

@@ -83,12 +83,14 @@ def optimal_design(attributes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if k in support:
             weight[support == k] += step
         else:
-            support, weight = np.append(support, k), np.append(weight, step)
+            support = np.append(support, k)
+            weight = np.append(weight, step)
         rows = attributes[support]
         for _ in range(100):
             inverse = np.linalg.inv((rows.T * weight) @ rows)
             weight *= np.einsum("ij,ij->i", rows @ inverse, rows) / n
-        support, weight = support[weight > FAINT], weight[weight > FAINT]
+        support = support[weight > FAINT]
+        weight = weight[weight > FAINT]
         weight /= weight.sum()
 
 

@@ -78,12 +78,15 @@ def select(belief, memory, t, rng):
 @compiled
 def estimate(memory):
     """Estimate the preference vector from the basis items' shares of success, in a good epoch."""
-    n, epoch = len(memory.basis), memory.epoch[0]
+    n = len(memory.basis)
+    epoch = memory.epoch[0]
     odds = np.empty(n)
     for i in range(n):
-        paid, lost = float(memory.paid[i]), float(epoch - memory.paid[i])
+        paid = float(memory.paid[i])
+        lost = float(epoch - memory.paid[i])
         if memory.smooth:
-            paid, lost = paid + 0.5, lost + 0.5
+            paid += 0.5
+            lost += 0.5
         if paid == 0 or lost == 0:
             memory.bad[0] += 1
             return
@@ -152,7 +155,8 @@ class TwoPhase(EpochPolicy):
         factor that does. NaN on the sphere under schedules that grow faster than l: the theorem
         does not cover them.
         """
-        schedule, n = self.schedule_for(items), items.attributes.shape[1]
+        schedule = self.schedule_for(items)
+        n = items.attributes.shape[1]
         if items.sphere and schedule.kind not in (LINEAR, SHARED):
             return np.full(len(times), np.nan)
         count = epochs_within if items.sphere else epochs_by

@@ -66,14 +66,16 @@ def select(belief, memory, t, rng):
     """Return the next pair; the only item left duels itself."""
     learn_last(belief, memory)
     m = len(belief.attributes)
-    among, level = np.ones(m, np.bool_), 1.0
+    among = np.ones(m, np.bool_)
+    level = 1.0
     for k in range(LAYERS):
         level /= 2
         inverse = memory.inverse[k]
         utility = np.dot(belief.attributes, memory.layers.mode[k])
         i, j, widest = best_pair(belief, among, utility, inverse, 0.0, level)
         if widest > level:
-            memory.noted[0], memory.noted[1] = k, belief.successes[i]
+            memory.noted[0] = k
+            memory.noted[1] = belief.successes[i]
             overwrite(memory.z, belief.attributes[i] - belief.attributes[j])
             memory.weight[0] = (level / width(inverse, memory.z)) ** 2
             add_difference(inverse, memory.z, memory.weight[0])
@@ -122,7 +124,8 @@ def estimate(layers, k, attributes):
 def confidence(memory, k, level, t):
     """Return beta, the factor of the width of layer k + 1, whose level is 2^-(k + 1)."""
     ever = 4.0 * LAYERS / memory.delta
-    now, then = log(ever * (t + 1.0) ** 2), log(ever * (1.0 * t) ** 2)
+    now = log(ever * (t + 1.0) ** 2)
+    then = log(ever * (1.0 * t) ** 2)
     most = 16 * sqrt((8 * memory.spread[k] + 18 * now) * then) + 6 * then
     return level * (memory.scale * most + 2)
 
@@ -153,7 +156,8 @@ class VACDB(ItemDuelPolicy):
 
     def init(self, items: ItemSet) -> Memory:
         finite_only(self, items)
-        n, size = items.attributes.shape[1], 2.0 ** np.arange(1, LAYERS + 1)
+        n = items.attributes.shape[1]
+        size = 2.0 ** np.arange(1, LAYERS + 1)
         none = ItemSet(np.zeros((1, n)), np.ones(1), False)
         each = [Logistic(scale=float(s / self.kappa**0.5)).init(none) for s in size]
         layers: Any = map(np.stack, zip(*each, strict=True))

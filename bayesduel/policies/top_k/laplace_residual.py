@@ -25,7 +25,8 @@ from bayesduel.policies.top_k.score_covariance import score_covariance, slopes
 
 __all__ = ["Memory", "initial_memory", "scores", "select"]
 
-FIRST, THEN = 30, 3  # Half-steps of the first fit, and of each that starts from the last.
+FIRST = 30  # half-steps of the first fit
+THEN = 3  # and of each that starts from the last
 
 
 class Memory(NamedTuple):
@@ -85,7 +86,8 @@ def refit(margins, memory):
     is learned again every K duels.
     """
     mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
-    done, n = memory.done, margins.n
+    done = memory.done
+    n = margins.n
     if done[0] == margins.n_duels[0]:
         return mean
     n_arms = len(mean)
@@ -100,7 +102,8 @@ def refit(margins, memory):
         memory.square[0] = learned_square(
             n, mean, scatter, pooled, floor, memory.fitted, memory.sizes, memory.normal
         )
-    square, nu = memory.square[0], memory.shrinkage
+    square = memory.square[0]
+    nu = memory.shrinkage
     total = np.zeros((n_arms, n_arms))
     for _ in range(rounds):
         for i in range(n_arms):
@@ -173,7 +176,8 @@ def choice_gains(n, mu, own, weight, memory):
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):
-            u, b = own[i, j], weight[i, j]
+            u = own[i, j]
+            b = weight[i, j]
             rise = u * u * (slope[i, i] + slope[j, j] - 2 * slope[i, j])
             rise += 2 * u * b * (one[i, i] - one[i, j] - one[j, i] + one[j, j])
             rise += b * b * (two[i, i] + two[j, j] - 2 * two[i, j])

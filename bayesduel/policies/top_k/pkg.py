@@ -70,7 +70,8 @@ def log_gains(score, variance, n, k):
             if k >= 2:
                 both = others(score, sums, rank, i, j, k - 2) + score[i] + score[j]
                 fixed = max(fixed, both)
-            x, y = one + score[i], one + score[j]
+            x = one + score[i]
+            y = one + score[j]
             if fixed >= (x + y) / 2:
                 up = log_unit_loss(abs(fixed - x) / s)
                 down = log_unit_loss(abs(fixed - y) / s)
@@ -85,7 +86,8 @@ def log_gains(score, variance, n, k):
 @compiled
 def others(score, sums, rank, i, j, m):
     """Return the sum of the m largest scores of the arms other than i and j."""
-    first, second = min(rank[i], rank[j]), max(rank[i], rank[j])
+    first = min(rank[i], rank[j])
+    second = max(rank[i], rank[j])
     upper, lower = (i, j) if rank[i] < rank[j] else (j, i)
     reach = m
     left_out = 0.0

@@ -54,7 +54,8 @@ def select(margins, memory, t, rng):
 @compiled
 def enter(margins, memory):
     """Add the last duel to its match if it is new; continue with the next match."""
-    state, wins = memory.state, memory.wins
+    state = memory.state
+    wins = memory.wins
     if state[DUELS] == margins.n_duels[0]:
         return
     state[DUELS] = margins.n_duels[0]
@@ -89,9 +90,11 @@ def meet_next(memory):
 @compiled
 def end_pass(memory):
     """Select and discard arms by how they compare with the pivot."""
-    place, order = memory.place, memory.order
+    place = memory.place
+    order = memory.order
     is_open = place == 0
-    n_open, free = is_open.sum(), memory.k - (place == 1).sum()
+    n_open = is_open.sum()
+    free = memory.k - (place == 1).sum()
     up = is_open & (memory.found == UP)
     if up.sum() > free:
         place[is_open & ~up] = -1

@@ -52,7 +52,8 @@ def slopes(score, covariance, k):
     largest = -np.inf
     for top in range(k):
         for low in range(k, n_arms):
-            p, q = order[top], order[low]
+            p = order[top]
+            q = order[low]
             v = covariance[p, p] + covariance[q, q] - 2 * covariance[p, q]
             z = (score[p] - score[q]) / sqrt(v)
             lead[p, q] = z / v
@@ -61,7 +62,8 @@ def slopes(score, covariance, k):
     slope = np.zeros((n_arms, n_arms))
     for top in range(k):
         for low in range(k, n_arms):
-            p, q = order[top], order[low]
+            p = order[top]
+            q = order[low]
             g = lead[p, q] * exp(steep[p, q] - largest)
             slope[p, q] -= g
             slope[q, p] -= g

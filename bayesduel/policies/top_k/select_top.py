@@ -55,7 +55,8 @@ def scores(margins, memory):
 @compiled
 def enter(margins, memory):
     """Add the last duel to its match if it is new; continue with the next match."""
-    done, pair = memory.done, memory.pair
+    done = memory.done
+    pair = memory.pair
     if pair[0] < 0 or margins.n_duels[0] == done[0] * memory.length + done[1]:
         return
     memory.balance[0] += margins.last_margin[0]
@@ -73,7 +74,8 @@ def enter(margins, memory):
 @compiled
 def play_on(memory):
     """Replay TOP with the finished matches up to the first unfinished one: the next pair."""
-    n_arms, k = len(memory.order), memory.k
+    n_arms = len(memory.order)
+    k = memory.k
     state = memory.state
     state[:] = 0
     waiting = np.empty(k, np.int64)
@@ -104,7 +106,8 @@ def play_on(memory):
             continue
         if winner < 0:
             return
-        low, high = 0, n_waiting
+        low = 0
+        high = n_waiting
         while low < high:
             middle = (low + high) // 2
             better = match(memory, winner, waiting[middle], asked)
