@@ -430,8 +430,8 @@ def loo(
             reason = f"is asked for predictions by {unit}"
         if reason:
             raise ValueError(
-                f"duels should be the log that fit was made of, since its model, {model.name}, "
-                f"{reason}; got None"
+                f"the log of the fit is needed too, since its model, {model.name}, {reason}: "
+                "give it as duels, got None"
             )
         duels = log_of(fit)
     _check(duels, unit, folds)

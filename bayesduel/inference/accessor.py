@@ -41,6 +41,10 @@ class DuelAccessor:
     def __reduce__(self) -> Any:
         return DuelAccessor, (self._fit,)
 
+    def __repr__(self) -> str:
+        what = f"{self.model.name} of {len(self.arms):,} arms, {self.n_draws:,} draws"
+        return f"<fit.duel: {what}; has {', '.join(n for n in dir(self) if n[0] != '_')}>"
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Settings of the model, as they are stored."""

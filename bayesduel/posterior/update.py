@@ -186,8 +186,8 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
         reason = "has cluster-robust standard errors"
     if reason:
         raise ValueError(
-            f"duels should be the log that fit was made of, since its model, {fit.attrs['model']}, "
-            f"{reason}; got None (of `bayesduel update`: --earlier LOG)"
+            f"the log of the fit is needed too, since its model, {fit.attrs['model']}, {reason}: "
+            "give it as duels (`bayesduel update`: --earlier LOG), got None"
         )
     log = log_of(fit)
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)

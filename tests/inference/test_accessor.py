@@ -34,6 +34,7 @@ def test_a_fit_is_parsed_once_and_travels_with_its_accessor():
     assert duel.arms == tuple(fit["posterior"]["arm"].values) and duel.n_draws == 200
     assert duel.settings == json.loads(fit.attrs["model_settings"])
     assert duel.posterior()["score"].shape == (200, 5)
+    assert "bradley-terry of 5 arms, 200 draws; has arms, " in repr(duel)
     back = pickle.loads(pickle.dumps(fit))
     assert back.duel.model == duel.model and back.duel is not duel
     with pytest.raises(ValueError, match="covariance should be one of"):
