@@ -300,8 +300,8 @@ def test_the_command_line_writes_what_python_writes(format, everything, tmp_path
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--audit", "--everything", "o.csv"], "Give --audit alone"),
-        (["--audit", "--format", "parquet", "o.parquet"], "Give --audit alone"),
+        (["--audit", "--everything", "o.csv"], "Give --audit without these options"),
+        (["--audit", "--format", "parquet", "o.parquet"], "Give --audit without these options"),
         (["--format", "argilla"], "--format argilla needs PATH"),
         (["--format", "argilla", "there.csv"], "PATH should be a folder"),
         (["--format", "label-studio", "--criterion", "short & <b>", "o"], "for a criterion"),
