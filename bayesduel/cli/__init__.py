@@ -177,7 +177,8 @@ def _terminable() -> Iterator[list[BaseException | None]]:
         else:
             shown(ignored)
 
-    before, shown = signal.signal(signal.SIGTERM, signal.default_int_handler), sys.unraisablehook
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    shown = sys.unraisablehook
     sys.unraisablehook = again
     try:
         yield stops

@@ -91,7 +91,8 @@ def _blocks(tree: "xr.DataTree") -> Any:
         ("n", "90 % intervals", lambda r: f"{100 * r['coverage_90']:.0f} %"),
     )
     yield Table.of(columns, summary.reset_index(names="parameter").to_dict("records"))
-    n, refused = tree["prior_sbc"].sizes["draw"], int(tree.attrs["n_refused"])
+    n = tree["prior_sbc"].sizes["draw"]
+    refused = int(tree.attrs["n_refused"])
     left_out = f" ({refused} logs that the model refuses are left out)" if refused else ""
     yield Text(
         f"{tree.attrs['model']}, {n:,} truths from its prior{left_out}: smallest p-value of "

@@ -20,7 +20,8 @@ from bayesduel.system.memory import available_memory
 __all__ = ["Finding", "command", "examine"]
 
 LEAST_MEMORY = 1e9  # bytes that a report of a small log takes, with room
-LOG, BEST = "springall", "flavour 9.0 gel 0.0"  # a shipped log, and who is best in it
+LOG = "springall"  # a shipped log
+BEST = "flavour 9.0 gel 0.0"  # who is best in it
 PROBLEM = "cyclic-4"  # played by one compiled policy
 FOR_DEVELOPERS = ("all", "bench", "browser", "docs", "test")  # extras that no command needs
 C_LINKERS = ("c", "cvm", "c|py", "c|py_nogc", "cvm_nogc")  # those of PyTensor that need a compiler
@@ -155,7 +156,8 @@ def _compilers() -> Iterator[Finding]:
         yield Finding("Numba", slow, "unset NUMBA_DISABLE_JIT")
     else:
         yield Finding("Numba", "compiles")
-    linker, compiler = str(config.linker), str(config.cxx)
+    linker = str(config.linker)
+    compiler = str(config.cxx)
     if linker in C_LINKERS:
         missing = "" if compiler else "install g++ or clang++, or take linker from PYTENSOR_FLAGS"
         yield Finding("PyTensor", f"compiles by C ({linker}): {compiler or 'no compiler'}", missing)

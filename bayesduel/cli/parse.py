@@ -146,7 +146,8 @@ def problems_of(text: str) -> dict[str, Any]:
 
 def _split(text: str) -> list[str]:
     """Return the parts of a text between the commas that are not within brackets."""
-    parts, depth = [""], 0
+    parts = [""]
+    depth = 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")
         if letter == "," and depth == 0:
@@ -192,7 +193,8 @@ def _drawn(generator: Any) -> Any:
     """Return a function from settings to the family of problems of a generator."""
     from bayesduel import problems
 
-    known, family = set(signature(generator).parameters) - {"rng"}, generator.__name__
+    known = set(signature(generator).parameters) - {"rng"}
+    family = generator.__name__
 
     def drawn(n_arms: int = 10, **settings: Any) -> Any:
         unknown = sorted(set(settings) - known)

@@ -195,7 +195,9 @@ def _rehearse(study: Any) -> None:
     from bayesduel.study.desk import StudyStopped
     from bayesduel.study.study import Study
 
-    arms, goal, model = study.arms, study.goal, study.model
+    arms = study.arms
+    goal = study.goal
+    model = study.model
     given = {"arms": arms, "goal": goal, "model": model, "policy": study.policy}
     given["sources"] = {name: cost for name, (cost, _) in study.sources.items()} or None
     given["items"] = study.items or None

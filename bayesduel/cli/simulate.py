@@ -209,7 +209,8 @@ def _of_regret(
     from bayesduel.text import count, digits_of
 
     values = regret(trace, cost)
-    criterion, formula = str(values.name), values.attrs["formula"]
+    criterion = str(values.name)
+    formula = values.attrs["formula"]
     rows = _regret_rows(trace, values)
     step = "pull" if criterion == "pull" else "duel"
     digits = digits_of(max(row["mean"] for row in rows) or 100, 3)

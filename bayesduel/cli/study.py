@@ -29,7 +29,9 @@ FOLDERS = ("label-studio", "argilla")
 FORMATS = ("csv", "parquet", *FOLDERS)
 JUDGING = ("quota", "gold_share", "on_fail", "overlap", "repeats")
 # How an answer is confirmed, as --json names it: its option, and the doubt of the stop rule.
-CONFIRMED, IN_DOUBT, NOT_CONFIRMED = "confirmed", "confirmed_in_doubt", "not_confirmed"
+CONFIRMED = "confirmed"
+IN_DOUBT = "confirmed_in_doubt"
+NOT_CONFIRMED = "not_confirmed"
 CONFIRMING: dict[str, tuple[str, float]] = {
     CONFIRMED: ("--confirm", 1.0),
     IN_DOUBT: ("--confirm-in-doubt", 0.5),
@@ -435,7 +437,8 @@ def export(
     out = [] if audit or given["everything"] else list(study.excluded)
     said = f" Answers of excluded judges are left out: {', '.join(out)}." if out else ""
     if path is not None and not audit:
-        contents, users = given.pop("content"), given.pop("users")
+        contents = given.pop("content")
+        users = given.pop("users")
         given["content"] = None if contents is None else _texts(study, contents)
         given["users"] = None if users is None else _users(users)
         n = study.export(path, format=format, raw=raw, **given)

@@ -136,7 +136,8 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     known["place"] = known["place"]._replace(head="")
     shown = [known[name] for name in COLUMNS if name in known]
     yield ranking_table(result, shown, ROWS, ruled=False)
-    frame, score = result.table(), score_name(result)
+    frame = result.table()
+    score = score_name(result)
     halves = ", a tie counting half" if result.attrs["tie_share"] else ""
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")

@@ -25,7 +25,8 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     intervals. On the diagonal, observed shares equal predictions. The area of a dot is
     proportional to the number of duels in its bin.
     """
-    x, y = calibration.predicted, calibration.observed
+    x = calibration.predicted
+    y = calibration.observed
     ax.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     ax.vlines(x, calibration.lower, calibration.upper, color=ACCENT, lw=1.2, zorder=2)
     area = 18 + 130 * calibration.n / calibration.n.max()

@@ -63,10 +63,12 @@ def plot_coefficients(
     if wide.empty:
         raise ValueError(f"fit should be of a model with effects, got {fit.attrs['model']}")
     order = np.argsort(-wide["standard"].to_numpy(), kind="stable")
-    wide, half = wide.iloc[order], half.iloc[order]
+    wide = wide.iloc[order]
+    half = half.iloc[order]
     y = np.arange(len(wide))
     middle = wide["standard"].to_numpy()
-    lower, upper = wide["standard_lower"].to_numpy(), wide["standard_upper"].to_numpy()
+    lower = wide["standard_lower"].to_numpy()
+    upper = wide["standard_upper"].to_numpy()
     clear = (lower > 0) | (upper < 0)
     ax.axvline(0.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)

@@ -31,7 +31,8 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     """
     table = comparison.table
     y = np.arange(len(table))
-    gap, error = table["difference"].to_numpy(), table["difference_se"].to_numpy()
+    gap = table["difference"].to_numpy()
+    error = table["difference_se"].to_numpy()
     alike = np.isin(table.index, comparison.as_good)
     unsure = (table["n_high_khat"] > table["n_refitted"]).to_numpy()
     ax.axvline(0.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)

@@ -60,7 +60,8 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
     order = np.argsort(-mean, kind="stable")
     tails = [(1 - ci_prob) / 2, 0.25, 0.75, (1 + ci_prob) / 2]
     low, quarter, three, high = draws.quantile(tails, "sample").to_numpy()[:, order]
-    mean, names = mean[order], draws["judge"].to_numpy()[order]
+    mean = mean[order]
+    names = draws["judge"].to_numpy()[order]
     y = np.arange(len(mean))
     against = _surely_below(draws, 0.0, ci_prob)[order]
     random = _surely_below(draws, 1.0, ci_prob)[order] & ~against

@@ -76,7 +76,8 @@ def plot_preference(
         for i, j in zip(*np.nonzero(off), strict=True):
             colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else style.INK
             behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
-            text, box = percent(mean[i, j]).replace(" ", ""), behind if uncertain[i, j] else None
+            text = percent(mean[i, j]).replace(" ", "")
+            box = behind if uncertain[i, j] else None
             ax.text(float(j), float(i), text, fontsize=8.5, color=colour, bbox=box, **style.CENTRED)
     return ax
 
@@ -151,7 +152,10 @@ def _hatched(mask: np.ndarray) -> "PathPatch":
     for i, row in enumerate(mask):
         step = np.diff(np.concatenate([[0], row.astype(int), [0]]))
         for a, b in zip(np.flatnonzero(step == 1), np.flatnonzero(step == -1), strict=True):
-            left, right, top, bottom = a - 0.5, b - 0.5, i - 0.5, i + 0.5
+            left = a - 0.5
+            right = b - 0.5
+            top = i - 0.5
+            bottom = i + 0.5
             corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
             boxes.append(Path(corners, closed=True))
     patch = PathPatch(

@@ -43,7 +43,8 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
     named: list[np.ndarray] = []
     for colour, source in zip(COLOURS, shown, strict=False):
         arms = found.arms[found.arms["source"] == source]
-        x, y = arms["target_score"].to_numpy(), arms["score"].to_numpy()
+        x = arms["target_score"].to_numpy()
+        y = arms["score"].to_numpy()
         expected = y - arms["difference"].to_numpy()
         ends = np.array([x.min(), x.max()])
         slope = (x * expected).sum() / max((x**2).sum(), 1e-12)

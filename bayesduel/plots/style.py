@@ -134,7 +134,8 @@ def wide_excess(text: str, size: float) -> float:
 
 def every(n: int, most: int) -> int:
     """Return the smallest step of 1, 2, 5, 10, 20, ... that leaves at most `most` of `n`."""
-    step, digits = 1, (2, 2.5, 2)
+    step = 1
+    digits = (2, 2.5, 2)
     turn = 0
     while -(-n // step) > most:
         step = int(step * digits[turn % 3])

@@ -149,7 +149,8 @@ def analyse(
     check_flag(compare, "compare")
     check_flag(audit, "audit")
     check_noun(noun)
-    log, ranked = duels, isinstance(duels, Rankings)
+    log = duels
+    ranked = isinstance(duels, Rankings)
     duels = log.duels if isinstance(log, Rankings) else log
     with given_again() as raised, one_thread_if_small(duels.n_arms):
         step("checking the log")
@@ -170,11 +171,14 @@ def analyse(
         audited = audit_of(fit, duels, confidence=confidence, seed=seed, step=step)
     model = fit.duel.model
     covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
-    by_score, many = model.criteria_agree, duels.n_arms > TABLE_ARMS
+    by_score = model.criteria_agree
+    many = duels.n_arms > TABLE_ARMS
     with warnings.catch_warnings(), one_thread_if_small(duels.n_arms):
         # The log's warnings have been given once.
         warnings.simplefilter("ignore", UserWarning)
-        free, free_reason, free_unit = None, "", "duel"
+        free = None
+        free_reason = ""
+        free_unit = "duel"
         if by_score and "covariate_effect" in covariates:
             free_reason = (
                 "The model without transitivity has no covariates: its winners would be those of "
@@ -205,7 +209,8 @@ def analyse(
         if loose is not None:
             free = winners(loose, rope=rope, confidence=confidence)
         found = checked(found, check, free if by_score else found, free_reason)
-        calibration, calibration_reason = None, ""
+        calibration = None
+        calibration_reason = ""
         if ranked:
             calibration_reason = RANKED
         elif many:
@@ -222,7 +227,8 @@ def analyse(
         step("analysing margins")
         margins, margins_reason = analyse_margins(duels, fit, seed)
         step("choosing informative pairs")
-        pairs, of = None, None
+        pairs = None
+        of = None
         if many:
             best = found["arm"].values[found["order"].values[: NEIGHBOURS + 1]]
             of = [(str(a), str(b)) for a, b in pairwise(best)]

@@ -147,7 +147,9 @@ def analyse_attributes(
     table = table[table["kind"] == "effect"]
     explained = explained_share(fit, ci_prob) if "effect_scale" in model.scales else None
     predicted = None if read is None else predict_items(fit, read, ci_prob, seed=seed)
-    found, plain, reason = None, None, "it was not asked for"
+    found = None
+    plain = None
+    reason = "it was not asked for"
     if check:
         step("predicting held-out duels")
         try:
@@ -189,7 +191,8 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
     """Return the section on what :func:`bayesduel.coefficients` returned of a fit."""
     from bayesduel.plots.coefficients import coefficients_size, plot_coefficients
 
-    level, judges = _level(table), "judge_spread" in table
+    level = _level(table)
+    judges = "judge_spread" in table
     figure = Figure(
         plot=partial(plot_coefficients, fit, ci_prob=table.attrs["ci_prob"]),
         size=coefficients_size(len(table)),
@@ -266,7 +269,9 @@ def _name(row: Mapping[str, Any]) -> Cell:
 def _estimate(row: Mapping[str, Any], name: str, middle: str = "", times: float = 1) -> Cell:
     """Return the cell of a number of that name (or of `middle`) and its interval."""
     prefix = f"{name}_" if name else ""
-    estimate, lower, upper = row[middle or name], row[f"{prefix}lower"], row[f"{prefix}upper"]
+    estimate = row[middle or name]
+    lower = row[f"{prefix}lower"]
+    upper = row[f"{prefix}upper"]
     words, low, high = rounded(times * estimate, times * lower, times * upper, FIGURES)
     return Cell(words, small=f"{low} to {high}")
 

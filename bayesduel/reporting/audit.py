@@ -57,7 +57,8 @@ def _changed(found: "Audit") -> Table:
 
 def _improbable(found: "Audit", frame: "pd.DataFrame") -> Table:
     kinds = frame["by"].unique()
-    several, first = len(kinds) > 1, frame.groupby("by", sort=False).head(ROWS)
+    several = len(kinds) > 1
+    first = frame.groupby("by", sort=False).head(ROWS)
     columns = (
         ("l", "level", "{by} {level}") if several else ("l", str(kinds[0]), "{level}"),
         ("n", "votes", "{votes:,}"),

@@ -104,12 +104,14 @@ def analyse_categories(
 
 def category_verdict_section(a: CategoryAnalysis) -> Section:
     """Return the section on the main result."""
-    ranks, confidence = a.ranks, a.ranks.attrs["confidence"]
+    ranks = a.ranks
+    confidence = a.ranks.attrs["confidence"]
     level = f"{100 * confidence:g} %"
     spread = number_with_interval(
         *(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper"))
     )
-    n, labels = ranks.sizes["category"], ranks["category"].values
+    n = ranks.sizes["category"]
+    labels = ranks["category"].values
     changed = int((ranks["reversed_pairs"] > 0).sum())
     other = labels[ranks["best_differs_probability"].values >= confidence]
     words = "In no category is there strong evidence of another order."

@@ -114,7 +114,8 @@ def _cell(cell: Any, letter: str, prefix: str) -> str:
     text = cell if isinstance(cell, str) else cell.text
     shown = shorten(text, CELL) if letter == "l" else text
     title = "" if shown == text else f' title="{_escaped(text)}"'
-    name, inner = "", _escaped(shown)
+    name = ""
+    inner = _escaped(shown)
     if not isinstance(cell, str):
         name = f' id="{_escaped(prefix + cell.id)}"' if cell.id else ""
         if cell.bar is not None:

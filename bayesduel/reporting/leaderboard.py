@@ -70,18 +70,22 @@ def period_views(
     """
     import pandas as pd
 
-    term, votes = fit.duel.model.terms.find(TimeVarying), duels.votes
+    term = fit.duel.model.terms.find(TimeVarying)
+    votes = duels.votes
     if term is None or votes is None or scores is None or "rating" not in scores:
         return {}
     drawn = fit["posterior"].dataset["rating"]
     if drawn[0, 0].size > VIEWED:
         return {}
     rating = np.moveaxis(drawn.to_numpy().reshape(-1, *drawn.shape[2:]), 0, -1)  # period, arm, draw
-    arms, anchor, told = drawn["arm"].to_numpy(), scores.attrs["anchor"], scores.attrs
+    arms = drawn["arm"].to_numpy()
+    anchor = scores.attrs["anchor"]
+    told = scores.attrs
     origin = rating.mean(1) if anchor is None else rating[:, list(arms).index(anchor)]
     points = told["points"] + told["points_per_unit"] * (rating - origin[:, None])
     place = {"rating": points, "rank": (-rating).argsort(1).argsort(1) + 1}
-    at, n = term.columns(duels)["period_of_cell"] * duels.n_sides, len(rating) * duels.n_sides
+    at = term.columns(duels)["period_of_cell"] * duels.n_sides
+    n = len(rating) * duels.n_sides
     met = np.bincount(at + votes.left, votes.weight, n)
     met += np.bincount(at + votes.right, votes.weight, n)
     if duels.teams is not None:
@@ -106,17 +110,21 @@ def _table(
     views: "Mapping[str, pd.DataFrame]",
     whole: str,
 ) -> Table:
-    frame, level = winners.table(), f"{100 * winners.attrs['confidence']:g} %"
-    n_arms, shown = len(frame), min(len(frame), TABLE_ARMS)  # the files have all
+    frame = winners.table()
+    level = f"{100 * winners.attrs['confidence']:g} %"
+    n_arms = len(frame)
+    shown = min(n_arms, TABLE_ARMS)  # the files have all
     frame = frame.head(shown).assign(duels=duels.summary()["duels"])
-    name, words = score_name(winners), f"{against_words(winners, noun)} (Borda score)"
+    name = score_name(winners)
+    words = f"{against_words(winners, noun)} (Borda score)"
     if ratings is not None:
         name = "rating"
         words = f"Elo points; the average {noun} has {ratings['rating'].mean():.0f}"
         frame = frame.join(ratings[list(RATING)])
     further = ["tier"] if int(winners["tier"].max()) > 1 else []
     if (groups := winners.groups()) is not None:
-        further, frame["group"] = [*further, "group"], [groups[str(arm)] for arm in frame.index]
+        further = [*further, "group"]
+        frame["group"] = [groups[str(arm)] for arm in frame.index]
     more = first_rows(shown, n_arms, f" {plural(noun)}")
     ranks = f"rank interval\n({level})"
     return Table(
@@ -156,7 +164,8 @@ def _rows(
     frame: "pd.DataFrame", further: Sequence[str], names: Mapping[str, str] | None = None
 ) -> tuple[tuple[str | Cell, ...], ...]:
     """Return the rows of a ranking, with `further` columns; of arms with `names`, with links."""
-    found, rated = [], "rating" in frame
+    found = []
+    rated = "rating" in frame
     columns = [frame[name].to_numpy() for name in _ends(frame)]
     for k, (row, bar) in enumerate(zip(frame.to_dict("records"), bars(*columns), strict=True)):
         mean, low, high = (f"{c[k]:.0f}" if rated else percent(c[k]) for c in columns)
@@ -204,7 +213,8 @@ def counts_of_pairs(
     held = {str(label): k for k, label in enumerate(winners["arm"].values)}
     of_model = np.array([held[arm] for arm in arms])
     pairs = duels.pairs()
-    first, second = of_log[pairs.first], of_log[pairs.second]
+    first = of_log[pairs.first]
+    second = of_log[pairs.second]
     tables = {}
     if "preference_mean" in winners:
         ends = ("mean", "lower", "upper")
@@ -230,7 +240,8 @@ def counts_of_pairs(
 
 def _data(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -> Mapping[str, Any]:
     """Return the columns of its files, numbers not rounded."""
-    frame, counts = winners.table(), duels.summary()
+    frame = winners.table()
+    counts = duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     rated = {} if ratings is None else ratings.loc[frame.index].filter(like="rating")
     return {
@@ -255,7 +266,8 @@ def _comparison(
     if "preference_mean" not in winners:
         words = f"Pairs of more than {TABLE_ARMS:,} {plural(noun)} are not compared on a page."
         return (Text(words, "small"),)
-    of, first = counts_of_pairs(winners, duels, arms), arms[:PAIRED]
+    of = counts_of_pairs(winners, duels, arms)
+    first = arms[:PAIRED]
     above = [
         {name: values[k + 1 : PAIRED].round(3).tolist() for name, values in of(arm).items()}
         for k, arm in enumerate(first)

@@ -56,7 +56,8 @@ def health_section(health: "Health") -> Section:
 
 
 def _counts(duels: "Duels") -> Table:
-    votes, n_ties = duels.votes, duels.n_ties
+    votes = duels.votes
+    n_ties = duels.n_ties
     n_pairs = duels.n_arms * (duels.n_arms - 1) // 2
     share = f" ({percent(n_ties / duels.n_duels)} %)" if 0 < n_ties < duels.n_duels else ""
     rows = [

@@ -70,7 +70,8 @@ def analyse_margins(
             if own.response.outcome != "margin":
                 own = ThurstoneScore(Scores() + OrderEffect())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
-            check, perturbed = check_margins(fit, seed=seed), None
+            check = check_margins(fit, seed=seed)
+            perturbed = None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score and duels.teams is None:
                 loose = PerturbedThurstone()
                 if own.terms.reads_order:

@@ -49,7 +49,8 @@ def duels_in_words(n: float) -> str:
 
 def _words(neighbours: "pd.DataFrame") -> str:
     level = f"{100 * neighbours.attrs['confidence']:g} %"
-    n, decided = len(neighbours), int(neighbours["decided"].sum())
+    n = len(neighbours)
+    decided = int(neighbours["decided"].sum())
     open_ = neighbours[~neighbours["decided"]]
     if open_.empty and n == 1:
         return f"The pair of neighbours in the ranking is decided at {level}."

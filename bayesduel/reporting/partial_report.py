@@ -137,7 +137,8 @@ def all_parts(
         if done is None:
             parts[label] = own
         else:
-            parts[label], row = done["html"], IndexRow(*done["row"])
+            parts[label] = done["html"]
+            row = IndexRow(*done["row"])
         rows.append(row)
     if errors and len(errors) == len(parts):
         raise errors[0]

@@ -121,7 +121,8 @@ def controlled_words(a: "Analysis", subject: str) -> str:
     `subject` is of neutral duels, with its verb: "this ranking is that".
     """
     covariates = "covariate_effect" in a.fit["posterior"]
-    causes, neutral = [], []
+    causes = []
+    neutral = []
     if covariates:
         causes.append("covariates of the duel")
         neutral.append("all covariates are zero")
@@ -267,7 +268,8 @@ def _level(winners: "Winners") -> str:
 
 
 def _tier_words(winners: "Winners") -> str:
-    n, most = int(winners["tier"].max()), f"{100 - 100 * winners.attrs['confidence']:g} %"
+    n = int(winners["tier"].max())
+    most = f"{100 - 100 * winners.attrs['confidence']:g} %"
     if n == 1:
         return (
             "The ranking has one tier. No boundary between arms is sure enough: it would be "
@@ -281,9 +283,11 @@ def _tier_words(winners: "Winners") -> str:
 
 
 def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None") -> Table:
-    frame, counts = winners.table(), duels.summary()
+    frame = winners.table()
+    counts = duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
-    level, n_arms = _level(winners), len(frame)
+    level = _level(winners)
+    n_arms = len(frame)
     shown = min(n_arms, TABLE_ARMS)  # its files have all
     more = first_rows(shown, n_arms, " arms")
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")

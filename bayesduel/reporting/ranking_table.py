@@ -37,8 +37,10 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
 
     `ratings` are what :func:`bayesduel.scores` returned.
     """
-    score, level = score_name(winners), f"{100 * winners.attrs['confidence']:g} %"
-    group, top = winners.groups(), winners.attrs["k"]
+    score = score_name(winners)
+    level = f"{100 * winners.attrs['confidence']:g} %"
+    group = winners.groups()
+    top = winners.attrs["k"]
     found = {
         "place": Column("n", "rank", "{place}"),
         "arm": Column("l", "arm", "{arm}"),
@@ -88,7 +90,8 @@ def ranking_table(
 
 def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[float, float, float]]:
     """Return left end, middle and width of intervals, in per cent of their common range."""
-    least, most = min(low.min(), mean.min()), max(high.max(), mean.max())
+    least = min(low.min(), mean.min())
+    most = max(high.max(), mean.max())
     per = 94 / (most - least if most > least else 1.0)
     return [
         (round(3 + per * (a - least), 1), round(3 + per * (m - least), 1), round(per * (b - a), 1))

@@ -29,7 +29,8 @@ def raw_counts_section(
     """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 
-    raw, pairs = raw_winners(duels), head_to_head(duels)
+    raw = raw_winners(duels)
+    pairs = head_to_head(duels)
     return Section(
         id="counts",
         title="Raw counts",
@@ -68,9 +69,12 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
     model = winners["borda_mean"].to_series()
     rows = raw.loc[order].reset_index(names="arm").assign(model_win_rate=model[order].to_numpy())
     more = first_rows(ROWS, len(rows), " arms")
-    won, words, rate = "won", "Won: share of all duels.", "win rate"
+    won = "won"
+    words = "Won: share of all duels."
+    rate = "win rate"
     if duels.n_ties:
-        won, rate = "share of\npoints", "expected score"
+        won = "share of\npoints"
+        rate = "expected score"
         words = "Share of points: of all duels, a tie counting half."
     columns = (
         ("l", "arm", "{arm}"),

@@ -328,7 +328,8 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     ranked = a.winners.attrs["verdict_kind"] != "not comparable"
     caution = caution_words(a.check, assumed=a.ranked_by_score and ranked)
     rejected = REJECTED if a.rejected else ""
-    pairs, uneven = a.by_pair, ""
+    pairs = a.by_pair
+    uneven = ""
     further: tuple[str, ...] = ()
     if rejected and a.free is not None:
         uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
@@ -336,10 +337,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
     elif a.ranked_by_score and a.check is not None and a.check.misstated:
-        uneven, further = UNEVEN, (MISSTATED,)
+        uneven = UNEVEN
+        further = (MISSTATED,)
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and not a.ordered
-    note, scores = rejected, a.scores
+    note = rejected
+    scores = a.scores
     if pairs is not a.winners:
         note = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
         scores = None
@@ -514,6 +517,7 @@ def _kind(one: Any) -> Kind:
 
 def _row(one: Any) -> IndexRow:
     """Return the row of an analysis in the table of several logs."""
-    kind, duels = _kind(one), one.duels
+    kind = _kind(one)
+    duels = one.duels
     size = f"{duels.n_duels:,}", f"{duels.n_arms:,}"
     return IndexRow(*size, kind.verdict(one), kind.transitive(one))

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["site"]
 
-INDEX, MEMORY = "index.html", "site.json"
+INDEX = "index.html"
+MEMORY = "site.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")  # of the page of an arm
 ALL = 100  # arms up to which a page has all opponents; of more, those met and the NEAREST
 NUMBERS = ("rank", "rank_lower", "rank_upper", "borda_mean")  # that are read of an edition
@@ -212,7 +213,9 @@ class _Pages:
         known: Mapping[str, str],
         parts: Sequence[Section],
     ) -> None:
-        self._one, self._title, self._parts = one, title, parts
+        self._one = one
+        self._title = title
+        self._parts = parts
         self._board = next(part for part in parts if part.id == "ranking")
         content = self._board.tables["ranking"].content
         rows = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
@@ -254,7 +257,8 @@ class _Pages:
         return page(title, {"": parts}, subject=self._title, home=("../", self._title))
 
     def _index(self) -> str:
-        board, last = self._board, self._earlier[-1] if self._earlier else None
+        board = self._board
+        last = self._earlier[-1] if self._earlier else None
         table = board.tables["ranking"]
         changes = {} if last is None else _changes(last.rows, self._now.rows)
         rows = tuple(
@@ -294,7 +298,8 @@ class _Pages:
 
     def _arm(self, arm: str, opponents: Mapping[str, list[Any]]) -> list[Section]:
         """Return the sections of the page of an arm."""
-        row, one = self._now.rows[arm], self._one
+        row = self._now.rows[arm]
+        one = self._one
         words = [f"{score_name(one.by_pair).capitalize()}: {score_words(row)}."]
         if "rating" in row:
             words.insert(0, f"Rating: {rating_words(row)}.")
@@ -320,7 +325,8 @@ class _Pages:
 
     def _opponents(self, arm: str) -> dict[str, list[Any]]:
         """Return the opponents that the page of an arm lists, by rank: their numbers by name."""
-        numbers, at = self._pairs(arm), int(self._now.rows[arm]["rank"]) - 1
+        numbers = self._pairs(arm)
+        at = int(self._now.rows[arm]["rank"]) - 1
         places = np.arange(len(self._now.rows))
         listed = np.flatnonzero(
             (places != at)
@@ -332,7 +338,8 @@ class _Pages:
 
     def _against(self, arm: str, opponents: Mapping[str, list[Any]]) -> Section:
         """Return the section on the opponents of an arm, given by column."""
-        tied, modelled = bool(self._one.duels.n_ties), "mean" in opponents
+        tied = bool(self._one.duels.n_ties)
+        modelled = "mean" in opponents
         counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
         name = score_name(self._one.by_pair)
         columns: list[tuple[str, str, list[str | Cell]]] = [
@@ -395,7 +402,9 @@ class _Pages:
 
 
 def _interval(mean: float, lower: float, upper: float) -> Cell:
-    middle, low, high = 100 * mean, 100 * lower, 100 * upper
+    middle = 100 * mean
+    low = 100 * lower
+    high = 100 * upper
     bar = round(low, 1), round(middle, 1), round(high - low, 1)
     return Cell(f"{percent(lower)} to {percent(upper)}", bar=bar)
 
@@ -438,7 +447,8 @@ def _words(
         found += f", outside the rank interval that they had: {join(out)}"
     elif moved:
         found += ", none outside the rank interval that it had"
-    new, gone = set(now.rows) - set(last.rows), set(last.rows) - set(now.rows)
+    new = set(now.rows) - set(last.rows)
+    gone = set(last.rows) - set(now.rows)
     added = f" New: {join(arm for arm in now.rows if arm in new)}." if new else ""
     left = (
         f" No longer in the log: {join(arm for arm in last.rows if arm in gone)}." if gone else ""

@@ -89,7 +89,8 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
         `winners` are.
     """
     attrs = winners.attrs
-    kind, n = attrs["verdict_kind"], winners.sizes["arm"]
+    kind = attrs["verdict_kind"]
+    n = winners.sizes["arm"]
     arms = [str(arm) for arm in json.loads(attrs["verdict_arms"])]
     names = [shorten(arm, SENTENCE) for arm in arms]
     sure = f"{percent(attrs['verdict_probability'])} % sure"
@@ -133,7 +134,8 @@ def _best(winners: "Winners", best: str, noun: str, sure: str) -> str:
         return first
     row = winners.sel(arm=best).drop_sel(opponent=best)
     row = row.isel(opponent=int(row["preference_mean"].values.argmin()))
-    rival, mean = shorten(str(row["opponent"].item()), SENTENCE), float(row["preference_mean"])
+    rival = shorten(str(row["opponent"].item()), SENTENCE)
+    mean = float(row["preference_mean"])
     if "tie_mean" in row:
         tie = float(row["tie_mean"])
         win = mean - tie / 2
@@ -152,14 +154,16 @@ def _most(cyclic: "Winners | None") -> str:
     """Return which arms probably beat most others, "" without a model that allows cycles."""
     if cyclic is None:
         return ""
-    arms, share = cyclic["arm"].values, cyclic["winner_share"].sel(criterion="copeland").values
+    arms = cyclic["arm"].values
+    share = cyclic["winner_share"].sel(criterion="copeland").values
     named = [f"{shorten(str(arms[i]), SENTENCE)} ({percent(share[i])} %)" for i in largest(share)]
     return f"Most likely to beat most others: {join(named, word='or', width=None)}."
 
 
 def _open(winners: "Winners", arms: list[str], noun: str, sure: str) -> str:
     """Return which arms may be the best."""
-    n, names = winners.sizes["arm"], [shorten(arm, SENTENCE) for arm in arms]
+    n = winners.sizes["arm"]
+    names = [shorten(arm, SENTENCE) for arm in arms]
     share = winners["winner_share"].sel(criterion="copeland")
     nobody = f" Probably no {noun} beats all others." * (float(winners["condorcet_exists"]) < 0.5)
     if len(arms) == 1:
