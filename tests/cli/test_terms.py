@@ -233,7 +233,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
     assert float(answer.stdout.splitlines()[2].split(",")[3]) == pytest.approx(neutral)
     shown = run("predict", fit, "a", "b", *given)
     assert " ".join(shown.stdout.split()).startswith("left right win loss a b ")
-    assert "given judge=j1, length=0.5;" in " ".join(shown.stdout.split())
+    assert "given judge=j1, length=0.5." in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize(
