@@ -77,7 +77,7 @@ def compared(wins: np.ndarray, seed: int) -> Record:
         "quantities": int(bias.shape[1]),
         "laplace": float(np.mean([fit.attrs["method"] == "laplace" for fit in fits])),
         "effective": float(np.mean([fit.attrs["importance_ess"] for fit in fits])),
-        "seconds": seconds,
+        "seconds_of_fit": seconds,
         "draws": int(fits[0]["posterior"].sizes["chain"] * fits[0]["posterior"].sizes["draw"]),
     }
 
