@@ -94,14 +94,15 @@ def test_a_wing_stands_without_those_above_it(wing):
 
 
 @pytest.mark.parametrize("call", REACHED)
-def test_a_call_loads_no_room_of_another_wing(call):
+def test_a_call_loads_no_room_of_another_wing(call, tmp_path):
     code = f"""import sys
 import bayesduel as bd
 LOG = bd.datasets.load("tennis1990")
 {call}
 print(*{{name.split(".")[1] for name in sys.modules if name.startswith("bayesduel.")}})
 """
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    how = {"check": True, "capture_output": True, "text": True, "cwd": tmp_path}
+    done = subprocess.run([sys.executable, "-c", code], **how)
     loaded = {*done.stdout.split()}
     assert loaded >= {"inference", "models"} or "policies" in loaded  # the rooms are listed
     assert loaded.isdisjoint(REACHED[call])
