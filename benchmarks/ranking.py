@@ -24,12 +24,12 @@ import bayesduel as bd
 from bayesduel.criticism.check import check
 from bayesduel.criticism.ranking.posterior import (
     MATERIAL,
+    SURE,
     cyclic_share_of,
     has_cycle,
     ranking_posterior,
     top_cycle_of,
 )
-from bayesduel.criticism.ranking.ranking_text import SURE
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.intervals import wilson
 

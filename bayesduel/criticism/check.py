@@ -16,6 +16,7 @@ from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_pos
 from bayesduel.criticism.ranking import ranking_text as words
 from bayesduel.criticism.ranking.posterior import (
     MATERIAL,
+    SURE,
     CyclicShare,
     RankingPosterior,
     ranking_posterior,
@@ -128,15 +129,13 @@ class OrderShare:
                 return f"{words} This is an order effect; {adjusts}, and so does the ranking."
             how = check_text.MODELLED
             return f"{words} This is an order effect; {adjusts}. To adjust a ranking, {how}."
-        met = f"Only {100 * self.both_ways:.0f} % of the pairs"
-        if self.both_ways < 0.01:
-            met = "Fewer than 1 % of the pairs" if self.both_ways else "No pair"
+        met = check_text.both_orders_words(self.both_ways)
         remedy = f"If sides carry a meaning, {check_text.MODELLED}."
         if modelled:
             remedy = "The ranking adjusts for it."
         return (
             f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
-            f"{met} met in both orders, so the estimate rests on how the results of three arms fit "
+            f"{met}, so the estimate rests on how the results of three arms fit "
             f"together: it may be an order effect or another deviation from the scores. {remedy}"
         )
 
@@ -155,8 +154,8 @@ class Check:
         What the log says of one ranking, by five models of a pair, or None where no triad could
         close.
     without_order
-        The same without an order effect, where it says that there is no one ranking and
-        `ranking` does not; else None.
+        The same without an order effect, where pairs met in one order and it answers otherwise:
+        it speaks against one ranking and `ranking` does not. Else None.
     cycle_posterior
         Cycles of three arms by the five models, or None where no triad could close.
     cycle_posteriors
@@ -229,15 +228,13 @@ class Check:
         """True where a ranking holds up to cycles that do not matter, False where it does not.
 
         True: one ranking, or no material cycle, with probability 0.95 or more. False: a material
-        cycle with probability 0.95 or more. None where the log cannot tell.
+        cycle with probability 0.95 or more. None where the log cannot tell, or where it hangs on
+        whether the side listed first has an advantage.
         """
         if not self._led:
             return True if self.evidence.other_cause == "conditions" else None
-        if self.without_order is not None:
-            return None  # the order effect, or cycles
-        if max(self.p_one_ranking, 1 - self.p_material_cycle) >= words.SURE:
-            return True
-        return False if self.p_material_cycle >= words.SURE else None
+        answers = {one.transitive for one in (self.ranking, self.without_order) if one}
+        return answers.pop() if len(answers) == 1 else None
 
     @property
     def _led(self) -> bool:
@@ -263,14 +260,14 @@ class Check:
         """Whether scores misstate single pairs, although a ranking may hold."""
         if self.ranking is None or self.transitive is False:
             return False
-        return self.ranking.model_weights["one score"] <= 1 - words.SURE
+        return self.ranking.model_weights["one score"] <= 1 - SURE
 
     @property
     def criterion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
         """The winner criterion to use."""
         if self.transitive is not False:
             return "copeland"
-        if self.p_condorcet_winner >= words.SURE:
+        if self.p_condorcet_winner >= SURE:
             return "condorcet"
         return "von_neumann"
 
@@ -284,8 +281,14 @@ class Check:
         """The first sentence of the verdict, and the others."""
         if self._led and self.ranking is not None:
             found = self.ranking
-            rest = (words.size_words(found), words.advice_words(found))
-            return words.headline_words(found), " ".join(rest)
+            first = words.headline_words(found)
+            size = words.size_words(found)
+            other = self.without_order
+            if other is None:
+                return first, f"{size} {words.advice_words(found)}"
+            apart = check_text.order_or_cycle_words(found, other, self.evidence.both_ways)
+            rest = (check_text.ADVANTAGE, first, size, check_text.ORDER_ADVICE)
+            return apart, " ".join(rest)
         return check_text.verdict_words(self.evidence)
 
     @property
@@ -298,7 +301,6 @@ class Check:
             words.model_words(self.ranking, e.unit),
             check_text.evidence_words(e),
             check_text.once_words(e),
-            check_text.without_order_words(self.without_order),
         )
         return tuple(sentence for sentence in told if sentence)
 
@@ -622,7 +624,7 @@ def check(
                 unordered = _counted(replace(duels, ordered=False), role)
                 other = np.random.default_rng(drawn)
                 without_order = ranking_posterior(unordered, duels.arms, other, material)
-            if evidence.p_value <= LEVEL and ranking.p_one_ranking < words.SURE:
+            if evidence.p_value <= LEVEL and ranking.p_one_ranking < SURE:
                 evidence = _with_cause(evidence, duels, role, triads, seed)
     step("computing residuals")
     residuals = {}
@@ -645,7 +647,7 @@ def check(
         units=units,
         evidence=evidence,
         ranking=ranking,
-        without_order=_contradicted(ranking, without_order),
+        without_order=_otherwise(ranking, without_order),
         cycle_posterior=posterior,
         cycle_posteriors={},
         residuals=residuals,
@@ -722,14 +724,18 @@ def _counted(duels: Duels, role: Literal["group", "judge"] | None) -> DecidedDue
     return design_of(duels) if role is None else majority_design(duels, role)
 
 
-def _contradicted(
+def _otherwise(
     ranking: RankingPosterior | None, other: RankingPosterior | None
 ) -> RankingPosterior | None:
-    """Return `other` where it alone says that there is no one ranking, else None."""
+    """Return `other` where it speaks against one ranking, or rules it out, and `ranking` does not.
+
+    One ranking has probability one half before the log is seen.
+    """
     if ranking is None or other is None:
         return None
-    improbable = 1 - words.SURE
-    return other if other.p_one_ranking <= improbable < ranking.p_one_ranking else None
+    one = ranking.p_one_ranking
+    turned = any(other.p_one_ranking <= level < one for level in (1 - SURE, 0.5))
+    return other if turned else None
 
 
 def _with_cause(

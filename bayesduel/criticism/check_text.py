@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
 
 __all__ = [
+    "ADVANTAGE",
     "MODELLED",
+    "ORDER_ADVICE",
     "TEAMS_FREE",
     "TEAMS_TESTED",
+    "both_orders_words",
     "cycle_words",
     "decided_units",
     "evidence_words",
@@ -25,10 +28,10 @@ __all__ = [
     "margin_words",
     "mean_count",
     "once_words",
+    "order_or_cycle_words",
     "p_words",
     "unordered_words",
     "verdict_words",
-    "without_order_words",
 ]
 
 TEAMS_TESTED = (
@@ -47,6 +50,8 @@ NO_MEANING = (
     "if sides carry no meaning, check again with order_effect=False (on the command line, "
     "--no-order-effect)"
 )
+ADVANTAGE = "What follows allows such an advantage."
+ORDER_ADVICE = f"Let pairs meet in both orders to tell them apart; {NO_MEANING}."
 JUDGED = 30  # votes of a judge to be named
 NAMED = 5  # judges named
 
@@ -85,14 +90,25 @@ def once_words(e: CycleEvidence) -> str:
     )
 
 
-def without_order_words(without: RankingPosterior | None) -> str:
-    """Return that an order effect may hide cycles; "" where it cannot."""
-    if without is None:
-        return ""
+def order_or_cycle_words(
+    found: RankingPosterior, without: RankingPosterior, both_ways: float
+) -> str:
+    """Return that a side advantage and a cycle look alike, and what each of them would say."""
+    one = percent(found.p_one_ranking)
+    other = percent(without.p_one_ranking)
     return (
-        "Without an order effect one ranking would have probability "
-        f"{percent(without.p_one_ranking)} %; {NO_MEANING}."
+        f"{both_orders_words(both_ways)}, so an advantage of the side listed first and a cycle "
+        f"cannot be told apart: one ranking has probability {one} % if that side may have an "
+        f"advantage, and {other} % if it has none."
     )
+
+
+def both_orders_words(both_ways: float) -> str:
+    """Return how few of the pairs met in both orders."""
+    if both_ways == 0:
+        return "No pair met in both orders"
+    share = "Fewer than 1" if both_ways < 0.01 else f"Only {100 * both_ways:.0f}"
+    return f"{share} % of the pairs met in both orders"
 
 
 def leading_words(posterior: CyclePosterior | None) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, bdtrc, gammaln, ndtr
+from scipy.special import bdtr, bdtrc, ndtr
 
 from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.criticism.transitivity.score_model import ScoreModel
@@ -70,8 +70,8 @@ def arm_residuals(
     frame = pd.DataFrame(
         {"arm": labels, "opponents": opponents, "misfit": observed, "p": as_far / (n_draws + 1)}
     )
-    frame = frame[opponents > 0]
-    frame = frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
+    met = frame[opponents > 0]
+    frame = met.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
     frame.attrs["n_draws"] = n_draws
     return frame
 
@@ -87,30 +87,33 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     if votes is None or votes.judge is None:
         return None
     kept = (votes.outcome != 0) & (votes.judge >= 0)
-    p = scores.chances(votes.left[kept], votes.right[kept], 1.0)
-    won = votes.outcome[kept] > 0
-    weight = votes.weight[kept]
-    n_judges = len(votes.judges)
-
     judge = votes.judge[kept]
+    weight = votes.weight[kept]
+    won = votes.outcome[kept] > 0
+    n_judges = len(votes.judges)
 
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(judge, values * weight, n_judges)
 
-    favourite = np.maximum(p, 1 - p)
-    surprise = np.where(won, np.log(p), np.log1p(-p)) - (p * np.log(p) + (1 - p) * np.log1p(-p))
-    variance = p * (1 - p) * (np.log(p) - np.log1p(-p)) ** 2
+    p = scores.chances(votes.left[kept], votes.right[kept], 1.0)
+    log_win = np.log(p)
+    log_loss = np.log1p(-p)
+    expected = p * log_win + (1 - p) * log_loss
+    surprise = np.where(won, log_win, log_loss) - expected
+    variance = p * (1 - p) * (log_win - log_loss) ** 2
     number = total(np.ones(len(p)))
     spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
     np.divide(total(surprise), spread, out=z, where=(number >= FEW_VOTES) & (spread > 0))
+    agreed = total(won == (p > 0.5))
+    favoured = total(np.maximum(p, 1 - p))
     seen = number > 0
     frame = pd.DataFrame(
         {
             "judge": np.array(votes.judges, dtype=object)[seen],
             "votes": number[seen].astype(int),
-            "agreement": total(np.where(p > 0.5, won, ~won))[seen] / number[seen],
-            "expected": total(favourite)[seen] / number[seen],
+            "agreement": agreed[seen] / number[seen],
+            "expected": favoured[seen] / number[seen],
             "z": z[seen],
         }
     )
@@ -129,59 +132,43 @@ def _tails(
     Exact, of sums of a binomial a cell; normal where a pair met very often.
     """
     design = scores.design
-    number = design.by_pair(design.n)
     p = 2 * ndtr(-np.abs(won - mean) / spread)
     cells = np.bincount(design.pair, minlength=len(won))
     alone = cells[design.pair] == 1
-    at = design.pair[alone]
+    pair = design.pair[alone]
     law = design.n[alone].astype(np.int64), chance[alone]
-    p[at] = 2 * np.minimum(bdtr(won[at], *law), bdtrc(won[at] - 1, *law))
-    log_factorial = gammaln(np.arange(EXACT + 2) + 1.0)
-    few = np.flatnonzero((cells > 1) & (number <= EXACT))
-    wins = won[few].astype(np.int64)
+    at_most = bdtr(won[pair], *law)
+    at_least = bdtrc(won[pair] - 1, *law)
+    p[pair] = 2 * np.minimum(at_most, at_least)
+    few = np.flatnonzero((cells > 1) & (design.by_pair(design.n) <= EXACT))
     starts = design.starts[few]
     duels = design.n.astype(np.int64)
-    p[few] = _tails_of_sums(wins, starts, starts + cells[few], duels, chance, log_factorial)
+    wins = won[few].astype(np.int64)
+    p[few] = _tails_of_sums(wins, starts, starts + cells[few], duels, chance)
     return np.minimum(p, 1.0)
 
 
 @compiled
 def _tails_of_sums(
-    won: np.ndarray, starts: np.ndarray, ends: np.ndarray,
-    n: np.ndarray, chance: np.ndarray, log_factorial: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    won: np.ndarray, starts: np.ndarray, ends: np.ndarray, n: np.ndarray, chance: np.ndarray
+) -> np.ndarray:
     """Return the two-sided tail probabilities of sums of the binomials from starts to ends."""
     found = np.empty(len(won))
     for k in range(len(won)):
-        of = slice(starts[k], ends[k])
-        found[k] = _tails_of_sum(won[k], n[of], chance[of], log_factorial)
+        law = np.ones(1)
+        for cell in range(starts[k], ends[k]):
+            law = np.convolve(law, _binomial(n[cell], chance[cell]))
+        at_most = law[: won[k] + 1].sum()
+        at_least = law[won[k] :].sum()
+        found[k] = 2 * min(at_most, at_least)
     return found
 
 
 @compiled
-def _tails_of_sum(won: int, n: np.ndarray, chance: np.ndarray, log_factorial: np.ndarray) -> float:
-    """Return the two-sided tail probability of a sum of binomials, (cells,) each."""
-    mass = np.ones(1)
-    for c in range(len(n) - 1):
-        mass = np.convolve(mass, _binomial(n[c], chance[c], log_factorial))
-    last = _binomial(n[-1], chance[-1], log_factorial)
-    at_most = np.cumsum(last)
-    at_least = np.cumsum(last[::-1])[::-1]
-    lower = upper = 0.0
-    for k in range(len(mass)):
-        rest = won - k
-        if rest >= 0:
-            lower += mass[k] * at_most[min(rest, n[-1])]
-        if rest <= n[-1]:
-            upper += mass[k] * at_least[max(rest, 0)]
-    return 2 * min(lower, upper)
-
-
-@compiled
-def _binomial(n: int, p: float, log_factorial: np.ndarray) -> np.ndarray:
-    """Return the probabilities of 0 to `n` successes, (n + 1,)."""
-    if not 0.0 < p < 1.0:
-        return np.eye(n + 1)[n if p >= 1.0 else 0]
+def _binomial(n: int, p: float) -> np.ndarray:
+    """Return the probabilities of 0 to `n` successes, (n + 1,); p in (0, 1)."""
     k = np.arange(n + 1)
-    orders = log_factorial[n] - log_factorial[: n + 1] - log_factorial[n::-1]
+    log_factorial = np.zeros(n + 1)
+    log_factorial[1:] = np.cumsum(np.log(k[1:]))
+    orders = log_factorial[n] - log_factorial - log_factorial[::-1]
     return np.exp(orders + k * np.log(p) + (n - k) * np.log1p(-p))

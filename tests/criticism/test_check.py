@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy import stats
-from scipy.special import expit, gammaln
+from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
-from bayesduel.criticism.check import OrderShare, check
+from bayesduel.criticism.check import OrderShare, _otherwise, check
 from bayesduel.criticism.check_text import (
+    both_orders_words,
     evidence_words,
     leading_words,
     mean_count,
@@ -22,7 +23,7 @@ from bayesduel.criticism.check_text import (
 )
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, cycle_posterior
-from bayesduel.criticism.residuals import _binomial, _tails_of_sum, judge_residuals
+from bayesduel.criticism.residuals import _binomial, _tails_of_sums, judge_residuals
 from bayesduel.criticism.transitivity.design import design_of
 from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -272,22 +273,23 @@ def test_the_z_score_of_a_judge_is_standard_under_the_model():
     assert (np.diff(z) > 0).all()
 
 
-def test_binomial_masses_are_those_of_scipy():
-    log_factorial = gammaln(np.arange(6) + 1.0)
-    for p in (0.0, 0.3, 1.0):
-        np.testing.assert_allclose(_binomial(4, p, log_factorial), stats.binom(4, p).pmf(range(5)))
+@pytest.mark.parametrize(("n", "p"), [(1, 0.3), (4, 1e-9), (40, 0.999), (2000, 0.4)])
+def test_binomial_masses_are_those_of_scipy(n, p):
+    law = stats.binom(n, p)
+    np.testing.assert_allclose(_binomial(n, p), law.pmf(range(n + 1)), rtol=1e-9, atol=1e-200)
 
 
 def test_tails_of_a_sum_of_binomials_are_those_of_its_convolution():
     n, chance = np.array([7, 12, 5]), np.array([0.2, 0.9, 0.5])
-    log_factorial = gammaln(np.arange(14) + 1.0)
-    for cells in (slice(2), slice(3)):
+    for cells in (2, 3):
         mass = np.ones(1)
-        for number, p in zip(n[cells], chance[cells], strict=True):
+        for number, p in zip(n[:cells], chance[:cells], strict=True):
             mass = np.convolve(mass, stats.binom(number, p).pmf(range(number + 1)))
-        for won in range(len(mass)):
-            tails = _tails_of_sum(won, n[cells], chance[cells], log_factorial)
-            assert tails == pytest.approx(2 * min(mass[: won + 1].sum(), mass[won:].sum()))
+        won = np.arange(len(mass))
+        starts = np.zeros_like(won)
+        tails = _tails_of_sums(won, starts, starts + cells, n, chance)
+        expected = [2 * min(mass[: w + 1].sum(), mass[w:].sum()) for w in won]
+        np.testing.assert_allclose(tails, expected)
 
 
 def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():
@@ -322,12 +324,82 @@ def test_an_order_effect_is_offered(tmp_path):
         assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
-        assert "Without an order effect one ranking would have probability" in words
+        assert "a cycle cannot be told apart: one ranking has probability" in words
+        assert "Let pairs meet in both orders to tell them apart" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
     plain = check(log, quick=True, order_effect=False)
     assert plain.transitive is False and plain.p_one_ranking < 0.05
     assert plain.order is None
     assert "an advantage of one side could cause cycles, too" in " ".join(repr(plain).split())
+
+
+def of_person(person, listed):
+    """Return one person's choices between Tversky's gambles, listed in one order or in both."""
+    log = bd.datasets.load("tversky1969")
+    own = log.votes.judge == log.votes.judges.index(person)
+    sides = log.votes.left[own], log.votes.right[own]
+    left, right = (np.array(log.arms)[side] for side in sides)
+    won, weight = (log.votes.outcome[own] > 0).astype(float), log.votes.weight[own]
+    if listed == "in both orders":
+        left, right = np.concatenate([left, right]), np.concatenate([right, left])
+        won, weight = np.concatenate([won, 1 - won]), np.tile((weight + 1) // 2, 2)
+    return Duels.from_votes(left, right, won, weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("person", "listed", "alike"),
+    [
+        ("s1", "in one order", True),  # a cycle, if sides carry no meaning
+        ("s1", "in both orders", False),  # the advantage is seen beside the cycle
+        ("s7", "in one order", False),  # with an advantage and without: no cycle that matters
+    ],
+)
+def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp_path):
+    """Listed in one order, what an advantage adds to scores goes round (Hodge)."""
+    log = of_person(person, listed)
+    found = check(log, quick=True)
+    first, rest = found.verdict_parts
+    assert ("an advantage of the side listed first and a cycle cannot be told apart" in first) == (
+        alike
+    )
+    assert ("What follows allows such an advantage." in rest) == alike
+    if not alike:
+        assert found.without_order is None
+        return
+    plain = check(log, quick=True, order_effect=False)
+    assert found.p_one_ranking > 0.5 and plain.p_one_ranking < 0.05
+    assert found.transitive is None
+    told = found.to_dict()["p_one_ranking_without_order_effect"]
+    assert told == pytest.approx(plain.p_one_ranking, abs=1e-9)
+    assert "Let pairs meet in both orders to tell them apart" in rest
+    page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
+    assert "cannot be told apart" in page
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (0.56, 0.002, True),
+        (0.97, 0.4, True),  # speaks for a ranking, and against one
+        (0.3, 0.01, True),  # cannot tell, and no ranking
+        (0.3, 0.2, False),
+        (0.9, 0.7, False),
+        (0.01, 0.001, False),
+        (0.2, 0.9, False),
+    ],
+)
+def test_what_is_said_without_an_order_effect_is_told_where_it_is_another_answer(one, other, told):
+    with_it, without = (SimpleNamespace(p_one_ranking=p) for p in (one, other))
+    assert _otherwise(with_it, without) is (without if told else None)
+    assert _otherwise(None, without) is None and _otherwise(with_it, None) is None
+
+
+def test_how_few_pairs_met_in_both_orders():
+    assert [both_orders_words(share) for share in (0.0, 0.004, 0.4)] == [
+        "No pair met in both orders",
+        "Fewer than 1 % of the pairs met in both orders",
+        "Only 40 % of the pairs met in both orders",
+    ]
 
 
 def test_an_order_effect_and_uneven_margins_are_told_from_cycles(tmp_path):

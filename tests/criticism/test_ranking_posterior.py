@@ -13,7 +13,6 @@ import bayesduel as bd
 from bayesduel.criticism.check import check
 from bayesduel.criticism.ranking.evidence import (
     NEGLIGIBLE,
-    RULE,
     Draws,
     Log,
     PairModel,
@@ -23,8 +22,10 @@ from bayesduel.criticism.ranking.evidence import (
 from bayesduel.criticism.ranking.pair_models import (
     FREE,
     ONE_SCORE,
+    POINT,
     RANKS,
     UNEVEN,
+    WEIGHT,
     of_ranks,
     of_scores,
 )
@@ -173,9 +174,8 @@ def test_particles_sum_over_orders(n_arms, free):
     if n_arms == 9:
         return
     with_exceptions = RankModel(sides, True, np.random.default_rng(0))
-    points, weights = RULE
-    each = [exact_evidence(sides, 0.5 * point) for point in points]
-    exact = logsumexp(each, b=weights)
+    each = [exact_evidence(sides, 0.5 * point) for point in POINT]
+    exact = logsumexp(each, b=WEIGHT)
     assert with_exceptions.log_evidence == pytest.approx(exact, abs=0.6)
     assert exact <= sides.most
 
@@ -215,7 +215,7 @@ def test_a_pair_is_integrated_out(won, n, spread):
     for d in (-5.0, 0.3):
         exact, chance = moments(d, -40)
         found = of_scores(
-            FREE, *arms, counts, won_by_side, np.array([d, 0.0, 0.0]), spread, np.zeros(1), *RULE,
+            FREE, *arms, counts, won_by_side, np.array([d, 0.0, 0.0]), spread, np.zeros(1),
             np.zeros(3), np.zeros((3, 3)),
         )  # fmt: skip
         assert found == pytest.approx(exact, abs=1e-3)
@@ -225,7 +225,7 @@ def test_a_pair_is_integrated_out(won, n, spread):
         levels = (np.arange(2000) + 0.5) / 2000
         chances = [expit(drawn.odds(k, Level(levels[k]))[0, 1]) for k in range(2000)]
         assert np.mean(chances) == pytest.approx(chance, abs=2e-3)
-    sides = of_ranks(counts, won_by_side, spread, 0.0, *RULE)[0]
+    sides = of_ranks(counts, won_by_side, spread, 0.0)[0]
     assert sides[0] == pytest.approx(moments(0.0, 0.0)[0] + np.log(2), abs=1e-3)
 
 

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from bayesduel.criticism.ranking.pair_models import (
@@ -33,9 +32,6 @@ from bayesduel.models.scale_prior import Scale
 
 __all__ = ["Draws", "Log", "PairModel", "log_of"]
 
-# Of the rule of a pair on either side of its mode: log probabilities to 0.0008, of 2 to 1,000 duels
-# all won, lost or level, spreads to 200; 15 points of a rule about the mode were 0.06 off.
-POINTS = 8
 ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
@@ -56,15 +52,6 @@ FARTHEST = 10.0  # logit of the free part (and logarithm of unevenness) beyond w
 START = {UNEVEN: -1.0, FREE: -2.0}  # second size where the walk starts
 
 
-def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Return points and weights for the interval from 0 to 1."""
-    points, weights = leggauss(POINTS)
-    return (points + 1) / 2, weights / 2
-
-
-RULE = _rule()
-
-
 class Log(NamedTuple):
     """Decided duels by pair: arms, duels and those won by the first arm, (pairs, 3) by side."""
 
@@ -73,6 +60,11 @@ class Log(NamedTuple):
     second: np.ndarray
     n: np.ndarray
     won: np.ndarray
+
+    @property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The arms of each pair that met, and its duels."""
+        return self[1:]
 
 
 @dataclass(eq=False)
@@ -274,9 +266,14 @@ class PairModel:
     def _value(self, mode: np.ndarray, precision: np.ndarray, spread: float) -> float:
         log = self.log
         likelihood = of_scores(
-            self.kind, log.first, log.second, log.n, log.won, mode, spread, self._modes,
-            *RULE, self._gradient, self._information,
-        )  # fmt: skip
+            self.kind,
+            *log.pairs,
+            mode,
+            spread,
+            self._modes,
+            self._gradient,
+            self._information,
+        )
         return float(likelihood - 0.5 * (precision * mode**2).sum())
 
 
@@ -296,9 +293,15 @@ class Draws(NamedTuple):
         uniform = rng.uniform(size=len(log.first))
         normal = rng.standard_normal((log.n_arms, log.n_arms))
         return draw_odds(
-            self.kind, log.first, log.second, log.n, log.won, self.coefficients[k],
-            float(self.spread[k]), float(self.exceptions[k]), self.modes, uniform, normal, *RULE,
-        )  # fmt: skip
+            self.kind,
+            *log.pairs,
+            self.coefficients[k],
+            float(self.spread[k]),
+            float(self.exceptions[k]),
+            self.modes,
+            uniform,
+            normal,
+        )
 
 
 def _faded(nodes: list[Node]) -> list[Node]:
@@ -314,11 +317,14 @@ def _faded(nodes: list[Node]) -> list[Node]:
 
 
 def _factor(matrix: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor of a matrix, or of one with a larger diagonal."""
+    """Return the lower Cholesky factor of a matrix, or of one with a larger diagonal.
+
+    Of both only the lower triangle counts.
+    """
     larger = 0.0
-    diagonal = np.diag(matrix).copy()
+    diagonal = np.diag(matrix)
     while True:
         try:
-            return np.tril(cho_factor(matrix + np.diag(larger * np.abs(diagonal)), lower=True)[0])
+            return cho_factor(matrix + np.diag(larger * np.abs(diagonal)), lower=True)[0]
         except LinAlgError:
             larger = max(2 * larger, 0.01)

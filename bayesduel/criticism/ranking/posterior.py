@@ -23,7 +23,7 @@ from bayesduel.criticism.ranking.rank_model import RankModel, Sides
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
-__all__ = ["MATERIAL", "PRIOR", "CyclicShare", "RankingPosterior", "ranking_posterior"]
+__all__ = ["MATERIAL", "PRIOR", "SURE", "CyclicShare", "RankingPosterior", "ranking_posterior"]
 
 MATERIAL = 0.6  # win probability of every step of a cycle that matters, by default
 # Before the log is seen, margins hang on the distance in the order with probability 3/4. Whether
@@ -43,6 +43,7 @@ DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability
 NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
 INTERVAL = (0.025, 0.975)
 ROUNDING = 1e-12  # of the share, under scores alone
+SURE = 0.95  # posterior probability of what is taken as known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +112,17 @@ class RankingPosterior:
     def p_one_ranking(self) -> float:
         """Probability of one ranking: of the models in which no cycle is possible."""
         return sum(self.model_weights[name] for name in ONE_RANKING)
+
+    @property
+    def transitive(self) -> bool | None:
+        """True where a ranking holds up to cycles that do not matter, False where it does not.
+
+        True: one ranking, or no material cycle, with probability 0.95 or more. False: a material
+        cycle with probability 0.95 or more. None where the log cannot tell.
+        """
+        if max(self.p_one_ranking, 1 - self.p_material_cycle) >= SURE:
+            return True
+        return False if self.p_material_cycle >= SURE else None
 
     def chances(self, rng: np.random.Generator) -> np.ndarray:
         """Return `n_draws` new draws of the win probabilities of all pairs, (draws, pairs).

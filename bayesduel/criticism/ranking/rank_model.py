@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, betaincinv
 
-from bayesduel.criticism.ranking.evidence import ORDER, RULE, SIZE, SPACING, Draws, Log
+from bayesduel.criticism.ranking.evidence import ORDER, SIZE, SPACING, Draws, Log
 from bayesduel.criticism.ranking.pair_models import FREE, RANKS, of_ranks, of_scores
 from bayesduel.jit import compiled
 
@@ -81,7 +81,7 @@ class Sides:
         self.order = np.empty((SIZES, 2))
         for k, size in enumerate(sizes):
             _, mode, deviation = self._without_sides(size)
-            sides = of_ranks(log.n, log.won, self.spread[k], mode, *RULE)
+            sides = of_ranks(log.n, log.won, self.spread[k], mode)
             self.half[k] = (sides[:, 0] - sides[:, 1]) / 2
             prior = SIZE.log_density(np.asarray(size), 1.0) + np.log(step)
             of_order = np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2
@@ -121,10 +121,7 @@ class Sides:
         value = 0.0
         information = ORDER**-2.0
         for _ in range(ORDER_STEPS):
-            value = of_scores(
-                FREE, log.first, log.second, log.n, log.won, scores, spread, self._modes,
-                *RULE, gradient, bent,
-            )  # fmt: skip
+            value = of_scores(FREE, *log.pairs, scores, spread, self._modes, gradient, bent)
             # What is integrated out may bend the density the wrong way: that of the prior is left.
             information = max(bent[-1, -1], 0.0) + ORDER**-2.0
             step = (gradient[-1] - scores[-1] * ORDER**-2.0) / information
@@ -162,15 +159,16 @@ class RankModel:
         power = 0.0
         evidence = np.log(SIZES)
         while power < 1.0:
-            leads = self._leads(found.orders)
-            here, slopes = self._densities(found, leads, power)
-            more = min(power + _step(slopes, 1.0 - power), 1.0)
-            gains = self._densities(found, leads, more)[0] - here
-            power = more
+            signs = self._signs(found.orders)
+            before, slopes = self._densities(found, signs, power)
+            power = min(power + _step(slopes, 1.0 - power), 1.0)
+            after, _ = self._densities(found, signs, power)
+            gains = after - before
             weights = np.exp(gains - gains.max())
             evidence += gains.max() + np.log(weights.mean())
-            at = (np.arange(n) + rng.random()) / n
-            kept = np.searchsorted(np.cumsum(weights) / weights.sum(), at).clip(max=n - 1)
+            sums = np.cumsum(weights) / weights.sum()
+            level = (np.arange(n) + rng.random()) / n
+            kept = np.searchsorted(sums, level).clip(max=n - 1)
             found = self._moved(found.at(kept), power)
         return found, float(evidence)
 
@@ -205,154 +203,94 @@ class RankModel:
         starts = np.zeros(len(self.log.n))
         return Draws(self.log, RANKS, coefficients, self.sides.spread[nodes], exceptions, starts)
 
-    def _leads(self, orders: np.ndarray) -> np.ndarray:
-        """Return whether the first arm of each pair leads, (particles, pairs)."""
+    def _signs(self, orders: np.ndarray) -> np.ndarray:
+        """Return 1 where the first arm of a pair leads, and -1 elsewhere, (particles, pairs)."""
         places = np.argsort(orders, axis=1)
-        return places[:, self.log.first] < places[:, self.log.second]
+        leads = places[:, self.log.first] < places[:, self.log.second]
+        return np.where(leads, 1.0, -1.0)
 
     def _densities(
-        self, found: Particles, leads: np.ndarray, power: float
+        self, found: Particles, signs: np.ndarray, power: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return log densities (particles,), and their slopes in the power."""
-        of_pairs, slopes = of_particles(
-            leads, self.sides.half, found.nodes, found.exceptions, power
-        )
+        toward = signs * self.sides.half[found.nodes]
         middle = self.sides.middle[found.nodes]
-        return of_pairs + power * middle, slopes + middle
+        of_pairs, against = mixed(power * toward, found.exceptions)
+        slopes = toward * (1.0 - 2.0 * against)
+        return of_pairs.sum(axis=1) + power * middle, slopes.sum(axis=1) + middle
 
     def _moved(self, found: Particles, power: float) -> Particles:
-        """Return particles after Gibbs steps of each arm and of the rest."""
+        """Return particles after Gibbs steps of each arm, of the size and of the exceptions."""
         rng = self._rng
+        n = len(found.orders)
+        half = power * self.sides.half[found.nodes]
+        ahead, _ = mixed(half, found.exceptions)
+        behind, _ = mixed(-half, found.exceptions)
         orders = found.orders.copy()
         uniform = rng.random(orders.shape)
-        place_arms(
-            orders, found.nodes, found.exceptions, self.sides.half, self._pair, power, uniform
-        )
-        here = Particles(orders, found.nodes, found.exceptions)
-        leads = self._leads(orders)
-        logs = np.empty((len(orders), SIZES))
+        place_arms(orders, ahead - behind, self._pair, uniform)
+        signs = self._signs(orders)
+        moved = found._replace(orders=orders)
+        logs = np.empty((n, SIZES))
         for node in range(SIZES):
-            nodes = np.full(len(orders), node)
-            logs[:, node], _ = self._densities(here._replace(nodes=nodes), leads, power)
-        sums = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
-        level = rng.random((len(logs), 1)) * sums[:, -1:]
-        here = here._replace(nodes=(sums < level).sum(axis=1))
+            there = moved._replace(nodes=np.full(n, node))
+            logs[:, node], _ = self._densities(there, signs, power)
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        sums = np.cumsum(weights, axis=1)
+        level = rng.random((n, 1)) * sums[:, -1:]
+        nodes = (sums < level).sum(axis=1)
+        moved = moved._replace(nodes=nodes)
         if not self._exceptions:
-            return here
-        uniform = rng.random(leads.shape)
-        against = draw_exceptions(
-            leads, self.sides.half, here.nodes, here.exceptions, power, uniform
-        )
-        shape = (1.0 + against, 1.0 + len(self.log.n) - against)
+            return moved
+        _, against = mixed(power * signs * self.sides.half[nodes], moved.exceptions)
+        drawn = rng.random(against.shape) < against
+        n_against = drawn.sum(axis=1)
+        shape = (1.0 + n_against, 1.0 + len(self.log.n) - n_against)
         below = betainc(*shape, MOST_EXCEPTIONS)
-        return here._replace(exceptions=betaincinv(*shape, rng.random(len(orders)) * below))
-
-
-@compiled
-def mixed(half: float, exceptions: float) -> tuple[float, float]:
-    """Return the log of the mean of both signs of `half`, and the probability of an exception."""
-    if exceptions == 0.0:
-        return half, 0.0
-    small = np.exp(-2.0 * abs(half))
-    if half > 0.0:
-        against = exceptions * small
-        total = against + 1.0 - exceptions
-    else:
-        against = exceptions
-        total = against + (1.0 - exceptions) * small
-    return float(abs(half) + np.log(total)), float(against / total)
-
-
-@compiled
-def favour(half: float, exceptions: float) -> float:
-    """Return the log odds that a pair's arm leads, of the means of both signs of `half`."""
-    if exceptions == 0.0:
-        return 2.0 * half
-    small = np.exp(-2.0 * abs(half))
-    rest = 1.0 - exceptions
-    odds = float(np.log((rest + exceptions * small) / (rest * small + exceptions)))
-    return odds if half > 0.0 else -odds
-
-
-@compiled
-def of_particles(
-    leads: np.ndarray, half: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, power: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log densities of the pairs, and their slopes in the power, both (particles,).
-
-    leads: whether the first arm of each pair leads, (particles, pairs).
-    """
-    values = np.zeros(len(leads))
-    slopes = np.zeros(len(leads))
-    for particle in range(len(leads)):
-        own = half[nodes[particle]]
-        for pair in range(len(own)):
-            toward = own[pair] if leads[particle, pair] else -own[pair]
-            value, against = mixed(power * toward, exceptions[particle])
-            values[particle] += value
-            slopes[particle] += toward * (1.0 - 2.0 * against)
-    return values, slopes
-
-
-@compiled
-def draw_exceptions(
-    leads: np.ndarray, half: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, power: float,
-    uniform: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """Return how many pairs go against each order, drawn by `uniform` (particles, pairs)."""
-    drawn = np.zeros(len(leads))
-    for particle in range(len(leads)):
-        own = half[nodes[particle]]
-        for pair in range(len(own)):
-            toward = own[pair] if leads[particle, pair] else -own[pair]
-            _, against = mixed(power * toward, exceptions[particle])
-            drawn[particle] += uniform[particle, pair] < against
-    return drawn
+        exceptions = betaincinv(*shape, rng.random(n) * below)
+        return moved._replace(exceptions=exceptions)
 
 
 @compiled
 def place_arms(
-    orders: np.ndarray, nodes: np.ndarray, exceptions: np.ndarray, half: np.ndarray,
-    pair: np.ndarray, power: float, uniform: np.ndarray,
-) -> None:  # fmt: skip
+    orders: np.ndarray, favour: np.ndarray, pair: np.ndarray, uniform: np.ndarray
+) -> None:
     """Draw the place of each arm of each order anew, given the others; `orders` is changed.
 
-    half: half the log odds that the first arm of a pair leads, (nodes, pairs). pair: of two
-    arms, or -1, (K, K).
+    favour: log odds that the first arm of each pair leads, (particles, pairs). pair: of two arms,
+    or -1, (K, K). uniform: a number for each arm of each order.
     """
     n_arms = orders.shape[1]
-    weights = np.empty(n_arms)
+    logs = np.zeros(n_arms)  # of the places of an arm, its first place having 0
     for particle in range(len(orders)):
         order = orders[particle]
-        own = half[nodes[particle]]
         for arm in range(n_arms):
-            place = 0
-            while order[place] != arm:
-                place += 1
-            order[place:-1] = order[place + 1 :].copy()
-            log = 0.0
-            highest = 0.0
-            weights[0] = 0.0
+            others = order[order != arm]
             for k in range(n_arms - 1):
-                other = order[k]  # one more arm leads this one
-                if pair[arm, other] >= 0:
-                    toward = power * own[pair[arm, other]]
-                    if arm > other:  # which is the second of the pair
-                        toward = -toward
-                    log -= favour(toward, exceptions[particle])
-                weights[k + 1] = log
-                highest = max(highest, log)
-            total = 0.0
-            for k in range(n_arms):
-                weights[k] = np.exp(weights[k] - highest)
-                total += weights[k]
-            left = uniform[particle, arm] * total
-            place = 0
-            while place < n_arms - 1 and left > weights[place]:
-                left -= weights[place]
-                place += 1
-            order[place + 1 :] = order[place:-1].copy()
+                other = others[k]
+                logs[k + 1] = logs[k]
+                met = pair[arm, other]
+                if met >= 0:
+                    ahead = favour[particle, met]
+                    logs[k + 1] -= ahead if arm < other else -ahead
+            sums = np.cumsum(np.exp(logs - logs.max()))
+            place = np.searchsorted(sums, uniform[particle, arm] * sums[-1])
+            order[:place] = others[:place]
             order[place] = arm
+            order[place + 1 :] = others[place:]
+
+
+def mixed(toward: np.ndarray, exceptions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return log densities of pairs that may be exceptions, and the probability that they are.
+
+    toward: half the log odds of the side that the order says, (particles, pairs). exceptions:
+    probability of an exception, (particles,), or all 0.
+    """
+    if not exceptions.any():
+        return toward, np.zeros_like(toward)
+    against = np.log(exceptions)[:, None] - toward
+    total = np.logaddexp(np.log1p(-exceptions)[:, None] + toward, against)
+    return total, np.exp(against - total)
 
 
 def _step(slopes: np.ndarray, most: float) -> float:

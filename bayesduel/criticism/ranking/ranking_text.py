@@ -1,11 +1,10 @@
 """The sentences about one ranking: how large, how probable, what to report."""
 
-from bayesduel.criticism.ranking.posterior import PRIOR, CyclicShare, RankingPosterior
+from bayesduel.criticism.ranking.posterior import PRIOR, SURE, CyclicShare, RankingPosterior
 from bayesduel.text import SENTENCE, join, percent, shorten
 
-__all__ = ["SURE", "advice_words", "headline_words", "model_words", "size_words"]
+__all__ = ["advice_words", "headline_words", "model_words", "size_words"]
 
-SURE = 0.95  # posterior probability of what is taken as known
 DECIDES = "of what decides these duels"
 NAMED = 5  # arms of the top cycle that are named
 KNOWN = 0.25  # width of the interval of the share, from which the log says little about it

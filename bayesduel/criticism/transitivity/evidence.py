@@ -74,6 +74,11 @@ class CycleEvidence:
         return float((design.by_pair(design.n) == 1).mean())
 
     @property
+    def both_ways(self) -> float:
+        """Share of the pairs with decided duels that met in both orders."""
+        return 0.0 if self.scores is None else self.scores.design.both_ways
+
+    @property
     def n_replicated(self) -> int:
         """Number of replicated logs; 0 where no triad could close."""
         return len(self.replicated)
@@ -102,10 +107,18 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
     scores = ScoreModel(design) if len(design.n) else None
     if scores is None or not triads.n_closed:
         return CycleEvidence(
-            p_value=float("nan"), statistic=0.0, cyclic=0.0, decided=0.0,
-            replicated=np.empty((0, 3)), n_closed=0, n_all=triads.n_all, sampled=1.0, unit=unit,
-            order=design.order, scores=scores,
-        )  # fmt: skip
+            p_value=float("nan"),
+            statistic=0.0,
+            cyclic=0.0,
+            decided=0.0,
+            replicated=np.empty((0, 3)),
+            n_closed=0,
+            n_all=triads.n_all,
+            sampled=1.0,
+            unit=unit,
+            order=design.order,
+            scores=scores,
+        )
     won = design.by_pair(design.won)[None]
     observed = measured(design, triads, won, scores.first_wins)[0]
     counted = measured(design, triads, won, 0.5)[0] / triads.share
