@@ -51,7 +51,7 @@ NO_MEANING = (
     "--no-order-effect)"
 )
 ADVANTAGE = "What follows allows such an advantage."
-ORDER_ADVICE = f"Let pairs meet in both orders to tell them apart; {NO_MEANING}."
+ORDER_ADVICE = f"Let pairs meet in both orders to distinguish them; {NO_MEANING}."
 JUDGED = 30  # votes of a judge to be named
 NAMED = 5  # judges named
 
@@ -98,7 +98,7 @@ def order_or_cycle_words(
     other = percent(without.p_one_ranking)
     return (
         f"{both_orders_words(both_ways)}, so an advantage of the side listed first and a cycle "
-        f"cannot be told apart: one ranking has probability {one} % if that side may have an "
+        f"cannot be distinguished: one ranking has probability {one} % if that side may have an "
         f"advantage, and {other} % if it has none."
     )
 

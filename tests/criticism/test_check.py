@@ -324,8 +324,8 @@ def test_an_order_effect_is_offered(tmp_path):
         assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
-        assert "a cycle cannot be told apart: one ranking has probability" in words
-        assert "Let pairs meet in both orders to tell them apart" in words
+        assert "a cycle cannot be distinguished: one ranking has probability" in words
+        assert "Let pairs meet in both orders to distinguish them" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
     plain = check(log, quick=True, order_effect=False)
     assert plain.transitive is False and plain.p_one_ranking < 0.05
@@ -359,9 +359,9 @@ def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp
     log = of_person(person, listed)
     found = check(log, quick=True)
     first, rest = found.verdict_parts
-    assert ("an advantage of the side listed first and a cycle cannot be told apart" in first) == (
-        alike
-    )
+    assert (
+        "an advantage of the side listed first and a cycle cannot be distinguished" in first
+    ) == (alike)
     assert ("What follows allows such an advantage." in rest) == alike
     if not alike:
         assert found.without_order is None
@@ -371,9 +371,9 @@ def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp
     assert found.transitive is None
     told = found.to_dict()["p_one_ranking_without_order_effect"]
     assert told == pytest.approx(plain.p_one_ranking, abs=1e-9)
-    assert "Let pairs meet in both orders to tell them apart" in rest
+    assert "Let pairs meet in both orders to distinguish them" in rest
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
-    assert "cannot be told apart" in page
+    assert "cannot be distinguished" in page
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
 
 from bayesduel.criticism.ranking.pair_models import (
     FREE,
@@ -178,7 +178,7 @@ class PairModel:
             node = self.nodes[k]
             own = which == k
             self._value(node.mode, node.precision, node.spread)
-            factor = _factor(self._information + np.diag(node.precision))
+            factor, _ = _factor(self._information + np.diag(node.precision))
             standard = rng.standard_normal((len(node.mode), int(own.sum())))
             drawn[own] = node.mode + solve_triangular(factor, standard, lower=True, trans=1).T
             spread[own] = node.spread
@@ -246,12 +246,15 @@ class PairModel:
         value = self._value(mode, precision, spread)
         for _ in range(NEWTON_STEPS):
             pull = self._gradient - precision * mode
-            factor = _factor(self._information + np.diag(precision))
+            bent = self._information + np.diag(precision)
+            factor, larger = _factor(bent)
             step = cho_solve((factor, True), pull)
             gain = float(pull @ step)
-            if gain < CLOSE:
+            if gain < CLOSE and larger == 0.0:
                 value += gain / 2  # what the step would give
                 break
+            if gain < CLOSE:
+                step = _off_the_saddle(bent, precision)
             for size in 0.5 ** np.arange(HALVINGS):
                 new = self._value(mode + size * step, precision, spread)
                 if new >= value:
@@ -316,15 +319,29 @@ def _faded(nodes: list[Node]) -> list[Node]:
     return kept
 
 
-def _factor(matrix: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor of a matrix, or of one with a larger diagonal.
+def _off_the_saddle(bent: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    """Return a step along the directions in which a density rises from a saddle, (K + 1,).
 
-    Of both only the lower triangle counts.
+    A log that stays the same where its arms are turned has modes of one height around a saddle.
+    Each arm is moved by more than the one before: so the same mode is found on every processor.
+    """
+    curvatures, directions = eigh(bent)  # of the lower triangle
+    rising = directions[:, curvatures < 0.0]
+    moved = np.linspace(0.0, 1.0, len(precision)) / np.sqrt(precision)
+    return rising @ (rising.T @ moved)
+
+
+def _factor(matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the lower Cholesky factor of a matrix, and how much larger its diagonal was made.
+
+    0 where the matrix has a factor as it is. Of both only the lower triangle counts.
     """
     larger = 0.0
-    diagonal = np.diag(matrix)
+    diagonal = np.abs(np.diag(matrix))
     while True:
         try:
-            return cho_factor(matrix + np.diag(larger * np.abs(diagonal)), lower=True)[0]
+            factor, _ = cho_factor(matrix + np.diag(larger * diagonal), lower=True)
         except LinAlgError:
             larger = max(2 * larger, 0.01)
+        else:
+            return factor, larger
