@@ -14,6 +14,7 @@ import argparse
 import warnings
 from itertools import product
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 
@@ -42,8 +43,6 @@ MODELS = (
     "preference-matrix",
     "bradley-terry + cycles",
 )
-SAMPLED = MODELS[2::2]  # which need NUTS, always or in thin logs
-SAMPLED_ARMS = 12  # up to which these are fitted to logs: half a minute a fit
 ARMS = 20  # of a log whose duels are held out, at most: four seconds a fit
 HELD_OUT = 0.2
 KINDS = ("Bradley-Terry", "cyclic 20 %", "cyclic 40 %", "uneven")
@@ -106,13 +105,16 @@ def of_log(path):
     wins = part.tally("drop").wins.astype(np.int64)
     row = {"log": path.parent.name, "arms": part.n_arms, "duels": int(wins.sum())}
     losses = {}
+    spent = dict.fromkeys(MODELS, 0.0)
     for how, split in (("duels", split_duels), ("pairs", split_pairs)):
         learned, held = split(wins, np.random.default_rng(SEED))
         for model in MODELS:
-            if model in SAMPLED and part.n_arms > SAMPLED_ARMS:
-                continue
+            start = process_time()
             P = predicted(fitted(learned, model))
+            spent[model] += process_time() - start
             losses[f"{how}: {model}"] = float(-(held * np.log(P)).sum() / held.sum())
+    shown = ", ".join(f"{model} {seconds:.0f}" for model, seconds in spent.items())
+    print(f"{path.parent.name}: processor seconds {shown}")
     return row | losses, check(log, quick=True).verdict_parts[0]
 
 
@@ -152,9 +154,7 @@ def main():
             found.append(row)
         for how in ("duels", "pairs"):
             kept = ("log", "arms", "duels", *(f"{how}: {model}" for model in MODELS))
-            rows = [
-                {key.partition(": ")[2] or key: row.get(key, "") for key in kept} for row in found
-            ]
+            rows = [{key.partition(": ")[2] or key: row[key] for key in kept} for row in found]
             show(f"log loss of {how} held out", rows)
         return
     import pandas as pd

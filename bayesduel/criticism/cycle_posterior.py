@@ -9,7 +9,8 @@ import numpy as np
 
 from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.design import DecidedDuels
-from bayesduel.criticism.transitivity.triads import AT_ONCE, Triads
+from bayesduel.criticism.transitivity.triads import Triads
+from bayesduel.jit import compiled
 
 __all__ = ["Cycle", "CyclePosterior", "cycle_posterior"]
 
@@ -71,19 +72,18 @@ def cycle_posterior(
     )
 
 
+@compiled
 def _count(ahead: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Count cyclic triads by draw, and by triad the draws in which it goes round either way."""
-    by_pair = np.ascontiguousarray(ahead.T)
     per_draw = np.zeros(len(ahead), dtype=np.int64)
     per_triad = np.zeros((len(edges), 2), dtype=np.int64)
-    for start in range(0, len(edges), AT_ONCE):
-        here = slice(start, start + AT_ONCE)
-        ij, jk, ik = edges[here].T
-        forth = by_pair[ij] & by_pair[jk] & ~by_pair[ik]
-        back = by_pair[ik] & ~(by_pair[ij] | by_pair[jk])
-        per_triad[here, 0] = forth.sum(axis=1)
-        per_triad[here, 1] = back.sum(axis=1)
-        per_draw += (forth | back).sum(axis=0, dtype=np.uint8)
+    for draw in range(len(ahead)):
+        for triad in range(len(edges)):
+            forth = ahead[draw, edges[triad, 0]]
+            if forth != ahead[draw, edges[triad, 1]] or forth == ahead[draw, edges[triad, 2]]:
+                continue
+            per_draw[draw] += 1
+            per_triad[triad, 0 if forth else 1] += 1
     return per_draw, per_triad
 
 

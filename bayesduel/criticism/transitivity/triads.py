@@ -8,16 +8,16 @@ single cycle of certain majorities outweighs thousands of cycles by chance.
 """
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
 from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.jit import compiled
 
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", "measured"]
 
 
-AT_ONCE = 255  # triads looked at together, whose number fits in a byte
-WORDS_AT_ONCE = 16_384  # triads whose bits are looked at together
 LEVEL = 1e-9  # z scores below which a pair is level
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
@@ -51,21 +51,20 @@ def closed_triads(
     place = np.full((n_arms, n_arms), -1, dtype=np.int64)
     place[first, second] = np.arange(len(first))
     met = place >= 0
-    n_closed = sum(int(met[np.ix_(js, js)].sum()) for js in map(np.flatnonzero, met))
-    every = np.arange(n_closed)
-    kept = every if n_closed <= most else np.sort(rng.choice(n_closed, most, replace=False))
-    edges = [np.empty((0, 3), dtype=np.int64)]
-    seen = 0
-    for i, row in enumerate(met):
-        js = np.flatnonzero(row)
-        j, k = (js[found] for found in np.nonzero(met[np.ix_(js, js)]))
-        start, stop = np.searchsorted(kept, (seen, seen + len(j)))
-        chosen = kept[start:stop] - seen
-        seen += len(j)
-        j = j[chosen]
-        k = k[chosen]
-        edges.append(np.stack([place[i, j], place[j, k], place[i, k]], axis=1))
-    return Triads(np.concatenate(edges), n_closed, n_arms * (n_arms - 1) * (n_arms - 2) // 6)
+    later = [np.flatnonzero(row) for row in met]  # arms after each that it met
+    ends = np.cumsum([0, *(met[np.ix_(js, js)].sum() for js in later)])
+    n_closed = int(ends[-1])
+    kept = np.arange(n_closed)
+    if n_closed > most:
+        kept = np.sort(rng.choice(n_closed, most, replace=False))
+    borders = np.searchsorted(kept, ends)
+    edges = np.empty((len(kept), 3), dtype=np.int64)
+    for i, js in enumerate(later):
+        here = slice(borders[i], borders[i + 1])
+        pairs = js[np.argwhere(met[np.ix_(js, js)])]
+        j, k = pairs[kept[here] - ends[i]].T
+        edges[here] = np.stack([place[i, j], place[j, k], place[i, k]], axis=1)
+    return Triads(edges, n_closed, comb(n_arms, 3))
 
 
 def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:
@@ -73,11 +72,12 @@ def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.n
 
     Of the duels that `first` of each pair `won`, of the same shape.
     """
-    even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
-    z = won - design.by_pair(design.n * even)
-    z /= np.sqrt(design.by_pair(design.n * even * (1 - even)))
-    z[np.abs(z) < LEVEL] = 0.0
-    return np.asarray(z)
+    by_side = [design.side > 0, design.side < 0]
+    even = np.select(by_side, [first_wins, 1 - first_wins], 0.5)
+    mean = design.by_pair(design.n * even)
+    variance = design.by_pair(design.n * even * (1 - even))
+    z = (won - mean) / np.sqrt(variance)
+    return np.where(np.abs(z) < LEVEL, 0.0, z)
 
 
 def measured(
@@ -87,57 +87,35 @@ def measured(
 
     `first_wins`: the probability that the side listed first wins between level arms.
     """
-    return np.asarray(cyclicity(majority_z(design, won, first_wins), triads.edges), dtype=float)
+    return cyclicity(majority_z(design, won, first_wins), triads.edges)
 
 
+@compiled
 def cyclicity(z_scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Return (statistic, cyclic triads, decided triads) of each row of `z_scores`.
 
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
-    n, n_pairs = z_scores.shape
-    used = _words(np.ones((n, 1), dtype=bool))[0]
-    above = _words(z_scores > 0)
-    level = _words(z_scores == 0)
-    even = level.any()  # pairs that met an even number of times, without an order effect
-    sure = np.abs(z_scores).ravel()
-    number = np.full(n, len(edges))
-    rows = []
-    weakest = []
-    for start in range(0, len(edges), WORDS_AT_ONCE):
-        part = edges[start : start + WORDS_AT_ONCE].T
-        ij, jk, ik = above[part]
-        around = ~(ij ^ jk) & (ij ^ ik) & used
-        if even:
-            undecided = np.bitwise_or.reduce(level[part])
-            around &= ~undecided
-            bits = _bits(undecided[undecided.any(axis=1)])
-            number -= bits.sum(axis=0, dtype=np.uint32)[:n]
-        some = np.flatnonzero(around.any(axis=1))  # few triads are cyclic in any of the logs
-        place = np.flatnonzero(_bits(around[some]).view(bool))
-        triad, row = np.divmod(place, 64 * used.size)
-        rows.append(row)
-        triad = some[triad]
-        start_of_row = row * n_pairs
-        least = sure[part[0].take(triad) + start_of_row]
-        for pair in part[1:]:
-            np.minimum(least, sure[pair.take(triad) + start_of_row], out=least)
-        weakest.append(least)
-    row = np.concatenate(rows)
-    half = np.concatenate(weakest) ** 2 / 2
-    top = np.zeros(n)
-    np.maximum.at(top, row, half)
-    total = np.exp(-top) + np.bincount(row, np.exp(half - top[row]), n)
-    return np.stack([top + np.log(total), np.bincount(row, minlength=n), number], axis=1)
-
-
-def _words(rows: np.ndarray) -> np.ndarray:
-    """Return truth values (n, columns) as bits, 64 in a word, (columns, words); the rest are 0."""
-    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), dtype=bool)
-    padded[:, : len(rows)] = rows.T
-    return np.packbits(padded, axis=1).view(np.uint64)
-
-
-def _bits(words: np.ndarray) -> np.ndarray:
-    """Return the bits of rows of words, each as 0 or 1."""
-    return np.unpackbits(words.view(np.uint8), axis=1)
+    found = np.zeros((len(z_scores), 3))
+    for row in range(len(z_scores)):
+        z = z_scores[row]
+        top = 0.0  # logarithm of the largest weight, and
+        total = 1.0  # the sum of all over it, so that no weight is too large for a number
+        for triad in range(len(edges)):
+            ij = z[edges[triad, 0]]
+            jk = z[edges[triad, 1]]
+            ki = -z[edges[triad, 2]]
+            if ij == 0.0 or jk == 0.0 or ki == 0.0:
+                continue
+            found[row, 2] += 1.0
+            if (ij > 0.0) != (jk > 0.0) or (jk > 0.0) != (ki > 0.0):
+                continue
+            found[row, 1] += 1.0
+            weakest = min(abs(ij), abs(jk), abs(ki))
+            log_weight = 0.5 * weakest**2
+            if log_weight > top:
+                total *= np.exp(top - log_weight)
+                top = log_weight
+            total += np.exp(log_weight - top)
+        found[row, 0] = top + np.log(total)
+    return found
