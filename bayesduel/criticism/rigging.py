@@ -18,8 +18,9 @@ Deviations: of the means of sums under the posterior, which enter as normal vari
 and the variance.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,8 @@ LEAST_VOTES = 5  # from which a judge is tested
 STEPS = 15  # of bisection for the exponent of a bound
 STEEPEST = 60.0  # exponent, in standard deviations of the sum
 NEAR = 1.5  # standard deviations from the mean up to which a tail counts as 1
+LEAST_SPREAD = 1e-12  # of a sum that cannot vary
+LEAST_CHANCE = 1e-300  # whose logarithm is finite
 
 
 def improbable_levels(
@@ -68,78 +71,117 @@ def improbable_levels(
     latter by Bonferroni's rule, at most 1), and ``flagged``.
     """
     votes: Any = log.votes
-    if log.teams is not None:
-        worth = log.teams.matrix(log.n_arms) @ worth
     known = level >= 0
     size = np.bincount(level[known], votes.weight[known], len(names))
-    ahead = votes.outcome * votes.weight * (worth[votes.left] - worth[votes.right])
-    excess = np.bincount(level[known], ahead[known], len(names)).round(9)
-    fold = np.empty(len(names), dtype=int)
-    fold[np.lexsort((excess, size))] = rng.permutation(len(names)) % FOLDS
+    fold = _folds(log, level, worth, size, rng)
     parts = []
     for k in range(FOLDS):
         mine = np.flatnonzero((fold == k) & (size >= LEAST_VOTES))
-        if len(mine):
-            fit = refit(without_votes(log, np.isin(level, np.flatnonzero(fold == k))))
-            parts += [] if fit is None else [_tested(fit, log, level, mine)]
+        if not len(mine):
+            continue
+        gone = np.isin(level, np.flatnonzero(fold == k))
+        fit = refit(without_votes(log, gone))
+        if fit is not None:
+            parts.append(_tested(fit, log, level, mine))
     columns = ("surprise", "arm", "points", "expected", "duels", "p_value")
     frame = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns), index=[])
-    sides = log.sides
-    frame.insert(0, "votes", size[frame.index.to_numpy(dtype=int)].astype(int))
+    places = frame.index.to_numpy(dtype=int)
+    frame.insert(0, "votes", size[places].astype(int))
     frame = frame.sort_values(["p_value", "surprise"], ascending=[True, False], kind="stable")
-    frame["flagged"] = np.arange(len(frame)) < rejected(frame["p_value"], alpha)
-    frame["arm"] = [sides[int(a)] for a in frame["arm"]]
-    frame.insert(0, "level", [names[int(k)] for k in frame.index])
+    n_flagged = rejected(frame["p_value"], alpha)
+    frame["flagged"] = np.arange(len(frame)) < n_flagged
+    frame["arm"] = [log.sides[int(arm)] for arm in frame["arm"]]
+    frame.insert(0, "level", [names[int(place)] for place in frame.index])
     return frame.reset_index(drop=True)
+
+
+def _folds(
+    log: Duels, level: np.ndarray, worth: np.ndarray, size: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the fold of each level, (levels,), whatever their labels.
+
+    size: votes of each level. Levels of one size are in the order of their excess: by how much
+    the arms that they voted for exceed the others in worth.
+    """
+    votes: Any = log.votes
+    if log.teams is not None:
+        worth = log.teams.matrix(log.n_arms) @ worth
+    known = level >= 0
+    lead = worth[votes.left] - worth[votes.right]
+    ahead = votes.outcome * votes.weight * lead
+    excess = np.bincount(level[known], ahead[known], len(size)).round(9)
+    fold = np.empty(len(size), dtype=int)
+    fold[np.lexsort((excess, size))] = rng.permutation(len(size)) % FOLDS
+    return fold
+
+
+class Rows(NamedTuple):
+    """Votes of some levels that a model does not distinguish, a row each, sorted by level."""
+
+    level: np.ndarray  # place of each row's level among those tested, (rows,)
+    given: dict[str, np.ndarray]  # conditions of each row, as the model takes them
+    counts: np.ndarray  # won by the first arm, by the second and tied, (rows, 3)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Votes of each row, (rows,)."""
+        return self.counts.sum(axis=1)
+
+
+def _rows(model: Any, log: Duels, level: np.ndarray, mine: np.ndarray) -> Rows:
+    """Return the votes of the levels `mine`."""
+    held = np.isin(level, mine)
+    own = {name: column[held] for name, column in model.terms.columns(log).items()}
+    own["unit"] = np.searchsorted(mine, level[held])
+    part = without_votes(log, ~held)
+    seen = seen_in(part, own, ordered=model.terms.reads_order, by_vote=True)
+    order = np.argsort(seen.columns["unit"], kind="stable")
+    given = {name: column[order] for name, column in seen.columns.items()}
+    unit = given.pop("unit")
+    given |= model.seats(log.teams, given["first"], given["second"])
+    return Rows(unit, given, seen.counts[order])
 
 
 def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -> pd.DataFrame:
     """Return the table of the levels `mine`, (n,), by a fit without them."""
-    draws = draws_of(fit, "model")[0]
-    held = np.isin(level, mine)
-    n = len(mine)
-    part = without_votes(log, ~held)
-    own = {name: c[held] for name, c in draws.model.terms.columns(log).items()}
-    own["unit"] = np.searchsorted(mine, level[held])
-    ordered = draws.model.terms.reads_order
-    seen = seen_in(part, own, ordered=ordered, by_vote=True)
-    order = np.argsort(seen.columns["unit"], kind="stable")
-    given = {name: column[order] for name, column in seen.columns.items()}
-    unit = given.pop("unit")
-    counts = seen.counts[order]  # won, lost and tied, (rows, 3)
-    times = counts.sum(axis=1)
-    # The arms that each level saw, as numbers, and those of each row, (2, rows).
-    saw = np.stack([unit.astype(np.int64) * log.n_sides + given[s] for s in ("first", "second")])
+    draws, _, _ = draws_of(fit, "model")
+    model = draws.model
+    rows = _rows(model, log, level, mine)
+    n_rows = len(rows.level)
+    # The arms that each level saw, as numbers, and those of each row, first and second.
+    arms = np.stack([rows.given["first"], rows.given["second"]])
+    saw = rows.level * np.int64(log.n_sides) + arms
     sides, of_side = np.unique(saw, return_inverse=True)
     of_side = of_side.reshape(saw.shape)
-    n_draws = int(np.clip(NUMBERS // len(unit), *DRAWS))
-    given |= draws.model.seats(log.teams, given["first"], given["second"])
-    tables = draws.model.terms.tables(log.arms)
-    chance, likely, gained = _predicted(
-        draws.model, draws.rows(draws.spread(n_draws)), given, tables, unit, times, of_side
-    )
-    by_row = _log_chances(chance)
-    low, expected, observed = _tails(by_row, chance, times, unit, counts, likely, n)
+    n_draws = int(np.clip(NUMBERS // n_rows, *DRAWS))
+    posterior = draws.rows(draws.spread(n_draws))
+    tables = model.terms.tables(log.arms)
+    chance, likely, gained = _predicted(model, posterior, rows, tables, of_side)
+    times = rows.times
+    log_chance = _log_chances(chance)
+    low, expected, observed = _tails(log_chance, chance, times, rows.level, rows.counts, likely)
     p_likely = np.where(observed < expected, np.exp(low), 1.0)
-    both = np.tile(chance, (2, 1)), np.tile(times, 2), np.concatenate(of_side)
-    value = np.repeat([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], len(unit), axis=0)
-    cast = np.tile(counts, (2, 1))
-    bound, mean, total = _tails(value, *both, cast, gained, len(sides))
-    of_level = sides // log.n_sides
-    arm = sides % log.n_sides
-    met = np.bincount(of_level, minlength=n)
-    p_side = np.minimum(1.0, 2 * met[of_level] * np.exp(bound))
+    points = np.repeat([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], n_rows, axis=0)
+    both = np.tile(chance, (2, 1))
+    cast = np.tile(rows.counts, (2, 1))
+    n_cast = np.tile(times, 2)
+    side = of_side.ravel()
+    bound, mean, total = _tails(points, both, n_cast, side, cast, gained)
+    of_level, arm = np.divmod(sides, log.n_sides)
+    n_met = np.bincount(of_level)[of_level]
+    p_side = np.minimum(1.0, 2 * n_met * np.exp(bound))
     order = np.lexsort((p_side, of_level))
-    first = order[np.r_[True, np.diff(of_level[order]) != 0]]  # each level's least
-    size = np.bincount(unit, times, n)
+    _, starts = np.unique(of_level[order], return_index=True)
+    least = order[starts]  # the side of each level that is the most improbable
+    p_value = 2 * np.minimum(p_likely, p_side[least])
     return pd.DataFrame(
         {
-            "surprise": (expected - observed) / size,
-            "arm": arm[first],
-            "points": total[first],
-            "expected": mean[first],
-            "duels": np.bincount(both[2], both[1], len(sides))[first].astype(int),
-            "p_value": np.minimum(1.0, 2 * np.minimum(p_likely, p_side[first])),
+            "surprise": (expected - observed) / np.bincount(rows.level, times),
+            "arm": arm[least],
+            "points": total[least],
+            "expected": mean[least],
+            "duels": np.bincount(side, n_cast)[least].astype(int),
+            "p_value": np.minimum(1.0, p_value),
         },
         index=mine,
     )
@@ -148,50 +190,59 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
 def _predicted(
     model: Any,
     posterior: dict[str, np.ndarray],
-    given: dict[str, np.ndarray],
+    rows: Rows,
     tables: dict[str, np.ndarray],
-    unit: np.ndarray,
-    times: np.ndarray,
     of_side: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the probability of each outcome, (rows, 3), and variances of sums in the posterior.
 
     These are of the expected log likelihood of each level, (n,), and of the expected points of
-    each of its arms, (sides,). Rows are sorted by level.
+    each of its arms, (sides,).
+
+    tables: of the arms, as the model takes them. of_side: the arms of each row, (2, rows).
     """
-    chance = np.empty((len(unit), 3))
-    likely = np.zeros(unit[-1] + 1)
-    gained = np.zeros(int(of_side.max()) + 1)
-    stops = np.append(np.flatnonzero(np.diff(unit)) + 1, len(unit))
-    start = 0
-    step = CHUNK // len(next(iter(posterior.values())))
-    while start < len(unit):
-        most, least = (int(np.searchsorted(stops, n, "right")) for n in (start + step, start))
-        stop = int(stops[max(most - 1, least)])
-        here = slice(start, stop)
-        found = model.outcomes(posterior, {k: c[here] for k, c in given.items()} | tables)
+    chance = np.empty((len(rows.level), 3))
+    likely = np.zeros(rows.level[-1] + 1)
+    gained = np.zeros(of_side.max() + 1)
+    n_draws = len(next(iter(posterior.values())))
+    for here in _whole_levels(rows.level, CHUNK // n_draws):
+        given = {name: column[here] for name, column in rows.given.items()}
+        found = model.outcomes(posterior, given | tables)
         win = found["win"]
         loss = found["loss"]
-        tied = found.get("tie", np.zeros((1, stop - start)))
-        chance[here] = np.stack([one.mean(axis=0) for one in (win, loss, tied)], axis=-1)
-        log_chance = _log_chances(chance[here]) * times[here, None]
-        expected = win * log_chance[:, 0] + loss * log_chance[:, 1] + tied * log_chance[:, 2]
-        points = (win + tied / 2) * times[here]
-        for into, value, group in (
-            (likely, expected, unit[here]),
-            (gained, np.hstack([points, times[here] - points]), of_side[:, here].ravel()),
-        ):
-            kinds, place = np.unique(group, return_inverse=True)
-            into[kinds] = (value @ grouped(place, len(kinds))).var(axis=0)
-        start = stop
+        tie = found.get("tie", np.zeros_like(win))
+        chance[here] = np.stack([one.mean(axis=0) for one in (win, loss, tie)], axis=-1)
+        times = rows.times[here]
+        of_win, of_loss, of_tie = _log_chances(chance[here]).T * times
+        expected = win * of_win + loss * of_loss + tie * of_tie
+        points = (win + tie / 2) * times
+        both = np.hstack([points, times - points])
+        _add_variances(likely, expected, rows.level[here])
+        _add_variances(gained, both, of_side[:, here].ravel())
     return chance, likely, gained
+
+
+def _whole_levels(level: np.ndarray, most: int) -> Iterator[slice]:
+    """Yield slices of sorted rows that hold whole levels, of about `most` rows."""
+    ends = np.flatnonzero(np.diff(level, append=-1)) + 1
+    asked = np.arange(most, len(level) + most, most)
+    stops = np.unique(ends[np.searchsorted(ends, asked).clip(max=len(ends) - 1)])
+    for start, stop in pairwise([0, *stops]):
+        yield slice(start, stop)
+
+
+def _add_variances(into: np.ndarray, values: np.ndarray, group: np.ndarray) -> None:
+    """Write the variance over draws of sums of `values`, (draws, n), by group."""
+    kinds, place = np.unique(group, return_inverse=True)
+    sums = values @ grouped(place, len(kinds))
+    into[kinds] = sums.var(axis=0)
 
 
 def _log_chances(chance: np.ndarray) -> np.ndarray:
     """Return the log likelihood of each outcome; a tie that has no chance is half of both."""
-    log = np.log(np.maximum(chance, 1e-300))
-    none = chance[:, 2] <= 1e-300
-    log[none, 2] = (log[none, 0] + log[none, 1]) / 2
+    log = np.log(np.maximum(chance, LEAST_CHANCE))
+    half = (log[:, 0] + log[:, 1]) / 2
+    log[:, 2] = np.where(chance[:, 2] <= LEAST_CHANCE, half, log[:, 2])
     return log
 
 
@@ -202,7 +253,6 @@ def _tails(
     group: np.ndarray,
     counts: np.ndarray,
     variance: np.ndarray,
-    n: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log bounds of the tails of sums by group, their means and the sums, (n,) each.
 
@@ -213,27 +263,19 @@ def _tails(
     times, group: votes and group of each row, (rows,).
     variance: of the mean of each sum in the posterior, (n,).
     """
+    n = len(variance)
     chance = chance / chance.sum(axis=1, keepdims=True)
-    total = np.bincount(group, (counts * value).sum(axis=1), n)
     middle = (chance * value).sum(axis=1)
+    about = value - middle[:, None]
+    own = (chance * about**2).sum(axis=1)
+    total = np.bincount(group, (counts * value).sum(axis=1), n)
     mean = np.bincount(group, times * middle, n)
-    own = (chance * (value - middle[:, None]) ** 2).sum(axis=1)
-    sd = np.sqrt(np.bincount(group, times * own, n) + variance)
-    sd = np.maximum(sd, 1e-12)
-    goal = np.abs(total - mean) / sd
-    extra = variance / sd**2
-    far = np.flatnonzero(goal > NEAR)
-    rows = np.isin(group, far)
-    value = value[rows]
-    chance = chance[rows]
-    times = times[rows]
-    middle = middle[rows]
-    group = np.searchsorted(far, group[rows])
-    goal = goal[far]
-    extra = extra[far]
-    sign = np.where(total < mean, -1.0, 1.0)[far]
-    sd = sd[far]
-    away = sign[group, None] * (value - middle[:, None]) / sd[group, None]
+    spread = np.sqrt(np.bincount(group, times * own, n) + variance)
+    spread = np.maximum(spread, LEAST_SPREAD)
+    goal = np.abs(total - mean) / spread
+    extra = variance / spread**2
+    sign = np.where(total < mean, -1.0, 1.0)
+    away = about * (sign / spread)[group, None]
 
     def cumulant(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the cumulant generating function of the standardised sums and its slope."""
@@ -242,17 +284,17 @@ def _tails(
         weight = chance * np.exp(power - top[:, None])
         whole = weight.sum(axis=1)
         slope = (weight * away).sum(axis=1) / whole
-        grown = np.bincount(group, times * (top + np.log(whole)), len(far)) + extra * t**2 / 2
-        return grown, np.bincount(group, times * slope, len(far)) + extra * t
+        of_votes = np.bincount(group, times * (top + np.log(whole)), n)
+        slope_of_votes = np.bincount(group, times * slope, n)
+        return of_votes + extra * t**2 / 2, slope_of_votes + extra * t
 
-    low = np.zeros(len(far))
-    high = np.full(len(far), STEEPEST)
+    low = np.zeros(n)
+    high = np.full(n, STEEPEST)
     for _ in range(STEPS):
         t = (low + high) / 2
         short = cumulant(t)[1] < goal
         low = np.where(short, t, low)
         high = np.where(short, high, t)
     t = (low + high) / 2
-    found = np.zeros(n)
-    found[far] = np.minimum(cumulant(t)[0] - t * goal, 0.0)
-    return found, mean, total
+    bound = np.minimum(cumulant(t)[0] - t * goal, 0.0)
+    return np.where(goal > NEAR, bound, 0.0), mean, total

@@ -140,7 +140,7 @@ def test_bounds_are_above_exact_tails_and_near_them(n, p):
     value = np.tile([1.0, 0.0, 0.5], (rows, 1))
     cast = np.stack([won, n - won, 0 * won], axis=1).astype(float)
     every = np.arange(rows)
-    log, mean, total = _tails(value, chance, np.full(rows, n), every, cast, np.zeros(rows), rows)
+    log, mean, total = _tails(value, chance, np.full(rows, n), every, cast, np.zeros(rows))
     exact = np.where(won < n * p, binom.cdf(won, n, p), binom.sf(won - 1, n, p))
     assert mean == pytest.approx(n * p) and (total == won).all()
     assert (np.exp(log) >= exact * (1 - 1e-6) - 1e-300).all()
