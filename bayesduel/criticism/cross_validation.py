@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, cells_of, distinct
+from bayesduel.data.votes import cells_of, distinct
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 __all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "without"]
@@ -35,10 +35,8 @@ class Units:
     second: np.ndarray | None
     cells: ModelCells  # cells of the model, sorted by unit
     stops: np.ndarray  # unit k is the cells up to ``stops[k]``, (units,)
-    # of a single duel: 0 where first won, 1 where second did, 2 for a tie, (units,); or None
-    result: np.ndarray | None = None
-    # the unit of each vote of the log, (votes,), or None where no model asked for votes; -1 of a
-    # vote without a level, which is never left out
+    # the unit of each vote (of rows of identical duels, where the log has no votes), (votes,); -1
+    # of a vote without a level, which is never left out; None of pairs
     of_vote: np.ndarray | None = None
     labels: tuple[str, ...] = ()  # the levels, where units are those of a column
 
@@ -50,12 +48,12 @@ class Units:
         here = slice(int(self.stops[start - 1]) if start else 0, int(self.stops[stop - 1]))
         rows = slice(start, stop)
         return Units(
-            self.unit,
-            self.times[rows],
-            None if self.first is None else self.first[rows],
-            None if self.second is None else self.second[rows],
-            self.cells.take(here),
-            self.stops[rows] - here.start,
+            unit=self.unit,
+            times=self.times[rows],
+            first=None if self.first is None else self.first[rows],
+            second=None if self.second is None else self.second[rows],
+            cells=self.cells.take(here),
+            stops=self.stops[rows] - here.start,
         )
 
 
@@ -68,48 +66,52 @@ def units_of(duels: Duels, models: Sequence[Any], unit: str) -> list[Units]:
         return [_by_pair(duels, model) for model in models]
     if unit != "duel":
         code, labels = levels_by(with_votes(duels), unit)
-        held = np.unique(code[code >= 0])
+        held = np.unique(code[code >= 0])  # a level without votes is no unit
         level = np.where(code >= 0, np.searchsorted(held, code), -1)
         names = tuple(labels[k] for k in held)
         return [_by_level(duels, model, unit, level, names) for model in models]
-    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.terms.columns(duels).items()}
+    return _by_duel(with_votes(duels), models)
+
+
+def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
+    """Return single duels as units: those that one of the models distinguishes, by their result."""
+    columns = {
+        f"{k} {name}": column
+        for k, model in enumerate(models)
+        for name, column in model.terms.columns(log).items()
+    }
     seen = seen_in(
-        duels,
-        {str(key): column for key, column in columns.items()},
-        ordered=any(m.terms.reads_order for m in models),
-        each=any(not m.response.counts_add_up for m in models),
+        log,
+        columns,
+        ordered=any(model.terms.reads_order for model in models),
+        each=any(not model.response.counts_add_up for model in models),
+        by_vote=True,
     )
-    cell, outcome = np.nonzero(seen.counts)
-    times = seen.counts[cell, outcome].astype(np.int64)
-    of_vote = None
-    if seen.of_vote is not None and seen.added is not None:
-        unit_at = np.full(seen.counts.shape, -1)
-        unit_at[cell, outcome] = np.arange(len(cell))
-        of_vote = unit_at[seen.of_vote, np.argmax(seen.added, axis=1)]
+    assert seen.added is not None
+    cell, result = np.nonzero(seen.counts)
+    times = seen.counts[cell, result].astype(np.int64)
+    unit_at = np.full(seen.counts.shape, -1)
+    unit_at[cell, result] = np.arange(len(cell))
+    of_vote = unit_at[seen.of_vote, np.argmax(seen.added, axis=1)]
+    stops = np.arange(1, len(cell) + 1)
     found = []
     for k, model in enumerate(models):
-        own = {n: seen.columns[str((j, n))] for (j, n) in columns if j == k}
         shared = ["first", "second", *(["left_first"] if model.terms.reads_order else [])]
-        own |= {n: seen.columns[n] for n in shared}
-        single = Seen(
-            columns={name: column[cell] for name, column in own.items()},
-            counts=np.eye(3)[outcome],
+        names = {name: f"{k} {name}" for name in model.terms.columns(log)}
+        names |= {name: name for name in shared}
+        own = {name: seen.columns[stored][cell] for name, stored in names.items()}
+        single = Seen(columns=own, counts=np.eye(3)[result], of_vote=of_vote, each=seen.each)
+        cells = model.cells(log, seen=single, unit="duel")
+        units = Units(
+            unit="duel",
+            times=times,
+            first=own["first"],
+            second=own["second"],
+            cells=cells,
+            stops=stops,
             of_vote=of_vote,
-            each=seen.each,
         )
-        cells = model.cells(duels, seen=single, unit="duel")
-        found.append(
-            Units(
-                "duel",
-                times,
-                own["first"][cell],
-                own["second"][cell],
-                cells,
-                np.arange(1, len(cell) + 1),
-                outcome,
-                of_vote,
-            )
-        )
+        found.append(units)
     return found
 
 
@@ -127,7 +129,8 @@ def log_likelihoods(
     start = 0
     while start < len(units):
         begun = units.stops[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(units.stops, begun + most, side="right")))
+        fitting = int(np.searchsorted(units.stops, begun + most, side="right"))
+        stop = max(start + 1, fitting)
         part = units.take(start, stop)
         total = model.log_likelihood(posterior, part.cells, part.unit)
         if len(part.stops) < total.shape[1]:
@@ -141,29 +144,19 @@ def without(duels: Duels, units: Units, held: np.ndarray) -> Duels:
 
     Of identical duels one is left out.
     """
+    log = with_votes(duels)
+    votes: Any = log.votes
+    if units.of_vote is None:
+        assert units.first is not None and units.second is not None
+        pairs = _code(units.first[held], units.second[held], log.n_sides)
+        return without_votes(log, np.isin(_code(votes.left, votes.right, log.n_sides), pairs))
     if units.labels:
-        assert units.of_vote is not None
-        return without_votes(with_votes(duels), np.isin(units.of_vote, held))
-    assert units.first is not None and units.second is not None
-    if units.unit == "pair":
-        gone = units.first[held].astype(np.int64) * duels.n_sides + units.second[held]
-        cells = Cells(*(a[~_hit(duels.cells, duels.n_sides, gone)] for a in duels.cells))
-        votes = duels.votes
-        if votes is not None:
-            votes = votes.take(~_hit(votes, duels.n_sides, gone))
-        return replace(duels, cells=cells, votes=votes)
-    if duels.votes is not None and units.of_vote is not None:
-        gone = np.unique(units.of_vote, return_index=True)[1][held]  # the first vote of each
-        weight = duels.votes.weight.copy()
-        weight[gone] -= 1
-        votes = replace(duels.votes, weight=weight).take(weight > 0)
-        return replace(duels, votes=votes, cells=cells_of(votes, duels.n_sides))
-    counts = np.stack([duels.cells.left_wins, duels.cells.right_wins, duels.cells.ties])
-    for k in held:
-        _take_one(duels, counts, units, int(k))
-    keep = counts.sum(axis=0) > 0
-    cells = Cells(duels.cells.left[keep], duels.cells.right[keep], *counts[:, keep])
-    return replace(duels, cells=cells, votes=None)
+        return without_votes(log, np.isin(units.of_vote, held))
+    _, first = np.unique(units.of_vote, return_index=True)
+    weight = votes.weight.copy()
+    weight[first[held]] -= 1
+    rest = replace(votes, weight=weight).take(weight > 0)
+    return replace(log, votes=rest, cells=cells_of(rest, log.n_sides))
 
 
 def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
@@ -188,33 +181,29 @@ def rows_of(duels: Duels, *, by_vote: bool = False) -> tuple[np.ndarray, str]:
 def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
     if unit != "duel":
-        fold = rng.permutation(np.arange(rows[5].max() + 1) % folds)[rows[5]]
+        n_units = rows[5].max() + 1
+        fold = rng.permutation(np.arange(n_units) % folds)[rows[5]]
         return [np.where(fold == k, rows[2:5], 0) for k in range(folds)]
-    which = np.repeat(np.arange(3 * rows.shape[1]), rows[2:5].ravel())
+    counts = rows[2:5]
+    which = np.repeat(np.arange(counts.size), counts.ravel())  # result and row of each duel
     fold = rng.permutation(np.arange(len(which)) % folds)
-    shape = (3, rows.shape[1])
-    return [
-        np.bincount(which[fold == k], minlength=shape[0] * shape[1]).reshape(shape)
-        for k in range(folds)
-    ]
+    held = [np.bincount(which[fold == k], minlength=counts.size) for k in range(folds)]
+    return [one.reshape(counts.shape) for one in held]
 
 
 def _by_pair(duels: Duels, model: Any) -> Units:
     """Return the unordered pairs of a log as units."""
     cells = model.cells(duels, unit="pair")
-    low = np.minimum(cells.data["first"], cells.data["second"])
-    high = np.maximum(cells.data["first"], cells.data["second"])
-    order = np.lexsort((high, low))
-    low = low[order]
-    high = high[order]
-    stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
+    code = _code(cells.data["first"], cells.data["second"], duels.n_sides)
+    pairs, sizes = np.unique(code, return_counts=True)
+    first, second = np.divmod(pairs, duels.n_sides)
     return Units(
-        "pair",
-        np.ones(len(stops), dtype=np.int64),
-        low[stops - 1],
-        high[stops - 1],
-        cells.take(order),
-        stops,
+        unit="pair",
+        times=np.ones(len(pairs), dtype=np.int64),
+        first=first,
+        second=second,
+        cells=cells.take(np.argsort(code, kind="stable")),
+        stops=np.cumsum(sizes),
     )
 
 
@@ -235,9 +224,16 @@ def _by_level(
     cells = model.cells(duels, seen=replace(seen, columns=columns), unit=unit)
     order = np.argsort(level, kind="stable")
     order = order[level[order] >= 0]
-    stops = np.cumsum(np.bincount(level[order], minlength=len(labels)))
-    times = np.ones(len(labels), dtype=np.int64)
-    return Units(unit, times, None, None, cells.take(order), stops, of_vote=of_vote, labels=labels)
+    return Units(
+        unit=unit,
+        times=np.ones(len(labels), dtype=np.int64),
+        first=None,
+        second=None,
+        cells=cells.take(order),
+        stops=np.cumsum(np.bincount(level[order], minlength=len(labels))),
+        of_vote=of_vote,
+        labels=labels,
+    )
 
 
 def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
@@ -255,23 +251,7 @@ def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
     return None
 
 
-def _hit(rows: Any, n_sides: int, gone: np.ndarray) -> np.ndarray:
-    """Return which of `rows` (cells or votes) are of the pairs `gone`."""
-    low = np.minimum(rows.left, rows.right)
-    high = np.maximum(rows.left, rows.right)
-    return np.isin(low.astype(np.int64) * n_sides + high, gone)
-
-
-def _take_one(duels: Duels, counts: np.ndarray, units: Units, k: int) -> None:
-    """Take one duel of unit `k` out of `counts`, (3, cells) by ordered pair."""
-    assert units.result is not None and units.first is not None and units.second is not None
-    first = units.first[k]
-    second = units.second[k]
-    result = int(units.result[k])
-    for left, right, row in ((first, second, result), (second, first, (1, 0, 2)[result])):
-        at = np.flatnonzero(
-            (duels.cells.left == left) & (duels.cells.right == right) & (counts[row] > 0)
-        )
-        if len(at):
-            counts[row, at[0]] -= 1
-            return
+def _code(left: np.ndarray, right: np.ndarray, n_sides: int) -> np.ndarray:
+    """Return a number of each unordered pair."""
+    low = np.minimum(left, right).astype(np.int64)
+    return low * n_sides + np.maximum(left, right)

@@ -69,6 +69,15 @@ class Goal(NamedTuple):
         return pairs[np.argsort(gap / np.maximum(spread, 1e-300), kind="stable")[:RIVALS]]
 
 
+class Found(NamedTuple):
+    """What was found to change a goal, or not."""
+
+    needed: float  # how many units; NaN where none were found
+    gone: np.ndarray  # how many duels of each vote are changed, (votes,)
+    mean: np.ndarray  # of each arm's worth then, (K,)
+    place: np.ndarray  # units in the order in which they were taken
+
+
 @dataclass(frozen=True, eq=False)
 class Changes:
     """A fit, its log and how it is fitted again."""
@@ -82,6 +91,15 @@ class Changes:
     @cached_property
     def _worth(self) -> np.ndarray:
         return worth_of(self.fit)
+
+    @cached_property
+    def _mean(self) -> np.ndarray:
+        return self._worth.mean(axis=0, dtype=float)
+
+    @property
+    def _weight(self) -> np.ndarray:
+        votes: Any = self.log.votes
+        return votes.weight.astype(float)
 
     @cached_property
     def _pairs(self) -> np.ndarray:
@@ -115,73 +133,84 @@ class Changes:
         ``item`` ("a beat b", "a and b tied", or the level) and ``votes`` of it, the most votes or
         the most influential level first.
         """
-        of_vote, cast, other = self._influence
-        votes: Any = self.log.votes
-        weight = votes.weight.astype(float)
-        pull = cast - other if change == "reversed" else cast
-        if level is None:
-            unit = of_vote
-            times = np.bincount(of_vote, weight, len(cast))
-        else:
-            unit = level
-            times = np.ones(len(names))
-            known = level >= 0
-            place = (level[known], of_vote[known])
-            held = sparse.csr_array((weight[known], place), shape=(len(names), len(cast)))
-            pull = held @ pull
-        mean = self._worth.mean(axis=0, dtype=float)
-        gaps = mean[self._pairs[:, 0]] - mean[self._pairs[:, 1]]
-        total = int(times.sum())
+        weight = self._weight
+        units, pull = self._units(level, len(names), change)
+        total = int(units.times.sum())
         limit = min(int(share * total), total - 1)
-        orders = [_Order.of(column, times, gap) for column, gap in zip(pull.T, gaps, strict=True)]
+        mean = self._mean
+        gaps = mean[self._pairs[:, 0]] - mean[self._pairs[:, 1]]
+        orders = [
+            _Order.of(column, units.times, gap) for column, gap in zip(pull.T, gaps, strict=True)
+        ]
         ranked = sorted(range(len(orders)), key=lambda p: orders[p].proposed or total)
-        best = None
-        found = None
+        found = Found(np.nan, np.zeros(len(weight)), mean, np.zeros(0, dtype=int))
         most = limit
         for p in ranked[:SEARCHED]:
             order = orders[p]
-            pair = self._pairs[p]
-            if most < 1 or (best is not None and (order.proposed or total) > most):
+            hopeless = not np.isnan(found.needed) and (order.proposed or total) > most
+            if most < 1 or hopeless:
                 break
-            tried: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-
-            def gap_of(
-                n: int, order: Any = order, pair: Any = pair, gap: Any = gaps[p], tried: Any = tried
-            ) -> Any:
-                taken = order.taken(n, unit, weight, single=level is None)
-                again = self.refit(_changed(self.log, taken, change))
-                if again is None:  # what is left does not determine the model: it says nothing
-                    return gap, False
-                after = worth_of(again).mean(axis=0, dtype=float)
-                tried[n] = taken, after
-                stands = set(self.goal.top(after)) == set(self.goal.top(mean))
-                return after[pair[0]] - after[pair[1]], not stands
-
-            n = _search(order.proposed, min(most, order.most), gaps[p], gap_of)
-            if n is not None:
-                best = (order, n)
-                most = n - 1
-                found = tried[n]
+            fewer = self._fewer(order, units, p, change, min(most, order.most))
+            if fewer is not None:
+                found = fewer
+                most = int(fewer.needed) - 1
         arms = self.log.arms
         ahead = self.goal.top(mean)
-        gone, after = (0 * weight, mean) if found is None else found
-        then = self.goal.top(after)
+        then = self.goal.top(found.mean)
         first = orders[ranked[0]].proposed
-        order_of = np.zeros(0, dtype=int) if best is None else best[0].place
-        needed = np.nan if best is None else float(best[1])
         row = {
             "by": by,
             "change": change,
-            "needed": needed,
+            "needed": found.needed,
             "of": total,
-            "share": needed / total,
-            "votes": np.nan if best is None else float(gone.sum()),
+            "share": found.needed / total,
+            "votes": np.nan if np.isnan(found.needed) else float(found.gone.sum()),
             "proposed": np.nan if first is None else float(first),
             "limit": limit,
             "new": tuple(arms[a] for a in then if a not in ahead),
             "lost": tuple(arms[a] for a in ahead if a not in then),
         }
-        return row, _table(self.log, gone, level, names, order_of)
+        return row, _table(self.log, found.gone, level, names, found.place)
+
+    def _units(
+        self, level: np.ndarray | None, n_levels: int, change: str
+    ) -> "tuple[_Units, np.ndarray]":
+        """Return what is changed one at a time, and the influence of each, (units, pairs)."""
+        of_vote, cast, turned = self._influence
+        pull = cast - turned if change == "reversed" else cast
+        weight = self._weight
+        if level is None:
+            times = np.bincount(of_vote, weight, len(cast))
+            return _Units(of_vote, times, weight, single=True), pull
+        known = level >= 0
+        place = level[known], of_vote[known]
+        held = sparse.csr_array((weight[known], place), shape=(n_levels, len(cast)))
+        return _Units(level, np.ones(n_levels), weight, single=False), held @ pull
+
+    def _fewer(
+        self, order: "_Order", units: "_Units", p: int, change: str, most: int
+    ) -> "Found | None":
+        """Return the fewest, up to `most`, whose change alters the goal, by refits; None of none.
+
+        p: the pair whose difference they are ordered by.
+        """
+        before = self._mean
+        ahead, behind = self._pairs[p]
+        gap = before[ahead] - before[behind]
+        stands = set(self.goal.top(before))
+        tried: dict[int, Found] = {}
+
+        def gap_of(n: int) -> tuple[float, bool]:
+            gone = units.taken(order, n)
+            again = self.refit(_changed(self.log, gone, change))
+            if again is None:  # what is left does not determine the model: it says nothing
+                return gap, False
+            mean = worth_of(again).mean(axis=0, dtype=float)
+            tried[n] = Found(float(n), gone, mean, order.place)
+            return mean[ahead] - mean[behind], set(self.goal.top(mean)) != stands
+
+        n = _search(order.proposed, most, gap, gap_of)
+        return None if n is None else tried[n]
 
 
 def worth_of(fit: xr.DataTree) -> np.ndarray:
@@ -257,21 +286,25 @@ class _Order(NamedTuple):
         """How many can be taken."""
         return int(self.times.sum())
 
-    def taken(self, n: int, unit: np.ndarray, weight: np.ndarray, *, single: bool) -> np.ndarray:
+
+class _Units(NamedTuple):
+    """What is changed one at a time: duels of a kind, or levels of a column."""
+
+    of_vote: np.ndarray  # the unit of each vote, (votes,); -1 of a vote without a level
+    times: np.ndarray  # how often each can be taken, (units,)
+    weight: np.ndarray  # duels of each vote, (votes,)
+    single: bool  # whether units are kinds of duels
+
+    def taken(self, order: _Order, n: int) -> np.ndarray:
         """Return how many duels of each vote are taken with the first `n`, (votes,)."""
-        size = int(max(self.place.max(initial=0), unit.max(initial=0))) + 1
-        asked = np.zeros(size)
-        before = np.cumsum(self.times) - self.times
-        asked[self.place] = np.clip(n - before, 0, self.times)
-        if not single:
-            return np.where(unit >= 0, asked[unit] * weight, 0.0)
-        order = np.argsort(unit, kind="stable")
-        ahead = np.cumsum(weight[order]) - weight[order]
-        first = np.r_[True, np.diff(unit[order]) != 0]
-        ahead -= ahead[first][np.cumsum(first) - 1]  # within votes of the same kind
-        found = np.empty(len(weight))
-        found[order] = np.clip(asked[unit[order]] - ahead, 0, weight[order])
-        return found
+        asked = np.zeros(len(self.times))
+        before = np.cumsum(order.times) - order.times
+        asked[order.place] = np.clip(n - before, 0, order.times)
+        of_vote = asked[self.of_vote]
+        if not self.single:
+            return np.where(self.of_vote >= 0, of_vote * self.weight, 0.0)
+        ahead = pd.Series(self.weight).groupby(self.of_vote).cumsum() - self.weight
+        return np.clip(of_vote - ahead.to_numpy(), 0, self.weight)
 
 
 def _search(proposed: int | None, most: int, gap: float, gap_of: Any) -> int | None:
