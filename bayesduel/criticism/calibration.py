@@ -36,6 +36,7 @@ INSIDE = 0.95  # share of bins whose prediction is inside, of a calibrated model
 RARE = 0.01  # probability below which so few bins inside are told
 SAME_PREDICTION = 1e-12  # difference of two predictions that are equal up to rounding
 PER_BIN = 20  # duels that a bin should hold at least
+BINS = 10  # at most
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
 SCORED = 4_000_000  # predictions computed of a fold, draws times rows: fewer draws of large logs
 FEWEST_SCORED = 200  # posterior draws of a fold at least
@@ -175,49 +176,43 @@ def held_out(
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
-    parts = cut(rows, unit, folds, rng)
-    favourite = []
-    points = []
-    losses = []
-    counts = []
-    units = []
-    spread = []
+    held = np.stack(cut(rows, unit, folds, rng))  # (folds, 3, rows)
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
-    every = np.sum(parts, axis=0)
-    for k, held in enumerate(parts):
-        rest = every - held
-        p, drawn = _predict(duels, rest, rows, held, model, draws, seed, most, by_vote=by_vote)
-        at = held.sum(0) > 0
-        n = held.sum(0)[at]
-        won = held[0][at] + held[2][at] / 2
-        flip = p < 0.5
-        favourite.append(np.where(flip, 1 - p, p))
-        spread.append(np.subtract(1, drawn, out=drawn, where=flip))
-        points.append(np.where(flip, n - won, won))
-        counts.append(held[:, at])
-        win = -np.log(p)
-        loss = -np.log1p(-p)
-        losses.append(np.stack([win, loss, (win + loss) / 2]))
-        units.append(rows[5][at])
+    every = held.sum(axis=0)
+    out = held.sum(axis=1) > 0  # (folds, rows)
+    p = np.full(out.shape, 0.5)
+    spread = []
+    for k, part in enumerate(held):
+        expected, drawn = _predict(
+            duels, every - part, rows, part, model, draws, seed, most, by_vote=by_vote
+        )
+        p[k, out[k]] = expected
+        spread.append(np.subtract(1, drawn, out=drawn, where=expected < 0.5))
         if progress is not None:
             progress((k + 1) / folds)
-    p, w, of = (np.concatenate(x) for x in (favourite, points, units))
-    number = np.concatenate(counts, axis=1)
-    loss = np.concatenate(losses, axis=1)
-    n = number.sum(0)
+    p = p[out]
+    number = held.swapaxes(0, 1)[:, out]
+    of = np.broadcast_to(rows[5], out.shape)[out]
+    n = number.sum(axis=0)
+    won = number[0] + number[2] / 2
+    favourite = np.maximum(p, 1 - p)
+    points = np.where(p < 0.5, n - won, won)
+    win = -np.log(p)
+    loss = -np.log1p(-p)
+    losses = np.stack([win, loss, (win + loss) / 2])
     total = number.sum()
-    mean = float((number * loss).sum() / total)
+    mean = float((number * losses).sum() / total)
     alone = unit in ("duel", "vote")
     if alone:
-        square = float((number * (loss - mean) ** 2).sum())
+        square = float((number * (losses - mean) ** 2).sum())
     else:
-        beyond = np.bincount(of, (number * (loss - mean)).sum(0))[np.bincount(of) > 0]
+        beyond = np.bincount(of, (number * (losses - mean)).sum(axis=0))
         square = float((beyond**2).sum())
     error = np.sqrt(square) / total
     return Calibration(
-        **_bins(p, w, n, None if alone else of, spread),
+        **_bins(favourite, points, n, None if alone else of, spread),
         log_loss=mean,
         log_loss_error=float(error),
         folds=folds,
@@ -317,14 +312,13 @@ def _bins(
     the order of the rows.
     """
     order = np.argsort(p, kind="stable")
-    p = p[order]
-    won = won[order]
-    n = n[order]
-    n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
-    alike = np.cumsum(np.append(False, np.diff(p) > SAME_PREDICTION))  # both orders of a pair
+    apart = np.diff(p[order]) > SAME_PREDICTION  # else both orders of a pair
+    alike = np.empty(len(p), dtype=int)
+    alike[order] = np.cumsum(np.append(False, apart))
     size = np.bincount(alike, n)
     middle = (np.cumsum(size) - size / 2)[alike]
-    place = np.minimum((middle * n_bins / n.sum()).astype(int), n_bins - 1)
+    n_bins = int(np.clip(n.sum() // PER_BIN, 1, BINS))
+    place = (middle * n_bins / n.sum()).astype(int).clip(max=n_bins - 1)
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
@@ -332,13 +326,10 @@ def _bins(
     effect = np.ones(len(size))
     intraclass = 0.0
     if unit is not None:
-        effect, intraclass = _design_effect(place, unit[order], won, n, observed)
-    binned = np.empty(len(p), dtype=int)
-    binned[order] = place
-    weight = np.empty(len(p))
-    weight[order] = n / size[place]
-    variance = _variance_of_means(spread, binned, weight, len(size))
-    effect = effect * (1 + variance * size / np.maximum(predicted * (1 - predicted), 1e-12))
+        effect, intraclass = _design_effect(place, unit, won, n, observed)
+    variance = _variance_of_means(spread, place, n / size[place], len(size))
+    of_one = np.maximum(predicted * (1 - predicted), 1e-12)
+    effect = effect * (1 + variance * size / of_one)
     lower, upper = wilson(observed * size / effect, size / effect)
     return {
         "predicted": predicted,
