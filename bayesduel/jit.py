@@ -21,6 +21,7 @@ __all__ = [
     "Compiled",
     "compiled",
     "interpreted",
+    "interpreting",
     "is_compiled",
     "tell_if_it_compiles",
     "with_globals",
@@ -94,6 +95,16 @@ def interpreted(yes: bool = True) -> Iterator[None]:
         yield
     finally:
         _plain.reset(before)
+
+
+def interpreting[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that runs as plain Python, with every compiled function that it calls."""
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        with interpreted():
+            return function(*args, **kwargs)
+
+    return run
 
 
 def tell_if_it_compiles(function: Any, name: str) -> None:

@@ -15,6 +15,7 @@ from bayesduel.inference.fit import fit as fit_model
 from bayesduel.posterior.predict import predict
 from bayesduel.system.arguments import did_you_mean, shown_value
 from bayesduel.system.extras import missing_extra
+from bayesduel.text import join
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -87,8 +88,9 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
             then numbers that are covariates of the duel, left minus right. Of a frame the names of
             the first two columns say whether sides have a meaning (home and away).
         y
-            Outcomes, shape (n_duels,): "left", "right" and perhaps "tie"; or two other values, of
-            which the larger one says that the left arm won.
+            Outcomes, shape (n_duels,): "left", "right" and perhaps "tie"; the names of the first
+            two columns of X, such as "model_a" and "model_b", and perhaps "tie"; or two other
+            values, of which the larger one says that the left arm won.
         judge
             Who judged each duel, shape (n_duels,), or None.
 
@@ -99,10 +101,11 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X has fewer than two columns or y has values that are not as above.
+            If X has fewer than two columns, or y has values that are not as above or are labels of
+            arms.
         """
         arms, covariates = self._validated(X, reset=True)
-        outcome = self._outcome(column_or_1d(y, warn=True), len(arms))
+        outcome = self._outcome(column_or_1d(y, warn=True), arms)
         log = arms.join(covariates).assign(outcome=outcome)
         if judge is not None:
             log["judge"] = column_or_1d(judge)
@@ -167,19 +170,28 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         covariates = pd.DataFrame(values[:, 2:].astype(float), columns=names[2:])
         return sides, covariates
 
-    def _outcome(self, y: np.ndarray, n_duels: int) -> np.ndarray:
+    def _outcome(self, y: np.ndarray, arms: pd.DataFrame) -> np.ndarray:
         """Return outcomes as words; set the classes, and the word of each."""
         check_classification_targets(y)
-        if len(y) != n_duels:
-            raise ValueError(f"y should have an outcome per duel of X, {n_duels}, got {len(y)}")
+        if len(y) != len(arms):
+            raise ValueError(f"y should have an outcome per duel of X, {len(arms)}, got {len(y)}")
         self.classes_, place = np.unique(y, return_inverse=True)
-        if set(self.classes_) <= set(WORDS):
-            self._words = [str(word) for word in self.classes_]
-        elif len(self.classes_) <= 2:
-            self._words = ["right", "left"][-len(self.classes_) :]
+        by_side = {word: word for word in WORDS}
+        by_column = {**dict(zip(arms.columns, SIDES, strict=True)), "tie": "tie"}
+        classes = self.classes_.tolist()
+        meaning = next((m for m in (by_side, by_column) if set(classes) <= m.keys()), None)
+        if meaning is not None:
+            self._words = [meaning[word] for word in classes]
+        elif {c for c in classes if isinstance(c, str)} & {*arms.to_numpy().ravel()}:
+            raise ValueError(
+                "y should say which side won, 'left', 'right' or 'tie', got labels of arms such as "
+                f"{shown_value(classes[0])}; with labels use bayesduel.read_duels and bayesduel.fit"
+            )
+        elif len(classes) <= 2:
+            self._words = ["right", "left"][-len(classes) :]
         else:
             raise ValueError(
                 "y should be 'left', 'right' and 'tie', or have two values (Only binary "
-                f"classification is supported), got {len(self.classes_)} values"
+                f"classification is supported), got {join(classes, 8, quote=True)}"
             )
         return np.array(self._words)[place]

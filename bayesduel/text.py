@@ -69,7 +69,7 @@ class Result(ABC):
     @property
     @abstractmethod
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result in words."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists; NaN becomes None."""

@@ -70,7 +70,7 @@ class _Named(ABCMeta):
 
 
 class Model(ByValue, metaclass=_Named):
-    """What every model answers.
+    """The questions that every model answers.
 
     ``Model(Bernoulli("logit"), Scores() + OrderEffect())`` makes the named model of a response:
     ``BradleyTerry(Scores() + OrderEffect())``.
@@ -98,7 +98,7 @@ class Model(ByValue, metaclass=_Named):
     @property
     @abstractmethod
     def terms(self) -> Terms:
-        """What the predictor is made of."""
+        """The terms of the predictor."""
 
     @property
     @abstractmethod

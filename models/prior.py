@@ -200,7 +200,7 @@ def _prior_of(given: Any, name: str) -> Prior:
         return Prior.parsed(given)
     if not isinstance(given, Prior):
         raise TypeError(
-            f'prior of {name} should be one, such as Prior("Normal", mu=0, sigma=1), '
+            f'prior of {name} should be a bayesduel.Prior, such as Prior("Normal", mu=0, sigma=1), '
             f"got {shown_value(given)}"
         )
     return given

@@ -19,7 +19,7 @@ DEFAULT = Terms((Scores(),))  # a score an arm, the scale learned
 
 @dataclass(frozen=True)
 class ScoreModel(Model):
-    """What the models of scores share; see the models themselves.
+    """The common part of models of scores; see the models themselves.
 
     A model of one's own says its `label`, its `assumption` and its `response`.
 

@@ -15,7 +15,7 @@ __all__ = ["TeamSize"]
 
 @dataclass(frozen=True)
 class TeamSize(Term):
-    """What one member more is worth: the same for each member, whoever it is.
+    """The worth of one member more: the same for each member.
 
     A side of several arms is worth the sum of its members' scores, which are 0 on average. A larger
     side then gains nothing by its size. This term learns what it gains::

@@ -62,7 +62,7 @@ class Touch(NamedTuple):
 
 
 class Part(ByValue, ABC):
-    """What terms and modifiers share.
+    """The common part of terms and modifiers.
 
     Attributes
     ----------
@@ -384,7 +384,7 @@ class ByLevel(Part):
 
 
 class ArmTerm(Term):
-    """What the arms are worth: a utility for each, of which a duel sees the difference.
+    """A term of what arms are worth: a utility for each; a duel sees the difference of two.
 
     The scores of a model are the sum of the utilities of its arm terms, centred.
 
@@ -429,7 +429,7 @@ class ArmTerm(Term):
 
 
 class Modifier(Part):
-    """What changes the predictor of the parts before it in the list, and is no sum.
+    """A part that changes the predictor of the parts before it, and does not add to it.
 
     A modifier of one's own defines ``add`` (its parameters) and ``apply``. It is sampled by NUTS.
 

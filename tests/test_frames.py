@@ -112,7 +112,7 @@ def test_a_slice_of_a_log_is_the_log_of_those_rows(rich):
 def test_winners_complete_what_they_hold(fit):
     found = bd.winners(fit)
     offered = [name for name in dir(found) if not name.startswith("_")]
-    assert {"table", "to_dataframe", "summary", "borda_mean", "sel", "attrs"} <= {*offered}
+    assert {"table", "to_dataframe", "summary", "win_rate", "sel", "attrs"} <= {*offered}
     assert len(offered) < 50 and all(hasattr(found, name) for name in offered)
     places = found.rank.to_series()
     assert places[found.table().index].tolist() == [1, 2, 3]

@@ -140,3 +140,17 @@ def test_an_unknown_arm_is_named_with_its_neighbour():
     ranker = PairwiseRanker(draws=100).fit([["GPT", "Claude"]] * 9, [0, 1, 1] * 3)
     with pytest.raises(ValueError, match="arms of the fit, got 'gpt'; did you mean 'GPT'"):
         ranker.predict([["gpt", "Claude"]])
+
+
+def test_y_may_be_names_of_the_columns_of_X_but_not_labels_of_arms():
+    rows = pd.DataFrame([("b", "a"), ("a", "b"), ("c", "a"), ("b", "c")] * 5)
+    rows.columns = ["model_a", "model_b"]
+    told = ["model_a", "model_b", "model_a", "model_a"] * 5
+    ranker = PairwiseRanker(draws=200).fit(rows, told)
+    chance = dict(zip(ranker.classes_, ranker.predict_proba(rows[:1])[0], strict=True))
+    assert chance["model_a"] > 0.5  # b has won all its duels with a
+    three = PairwiseRanker(draws=200).fit(rows, [*told[:-1], "tie"])
+    assert [*three.classes_] == ["model_a", "model_b", "tie"]
+    for won in (["b", "b", "c", "b"] * 5, ["a", "b"] * 10):
+        with pytest.raises(ValueError, match=r"y should say which side won, .* got labels of arms"):
+            PairwiseRanker().fit(rows, won)

@@ -25,7 +25,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     metavar="TABLE",
     help="File of the items' attributes, one row per item.  [default: the file of a shipped LOG]",
 )
-@click.option("--item", metavar="COLUMN", default="item", help="Column of the labels.")
+@click.option("--item", metavar="COLUMN", help="Column of the labels.  [default: found]")
 @click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")
 @click.option("--predict", metavar="TABLE", help="File of new items to predict.")
 @click.option("--judge-effect", is_flag=True, help="Give each judge coefficients of their own.")

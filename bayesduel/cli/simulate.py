@@ -215,7 +215,7 @@ def _of_regret(
     step = "pull" if criterion == "pull" else "duel"
     digits = digits_of(max(row["mean"] for row in rows) or 100, 3)
     heading = (
-        f"{problem.name}: cumulative {criterion} regret, {formula} a {step},\n"
+        f"{problem.name}: cumulative {criterion} regret, {formula} per {step},\n"
         f"after {count(int(horizon), step)}, {count(n_runs, 'run')}\n"
     )
     columns = (

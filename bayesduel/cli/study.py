@@ -40,6 +40,12 @@ CONFIRMING: dict[str, tuple[str, float]] = {
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
+def _renamed(_: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Refuse an option of an earlier version, and name the one of today."""
+    if value is not None:
+        raise click.UsageError(f"--{option.name} is now called --confidence")
+
+
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
 def command() -> None:
     """Run a live study: ask for the next pair, tell the outcome, stop with enough.
@@ -78,7 +84,10 @@ def command() -> None:
 @click.option(
     "--policy", default="auto", help="auto, or a policy with its settings, such as DTS()."
 )
-@click.option("--probability", default=0.95, help="Stop at this probability.")
+@click.option(
+    "--confidence", default=0.95, help="Stop when the answer is right with this probability."
+)
+@click.option("--probability", hidden=True, expose_value=False, callback=_renamed)
 @click.option(
     "--confirm",
     flag_value=CONFIRMED,
@@ -195,7 +204,7 @@ def new(
     prior: dict[str, Any],
     family: dict[str, str] | None,
     policy: str,
-    probability: float,
+    confidence: float,
     confirm: str | None,
     rope: float,
     budget: int | None,
@@ -219,7 +228,7 @@ def new(
     automatic = given["goal"] == "find-best" and policy == "auto" and pairs is None
     confirm = confirm or (CONFIRMED if automatic else NOT_CONFIRMED)
     doubt = CONFIRMING[confirm][1]
-    stop: Any = WithinRope(probability, rope=rope)
+    stop: Any = WithinRope(confidence, rope=rope)
     stop = stop if confirm == NOT_CONFIRMED else Confirmed(stop, doubt=doubt)
     rules = [] if given["goal"] == "minimize-regret" else [stop]
     rules += [] if budget is None else [Budget(budget)]
@@ -239,7 +248,7 @@ def new(
         stop=rules or None,
         **(given if pairs is None else given | _pairs(pairs)),
     )
-    expected = _expected(made, probability, policy, automatic=automatic)
+    expected = _expected(made, confidence, policy, automatic=automatic)
     text = f"{study} is made, with {len(made.arms)} arms."
     said = _expected_words(study, made, expected, confirm)
     lines = [text, *([said] if said else []), f"Next: bayesduel study ask {study}"]
@@ -490,13 +499,13 @@ command.add_command(study_judge.command)
 
 
 def _expected(
-    study: Any, probability: float, policy: str, *, automatic: bool
+    study: Any, confidence: float, policy: str, *, automatic: bool
 ) -> dict[str, int] | None:
     """Return about how many duels each stop rule takes; None where that was not measured."""
     from bayesduel.models import named
     from bayesduel.study.planning import usual_duels
 
-    usual = automatic and probability == 0.95 and study.model == named("bradley-terry")
+    usual = automatic and confidence == 0.95 and study.model == named("bradley-terry")
     if study.stop is None or not usual or study.sources:
         return None
     found = {

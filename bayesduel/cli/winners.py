@@ -124,7 +124,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict import ACROSS
     from bayesduel.reporting.ranking import order_words
-    from bayesduel.reporting.ranking_table import columns_of, ranking_table, score_name
+    from bayesduel.reporting.ranking_table import columns_of, ranking_table
     from bayesduel.reporting.section import Text, Verdict
 
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
@@ -137,15 +137,14 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     shown = [known[name] for name in COLUMNS if name in known]
     yield ranking_table(result, shown, ROWS, ruled=False)
     frame = result.table()
-    score = score_name(result)
-    halves = ", a tie counting half" if result.attrs["tie_share"] else ""
+    halves = "; a tie counts half" if result.attrs["tie_share"] else ""
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
-        "\nbest: probability of winning most pairings (Copeland); rank range: by the arms that "
-        f"are surely above and below; {score}: against an arm drawn at random{halves}. "
-        f"{_check_words(result)}{order_words(frame['borda_mean'].to_numpy())}",
+        "\nbest: probability of winning most pairings (Copeland). Rank range: by the arms that "
+        f"are surely above and below. Win rate: against an arm drawn at random{halves}. "
+        f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy())}",
         "small",
     )
     if rated is not None:

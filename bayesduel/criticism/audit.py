@@ -44,7 +44,7 @@ TENTHS = 10
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Audit(Result):
-    """What :func:`bayesduel.audit` found.
+    """The result of :func:`bayesduel.audit`.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True, kw_only=True)
 class OrderShare:
-    """What the side listed first wins."""
+    """The share of wins of the side listed first."""
 
     # share of the decisive duels, and its 95 % interval
     share: float
@@ -94,7 +94,7 @@ class OrderShare:
 
     @property
     def sentence(self) -> str:
-        """What was found, for a reader."""
+        """The result in sentences."""
         return self.words()
 
     def words(self, *, modelled: bool = False) -> str:
@@ -142,7 +142,7 @@ class OrderShare:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Check:
-    """What :func:`bayesduel.check` found.
+    """The result of :func:`bayesduel.check`.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """What was found and what to do, in a few sentences."""
+        """The result, and what to do, in a few sentences."""
         return " ".join(self.verdict_parts)
 
     @property
@@ -293,7 +293,7 @@ class Check:
 
     @property
     def support(self) -> tuple[str, ...]:
-        """What stands behind the verdict: the models of a pair, and the predictive check."""
+        """The reasons of the verdict: the models of a pair, and the predictive check."""
         e = self.evidence
         if self.ranking is None:
             return ()  # the verdict says why

@@ -125,7 +125,7 @@ class Comparison:
 
     @property
     def weights_words(self) -> str:
-        """What the stacking weights of models that cannot be distinguished are worth, or ""."""
+        """How sure stacking weights are where models cannot be distinguished, or ""."""
         if len(self.as_good) < 2:
             return ""
         told = [f"{name} {self.weights[name]:.2f}" for name in self.as_good]
@@ -137,7 +137,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """What was found, for a reader."""
+        """The result in sentences."""
         left = f"leaving out one {self._word} at a time ({self.n_units:,} of them)"
         alike = [name for name in self.as_good if name != self.best]
         if len(self.table) == 1:

@@ -55,7 +55,7 @@ ENTRIES = 4_000_000  # residuals worked on at once
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MarginCheck(Result):
-    """What `check_margins` found.
+    """The result of `check_margins`.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class MarginCheck(Result):
 
     @property
     def sentence(self) -> str:
-        """What the checks say, for a reader."""
+        """The result of the checks in sentences."""
         names = list(self.table.index)
         failed = self.failed
         if not failed:

@@ -484,7 +484,7 @@ class Duels:
 
     @property
     def reading(self) -> Reading:
-        """What the log was taken for: the role of each column, what each value means."""
+        """How the log was read: the role of each column, the meaning of each value."""
         summary = self.read_summary
         if summary.understood is not None:
             return summary.understood

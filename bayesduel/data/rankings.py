@@ -139,7 +139,7 @@ class Rankings:
 
     @property
     def reading(self) -> Reading:
-        """What the log was taken for: the role of each column, what was left out."""
+        """How the log was read: the role of each column, and what was left out."""
         summary = self.read_summary
         if summary.understood is not None:
             return summary.understood

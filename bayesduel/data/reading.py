@@ -1,4 +1,4 @@
-"""What a log was taken for: the role of each column, the meaning of each value, what was left out.
+"""How a log was read: the role of each column, the meaning of each value, what was left out.
 
 One record, made while a log is read, says it in the same words wherever a reader meets it:
 ``bayesduel read``, ``duels.reading``, the notice on stderr and the section of a report.
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a log was taken for.
+    """How a log was read.
 
     Attributes
     ----------

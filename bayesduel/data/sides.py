@@ -46,7 +46,7 @@ MIRRORED = (
 
 
 class Sides(NamedTuple):
-    """What the sides of a log mean."""
+    """The meaning of the sides of a log."""
 
     meaning: bool  # whether they say how a pair was presented
     left: str  # what the left side is called in a sentence: "the home side"

@@ -26,7 +26,7 @@ SAMPLED = "posterior_sampled"  # group of the draws of the sampler, where answer
 
 @xr.register_datatree_accessor("duel")
 class DuelAccessor:
-    """What a fit says, parsed once.
+    """The parts of a fit, parsed once.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class DuelAccessor:
 
     @cached_property
     def reading(self) -> Reading:
-        """What the log of the fit was taken for."""
+        """How the log of the fit was read."""
         stored = self._fit.attrs.get("understood")
         source = str(self._fit.attrs.get("source", "a fit"))
         return Reading(source=source) if stored is None else Reading.from_dict(json.loads(stored))

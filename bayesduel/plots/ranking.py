@@ -60,8 +60,8 @@ def plot_ranking(
 ) -> "Axes":
     """Plot the arms in rank order, the best at the top, with win rates and intervals.
 
-    The dot is the posterior mean of the arm's Borda score: the probability that it beats
-    another arm drawn at random. The thick bar is the 50 % interval, the thin bar the interval of
+    The dot is the posterior mean of the arm's win rate: the probability that it beats another
+    arm drawn at random. The thick bar is the 50 % interval, the thin bar the interval of
     `winners`. Shading separates the tiers, and each is named at its first arm.
 
     Parameters
@@ -77,8 +77,8 @@ def plot_ranking(
     place = places_of(winners, places)
     ranked = in_order(winners).isel(arm=place - 1)
     mean, lower, quarter, three_quarters, upper = (
-        ranked[f"borda_{part}"].values
-        for part in ("mean", "lower", "quarter", "three_quarters", "upper")
+        ranked[f"win_rate{part}"].values
+        for part in ("", "_lower", "_quarter", "_three_quarters", "_upper")
     )
     y = np.arange(len(place))
     ax.axvline(0.5, color=style.GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
@@ -86,10 +86,10 @@ def plot_ranking(
     ax.hlines(y, quarter, three_quarters, color=style.ACCENT, lw=4, zorder=3)
     ax.plot(mean, y, "o", ms=5, mfc="white", mec=style.ACCENT, mew=1.4, zorder=4)
     style.percent_ticks(ax, "x")
-    what = "expected score" if winners.attrs.get("tie_share", 0) > 0 else "probability of a win"
+    halves = "; a tie counts half" if winners.attrs.get("tie_share", 0) > 0 else ""
     arms = zip(ranked["arm"].values, place, strict=True)
     labels = [f"{p}  {style.shorten(str(a), 30)}" for a, p in arms]
-    style.list_axis(ax, labels, f"{what} against another arm drawn at random")
+    style.list_axis(ax, labels, f"win rate against another arm drawn at random{halves}")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)
     return ax

@@ -9,11 +9,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.data.items import Items
+from bayesduel.data.read.items import read_items
 from bayesduel.intervals import check_ci_prob, with_interval
 from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
-from bayesduel.system.arguments import check_flag, check_seed, check_type, did_you_mean, shown_value
+from bayesduel.system.arguments import check_flag, check_seed, did_you_mean, shown_value
 from bayesduel.system.warnings import warn
 from bayesduel.text import join
 
@@ -212,7 +213,7 @@ def _labels(fit: xr.DataTree, name: str, called: str) -> list[str]:
 
 def predict_items(
     fit: xr.DataTree,
-    items: Items,
+    items: Any,
     ci_prob: float = 0.95,
     *,
     covariance: str = "auto",
@@ -226,8 +227,8 @@ def predict_items(
     fit
         A fit whose predictor is ``Covariates(items)``.
     items
-        ``read_items(new, like=...)``, in the attributes of the fit. An item is known by its
-        attributes alone, whatever its label.
+        A path or a frame with the attributes of the fit, or what :func:`bayesduel.read_items` made
+        of one with ``like=``. An item is known by its attributes alone, whatever its label.
     ci_prob, covariance, judge
         As in :func:`coefficients`.
     seed
@@ -262,11 +263,12 @@ def predict_items(
     """
     check_ci_prob(ci_prob)
     check_seed(seed)
-    check_type(items, Items, "items", "what bayesduel.read_items returned")
     draws, used = parameter_draws(fit, covariance, judge)
     model = fit.duel.model
     if model.terms.items is None:
         raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
+    if not isinstance(items, Items):
+        items = read_items(items, like=model.terms.items)
     if items.attributes != model.terms.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
     beyond = _outside(items, model)

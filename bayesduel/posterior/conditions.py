@@ -70,10 +70,13 @@ def conditions(
     readers = {name: part for part in model.terms for name in part.reads}
     unknown = [name for name in said if name not in readers]
     if unknown:
-        known = join(sorted(readers), 8, quote=True) if readers else "none"
+        got = join(unknown, 8, quote=True)
+        known = "no conditions"
+        if readers:
+            known = join(sorted(readers), 8, quote=True)
         raise ValueError(
-            f"conditions should be what the terms of {model.name} read ({known}), "
-            f"got {join(unknown, 8, quote=True)}"
+            f"conditions should be what the terms of {model.name} read ({known}), got {got}; "
+            f"a term that reads {got} has to be in the model, such as RandomEffects or Covariates"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     columns |= model.seats(teams, left, right)
@@ -223,5 +226,6 @@ def times_of(values: np.ndarray, kind: Any = None) -> np.ndarray:
     for known in ("float", "datetime64[us]") if kind is None else (kind,):
         with suppress(TypeError, ValueError):
             return values.astype(known)
-    what = "numbers or dates" if kind is None else "dates" if kind.kind == "M" else "numbers"
+    dates = "dates such as 2026-12-31 (pandas.to_datetime reads others)"
+    what = f"numbers or {dates}" if kind is None else dates if kind.kind == "M" else "numbers"
     raise ValueError(f"time should be {what}, got {shown_value(values[0])}")

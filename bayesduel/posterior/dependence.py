@@ -92,13 +92,13 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     shown = f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
     if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
-        robust += f" beside the effects by {join(own)} in the model"
+        robust += f" besides the effects by {join(own)} in the model"
     sentence = (
         f"Standard errors are {robust} ({clusters}, bias-reduced; intervals by "
         f"Student's t with {shown} degrees of freedom for the median arm)."
     )
     if degrees < LEAST_DEGREES:
-        sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom intervals are rough."
+        sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."
     refusal = ""
     if n < FEWEST and asked == "auto":
         role = used if used in counts else min(counts, key=lambda name: counts[name])

@@ -1,4 +1,4 @@
-"""How many more duels of a pair would decide which of its arms is better.
+"""How many more duels between two arms would decide which one is better.
 
 For each posterior draw of the true difference, the number of further duels of the pair after
 which the posterior would be sure of the sign of the difference, if the outcomes fell as

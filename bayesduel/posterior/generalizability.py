@@ -41,7 +41,7 @@ APART = 0.5  # correlation below which, with that probability, a level is named
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Generalizability(Result):
-    """What :func:`bayesduel.generalizability` found.
+    """The result of :func:`bayesduel.generalizability`.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Generalizability(Result):
                 said.append(f"{what}: {join(labels, 3)}.")
         worth = "vote" if self.cost == 1 else "votes"
         said.append(
-            f"Where a new {self.facet} costs as much as {self.cost:g} {worth}, a next round should "
+            f"If a new {self.facet} costs as much as {self.cost:g} {worth}, a next round should "
             f"cast {count(self.best, 'vote')} on each."
         )
         return " ".join(said)

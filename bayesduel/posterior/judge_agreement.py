@@ -40,7 +40,7 @@ LEAST_UNITS = 5  # units shared with two other judges from which a judge is test
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class JudgeAgreement(Result):
-    """What :func:`judge_agreement` found.
+    """The result of :func:`judge_agreement`.
 
     Attributes
     ----------

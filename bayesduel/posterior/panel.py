@@ -53,7 +53,9 @@ NO_JUDGES = "the log does not name judges"
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Panel(Result):
-    """What :func:`bayesduel.panel` found. What cannot be computed is a text that says why.
+    """The result of :func:`bayesduel.panel`.
+
+    A part that cannot be computed is a text with the reason.
 
     Attributes
     ----------

@@ -23,12 +23,12 @@ __all__ = ["Predictions", "predict"]
 
 
 class Predictions(xr.Dataset):
-    """A Dataset of predictions, which is a row a duel as a frame, also of a single one."""
+    """A Dataset of predictions; as a frame it has a row per duel, also for a single duel."""
 
     __slots__ = ()
 
     def to_dataframe(self, *args: Any, **options: Any) -> pd.DataFrame:
-        """Return one row a duel."""
+        """Return one row per duel."""
         one = self if self.sizes else self.expand_dims("duel")
         return super(Predictions, one).to_dataframe(*args, **options)
 

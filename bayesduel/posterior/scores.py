@@ -146,7 +146,7 @@ def _sentence(unit: str, anchor: str | None, points: float, *, rated: bool) -> s
     rating = f", and {points:g} points are the rating of {other}" if rated else ""
     return (
         f"Scores are in {unit}, as differences from {other}{rating}. A log determines only "
-        f"differences: every interval is that of the difference from {other} and would be another "
-        f"with another anchor.{own} Whether two arms differ is not read from the overlap of their "
-        "intervals but from their pairwise preference."
+        f"differences. Every interval is that of the difference from {other}. With another "
+        f"anchor it is another interval.{own} To see whether two arms differ, look at their "
+        "pairwise preference, not at the overlap of their intervals."
     )

@@ -25,7 +25,7 @@ SENTENCE = 24  # columns that a name has in a sentence
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SourceAgreement(Result):
-    """What :func:`bayesduel.sources` found.
+    """The result of :func:`bayesduel.sources`.
 
     Attributes
     ----------

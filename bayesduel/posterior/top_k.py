@@ -18,7 +18,7 @@ __all__ = ["TopKSets", "check_k", "counted_sets", "top_k"]
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TopKSets(Result):
-    """What `top_k` found.
+    """The result of `top_k`.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class TopKSets(Result):
 
     @property
     def sentence(self) -> str:
-        """What it says, for a reader."""
+        """The result in sentences."""
         best = self.sets.iloc[0]
         words = (
             f"Most probable top {self.k}: {join(best['arms'], self.k)} "

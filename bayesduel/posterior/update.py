@@ -41,7 +41,7 @@ def update(
     fit: xr.DataTree,
     new_duels: Any,
     *,
-    duels: Duels | Rankings | None = None,
+    duels: Any = None,
     method: Method = "auto",
     draws: int | None = None,
     chains: int = 4,
@@ -63,9 +63,9 @@ def update(
         The duels to add, or the rankings where `fit` is of rankings, none of which `fit` knows. Or
         a path or a frame, which is read as the log of `fit` was.
     duels
-        The log that `fit` was made of. Default: its counts, which the fit holds; they do not
-        suffice where the model reads judges, categories, margins or covariates, or where standard
-        errors are cluster-robust.
+        The log that `fit` was made of, or a path or a frame of it. Default: its counts, which the
+        fit holds; they do not suffice where the model reads judges, categories, margins or
+        covariates, or where standard errors are cluster-robust.
     method, draws, chains, seed, log_likelihood, progress
         As in :func:`bayesduel.fit`; `seed` is by default that of `fit`.
 
@@ -90,6 +90,7 @@ def update(
         new_duels = log_in(new_duels, like=fit)
     check_log(new_duels, kind, "new_duels")
     if duels is not None:
+        duels = log_in(duels, like=fit)
         check_log(duels, kind)
     if isinstance(new_duels, Duels):
         check_coding(new_duels, reading_of(fit), "new_duels")
@@ -186,8 +187,8 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
         reason = "has cluster-robust standard errors"
     if reason:
         raise ValueError(
-            f"the log of the fit is needed too, since its model, {fit.attrs['model']}, {reason}: "
-            "give it as duels (`bayesduel update`: --earlier LOG), got None"
+            f"the earlier log is needed too, because the fit ({fit.attrs['model']}) {reason}: "
+            "give its file or its duels as duels= (`bayesduel update`: --earlier LOG)"
         )
     log = log_of(fit)
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)

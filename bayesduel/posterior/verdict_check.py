@@ -35,7 +35,7 @@ class TransitivityCheck(Protocol):
 
     @property
     def verdict_parts(self) -> tuple[str, str]:
-        """What was found, in one sentence, and the rest."""
+        """The result in one sentence, and the details."""
 
     def answer_without_ranking(self, model: Model) -> tuple[xr.DataTree | None, str]:
         """Return a fit that allows cycles and controls for what `model` does, or None and why."""

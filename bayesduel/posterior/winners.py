@@ -108,7 +108,7 @@ def winners(
     ``rank_mean``, ``_lower``, ``_upper`` (1 is best; quantiles of the rank in the draws),
     ``rank_joint_lower``, ``rank_joint_upper`` (by pairwise certainty, see
     :mod:`bayesduel.posterior.separation`), ``rank_probability`` (by rank too),
-    ``top_k_probability``, ``borda_mean``, ``_lower``, ``_upper``, ``_quarter``,
+    ``top_k_probability``, ``win_rate``, ``_lower``, ``_upper``, ``_quarter``,
     ``_three_quarters``, ``tier``, ``unbeaten_probability`` (no arm beats it by more than
     the rope), ``smith_probability``, ``von_neumann_support``. By arm and opponent:
     ``preference_mean``, ``_lower``, ``_upper``, ``beats_probability``, ``tie_mean`` (probability of
@@ -384,14 +384,14 @@ def _variables(
         "rank_joint_lower": (one, ranges[0]),
         "rank_joint_upper": (one, ranges[1]),
         "top_k_probability": (one, (found.rank < k).mean(0)),
-        "borda_mean": (one, borda.mean(0)),
+        "win_rate": (one, borda.mean(0)),
         "unbeaten_probability": (one, found.unbeaten.mean(0)),
         "smith_probability": (one, found.smith),
         "von_neumann_support": (one, found.support),
     }
     for prob, ends in ((confidence, ("lower", "upper")), (0.5, ("quarter", "three_quarters"))):
         for end, limit in zip(ends, interval_by_arm(borda, prob), strict=True):
-            variables[f"borda_{end}"] = (one, limit)
+            variables[f"win_rate_{end}"] = (one, limit)
     return variables
 
 

@@ -26,6 +26,15 @@ FROM_XARRAY = (
     *("attrs", "coords", "data_vars", "dims", "sizes", "sel", "isel", "to_dict", "to_netcdf"),
     *("to_zarr",),
 )  # of its methods and attributes, those that completion offers
+RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
+RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
+NOW_CALLED = {
+    "borda_mean": "win_rate",
+    "borda_lower": "win_rate_lower",
+    "borda_upper": "win_rate_upper",
+    "borda_quarter": "win_rate_quarter",
+    "borda_three_quarters": "win_rate_three_quarters",
+}  # names of an earlier version
 
 
 class Winners(xr.Dataset):
@@ -39,6 +48,12 @@ class Winners(xr.Dataset):
         special = [name for name in super().__dir__() if name.startswith("__")]
         return sorted({*own, *FROM_XARRAY, *map(str, self.variables), *special})
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return variables as a Dataset does; KeyError names the new name of an earlier one."""
+        if isinstance(key, str) and key in NOW_CALLED:
+            raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")
+        return super().__getitem__(key)
+
     @property
     def rank(self) -> xr.DataArray:  # type: ignore[override]
         """Place of each arm in the ranking, 1 is best, by arm."""
@@ -49,17 +64,10 @@ class Winners(xr.Dataset):
     def table(self) -> pd.DataFrame:
         """Return one row per arm, best first: the printed ranking, not rounded."""
         order = self["order"].values
-        rank, borda = (
-            {k: self[f"{name}_{k}"].values[order] for k in ("mean", "lower", "upper")}
-            for name in ("rank", "borda")
-        )
-        columns = {f"rank_{k}": v for k, v in rank.items()}
-        columns |= {
-            name: self[name].values[order] for name in ("rank_joint_lower", "rank_joint_upper")
-        }
+        columns = {name: self[name].values[order] for name in RANK}
         for criterion in ("condorcet", "copeland"):
             columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
-        columns |= {f"borda_{k}": v for k, v in borda.items()}
+        columns |= {name: self[name].values[order] for name in RATE}
         columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values[order]
         columns["tier"] = self["tier"].values[order]
         return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
@@ -81,14 +89,11 @@ class Winners(xr.Dataset):
             "copeland": "best_probability",
             "condorcet": "condorcet_probability",
             f"top_{k}": f"top_{k}_probability",
-            **{f"borda_{end}": f"win_rate_{end}" for end in ("lower", "upper")},
-            "borda_mean": "win_rate",
         }
         first = ["rank", "rank_mean", "rank_lower", "rank_upper", "tier"]
-        rates = ["win_rate", "win_rate_lower", "win_rate_upper"]
         renamed = table.rename(columns=names)
         chances = ["best_probability", "condorcet_probability", f"top_{k}_probability"]
-        return renamed[[*first, *rates, *chances]]
+        return renamed[[*first, *RATE, *chances]]
 
     def groups(self) -> dict[str, int] | None:
         """Return the component of each arm, from 1, if the comparison graph has several."""
@@ -141,7 +146,7 @@ class Winners(xr.Dataset):
 
 def _complete(dataset: Winners) -> bool:
     """Return whether nothing that the table needs has been selected away."""
-    needed = {"order", "rank_mean", "winner_probability", "borda_mean", "top_k_probability"}
+    needed = {"order", "rank_mean", "winner_probability", "win_rate", "top_k_probability"}
     whole = needed <= set(dataset.data_vars) and "verdict" in dataset.attrs
     return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
 
@@ -160,7 +165,7 @@ def _notes(dataset: Winners) -> str:
     if n_tiers > 1:
         tiers = (
             f"{n_tiers} tiers, whose first arms are above all lower tiers (error of each boundary "
-            f"at most {a['tier_error']:.3f})"
+            f"{_at_most(a['tier_error'])})"
         )
     return (
         "beats all: the probability of beating every other arm (Condorcet); best: of winning most "
@@ -169,3 +174,8 @@ def _notes(dataset: Winners) -> str:
         f"{a['monte_carlo_error']:.3f}); in the order of mean ranks by {a['ranked_by']}; {tiers}. "
         f"{a['dependence']}"
     )
+
+
+def _at_most(error: float) -> str:
+    """Return a bound in words, to three decimals."""
+    return "below 0.001" if error < 0.0005 else f"at most {error:.3f}"

@@ -29,7 +29,7 @@ __all__ = ["ArmsProblem", "Problem", "checked_labels", "numbered"]
 
 
 class Problem:
-    """What every problem has, with the defaults that most problems share.
+    """The attributes of every problem, with the defaults that most problems share.
 
     A class that is made of its fields has its docstring completed as that of
     :class:`~bayesduel.system.settings.Settings`.

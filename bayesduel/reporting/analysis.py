@@ -330,9 +330,9 @@ def _why_no_check(duels: "Duels") -> str:
     if expected_seconds(duels) <= CHECK_SECONDS:
         return ""
     return (
-        "The check of transitivity is left out of this report, since it would take a minute or "
-        f"more for {duels.n_arms:,} arms and {len(duels.pairs().first):,} pairs that met; "
-        "bayesduel check computes it."
+        "This report has no check of transitivity, because the check takes a minute or more "
+        f"for {duels.n_arms:,} arms and {len(duels.pairs().first):,} pairs that met. Run "
+        "bayesduel check for it."
     )
 
 
@@ -346,8 +346,8 @@ def _why_not_free(duels: "Duels") -> str:
     if duels.n_arms <= FREE_ARMS or met >= MET:
         return ""
     return (
-        f"A model without transitivity has a probability of its own for each pair; only "
-        f"{percent(met)} % of the pairs have met, so its winners would mostly repeat its prior."
+        "A model without transitivity has a separate probability for each pair. Only "
+        f"{percent(met)} % of the pairs have met, so its winners would mostly show its prior."
     )
 
 

@@ -197,10 +197,10 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
         plot=partial(plot_coefficients, fit, ci_prob=table.attrs["ci_prob"]),
         size=coefficients_size(len(table)),
         alt="Coefficients with intervals, the largest at the top",
-        caption="Log odds of winning for one standard deviation more of a numeric attribute, or "
-        "for a level of a categorical one instead of its reference. Dot: posterior mean, filled "
-        f"if the {level} interval excludes zero; thick bar: 50 % interval; thin bar: {level} "
-        "interval.",
+        caption="Log odds of winning. For a numeric attribute: for one standard deviation "
+        "more. For a categorical one: for a level instead of the reference level. Dot: "
+        f"posterior mean, filled if the {level} interval excludes zero; thick bar: 50 % "
+        f"interval; thin bar: {level} interval.",
     )
     of_judges = (
         " Coefficients are the average judge's; spread of judges: posterior median of the standard "
@@ -248,8 +248,8 @@ def new_items_section(new: "pd.DataFrame", level: str) -> Section:
         columns,
         new.reset_index(names="item").to_dict("records"),
         caption="Predicted from attributes only. Win rate: probability of beating an item of "
-        "the log drawn at random; better than all: probability of a higher score than "
-        "every item of the log; extrapolated: number of attributes outside the range of "
+        "the log drawn at random. Better than all: probability of a higher score than "
+        "every item of the log. Extrapolated: number of attributes outside the range of "
         "the table of items.",
     )
     return Section(id="new", title="New items", body=(table,))

@@ -74,9 +74,9 @@ def _improbable(found: "Audit", frame: "pd.DataFrame") -> Table:
         first,
         full=True,
         name="improbable",
-        caption="Votes of each given all others', the most improbable first; p is an upper "
-        f"bound, and the familywise error rate of yes is {100 * found.alpha:g} %."
-        f"{first_rows(len(first), len(frame))}",
+        caption="The votes of each, given the votes of all others; the most improbable first. "
+        "p is an upper bound. The familywise error rate of yes is "
+        f"{100 * found.alpha:g} %.{first_rows(len(first), len(frame))}",
     )
 
 
@@ -117,9 +117,10 @@ def _stops(found: "Audit", frame: "pd.DataFrame") -> Table:
         frame,
         columns,
         name="stops",
-        caption="Had the log ended after each tenth of it: announced where the probability of "
-        f"being the best is above {found.confidence:g}, wrongly where the last row names another. "
-        "Votes count as independent, also those of one judge.",
+        caption="The result if the log had ended after each tenth. A winner is announced if "
+        f"its probability of being the best is above {found.confidence:g}. It is wrong "
+        "if the last row names another. Votes count as independent, also those of one "
+        "judge.",
     )
 
 

@@ -122,8 +122,8 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall "
-        "score and a deviation from it in each category, and the standard deviation of "
-        f"deviations is learned from all categories ({spread} {a.fit.attrs['score_unit']}, "
+        "score and a deviation from it in each category, and all categories together determine "
+        f"the standard deviation of these deviations ({spread} {a.fit.attrs['score_unit']}, "
         f"{level} interval). The overall score is the average over these categories: each "
         "counts by its votes. Arms with few duels in a category therefore keep near to their "
         "overall score there. Each pair and category is judged on its own, without a "
@@ -183,9 +183,9 @@ def categories_section(a: CategoryAnalysis) -> Section:
         frame.reset_index(names="category").to_dict("records"),
         full=True,
         caption=(
-            "Pairs reversed: the share of pairs whose order is the opposite of the overall one, "
-            "expected under the posterior; where ranks are uncertain it is above 0 even if the "
-            f"rankings are equal. Surely: pairs that are with probability {confidence:g} or more."
+            "Pairs reversed: the expected share of pairs whose order is the opposite of the "
+            "overall order. If ranks are uncertain, it is above 0 even for equal rankings. "
+            f"Surely: pairs that are with probability {confidence:g} or more."
         ),
     )
     words = "The categories, those with most changes of the ranking first."

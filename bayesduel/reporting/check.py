@@ -52,8 +52,8 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "mean square", "{misfit:.2f}"),
             ("n", "p", lambda r: _p(r["p"], r["n_draws"])),
         ),
-        "Mean squared residual of an arm's pairs, 1 if the model holds. p: share of replicated "
-        "logs in which it is at least as large.",
+        "Mean squared residual of an arm's pairs; about 1 if the model is right. p: share of "
+        "replicated logs in which it is at least as large.",
     ),
     "judges": (
         (
@@ -64,8 +64,8 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "z", lambda r: "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"),
         ),
         "Share of a judge's decided votes for the arm that the model favours, and its "
-        "expectation; z of the log likelihood of these votes, taken as independent: strongly "
-        "negative if the model does not expect them. No z for fewer than five of them.",
+        "expectation. z: of the log likelihood of these votes, taken as independent. It is "
+        "strongly negative if the model does not expect them. No z for fewer than five of them.",
     ),
 }
 NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
@@ -157,9 +157,10 @@ def comparison_table(comparison: "Comparison") -> Table:
         rows=tuple((str(name), *row) for name, row in zip(frame.index, frame.values, strict=True)),
         full=True,
         caption="elpd: log predictive density of the units left out, in nats, with its standard "
-        "error (se); difference: from the best model. p_loo: effective number of parameters. "
-        "Weight: in the stacked model. High: observations with k-hat too high for importance "
-        "sampling; refitted: those predicted by a refit without them.",
+        "error (se). Difference: from the best model. p_loo: effective number of "
+        "parameters. Weight: in the stacked model. High: observations with k-hat too "
+        "high for importance sampling; refitted: those predicted by a refit without "
+        "them.",
     )
 
 

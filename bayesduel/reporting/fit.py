@@ -240,9 +240,9 @@ def _cluster_words(a: "Analysis") -> str:
         ratio = _widths(a.scores_by_robust_errors).loc[a.scores.index] / _widths(a.scores)
         effects = join(list(a.fit.duel.model.terms.samples))
         told.append(
-            f"Without effects by {effects} in the model, by robust errors alone, the interval of "
-            f"a score is {ratio.median():.2f} times as wide for the median arm, "
-            f"{ratio.min():.2f} to {ratio.max():.2f} times over all arms."
+            f"In a model without effects by {effects}, with robust errors, the interval of a "
+            f"score is {ratio.median():.2f} times as wide for the median arm, {ratio.min():.2f} "
+            f"to {ratio.max():.2f} times over all arms."
         )
     return " ".join(told)
 

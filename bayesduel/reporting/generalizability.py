@@ -38,9 +38,9 @@ def _components(found: "Generalizability") -> Table:
         found.components.reset_index(names="component"),
         columns,
         name="components",
-        caption=f"Variance of an arm's score as one vote shows it, in squared {found.unit}, with "
-        f"{100 * found.ci_prob:g} % intervals: between arms, of arms by level of each facet, and "
-        "of the vote itself.",
+        caption=f"The variance of an arm's score in one vote, in squared {found.unit}, with "
+        f"{100 * found.ci_prob:g} % intervals. Its parts: between arms, of arms by "
+        "level of each facet, and of the vote itself.",
     )
 
 

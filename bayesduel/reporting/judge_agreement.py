@@ -65,7 +65,7 @@ def _table(found: "JudgeAgreement") -> Table:
         columns.append(("n", "95 %\ninterval", lambda r: _share(r, "left")[1]))
         left = (
             " Left wins: probability that this judge votes for the left of two equal arms; 50 % "
-            "is no position bias."
+            "means no position bias."
         )
     more = first_rows(ROWS, len(frame), " judges")
     return frame_table(

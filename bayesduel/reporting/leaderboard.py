@@ -11,7 +11,7 @@ from bayesduel.intervals import eti
 from bayesduel.models import TimeVarying
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.ranking import PAIRED, against_words, order_words
-from bayesduel.reporting.ranking_table import bars, score_name
+from bayesduel.reporting.ranking_table import bars
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import count, first_rows, percent, plural, rank_range
@@ -115,7 +115,7 @@ def _table(
     n_arms = len(frame)
     shown = min(n_arms, TABLE_ARMS)  # the files have all
     frame = frame.head(shown).assign(duels=duels.summary()["duels"])
-    name = score_name(winners)
+    name = "win rate"
     words = f"{against_words(winners, noun)} (Borda score)"
     if ratings is not None:
         name = "rating"
@@ -157,7 +157,7 @@ def _table(
 
 def _ends(frame: "pd.DataFrame") -> tuple[str, ...]:
     """Return the columns of what a leaderboard shows of each arm: mean and interval."""
-    return RATING if "rating" in frame else ("borda_mean", "borda_lower", "borda_upper")
+    return RATING if "rating" in frame else ("win_rate", "win_rate_lower", "win_rate_upper")
 
 
 def _rows(
@@ -282,5 +282,5 @@ def _comparison(
     if ratings is not None:
         rating = [round(float(x), 1) for x in ratings.loc[arms, "rating"]]
         data |= {"arms": arms, "rating": rating}
-        words = f"Beyond the first {count(PAIRED, noun)}, the comparison is by ratings alone."
+        words = f"Beyond the first {count(PAIRED, noun)}, the comparison uses only ratings."
     return Compare(data), Text(words, "small")

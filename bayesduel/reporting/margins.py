@@ -128,7 +128,8 @@ def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool =
         size=PAIRS_SIZE,
         alt="Residuals of pairs against normal quantiles",
         caption="Residuals of pairs, over all duels of a pair, in increasing order. Band: what "
-        "noise alone gives; dots outside are pairs whose margins the scores do not explain.",
+        "to expect from noise. Dots outside are pairs whose margins the scores do not "
+        "explain.",
     )
     folded = Group("Checks, and pairs with the largest residuals", _check_tables(a), folded=True)
     return Section(
@@ -157,9 +158,9 @@ def _order_words(a: MarginAnalysis) -> str:
     else:
         sides = f"the {'left' if low > 0 else 'right'} side has the advantage"
     return (
-        "Each margin is modelled as the difference of two scores plus the advantage of the left "
-        "side (home, white, first shown) plus noise. That advantage is "
-        f"{_summary(order)} (95 % interval): {sides}."
+        "The model of a margin: the difference of two scores, plus the advantage of the left "
+        f"side (home, white, first shown), plus noise. That advantage is {_summary(order)} (95 "
+        f"% interval): {sides}."
     )
 
 
@@ -172,7 +173,7 @@ def _residual_words(a: MarginAnalysis) -> str:
     score = _scores(fit)
     spread = float(np.sqrt(2) * score.std(axis=-1, ddof=1).mean())
     return (
-        "Intransitivity: if every pair may deviate from its scores by a residual of its own, the "
+        "Intransitivity: if every pair may deviate from its scores by a residual, the "
         f"residuals have a standard deviation of {_summary(d)}, compared with "
         f"{significant(spread)} for the differences of scores."
     )

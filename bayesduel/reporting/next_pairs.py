@@ -88,12 +88,12 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         columns,
         neighbours.head(ROWS),
         full=True,
-        caption="More duels of the pair after which the posterior would be sure which arm is "
-        f"better (at {100 * neighbours.attrs['confidence']:g} %), if they are independent "
-        "and fall as expected: quantiles over the posterior of the difference, and the mean over "
-        "differences that matter. Equal in practice: probability that the win probability is "
-        f"within {rope:g} percentage points of 50 %; no number of duels decides equal arms."
-        f"{first_rows(ROWS, len(neighbours), ' pairs')}",
+        caption="How many more duels of the pair make the posterior sure which arm is better "
+        f"(at {100 * neighbours.attrs['confidence']:g} %), if they are independent and "
+        "go as expected. Quantiles over the posterior of the difference, and the mean "
+        "over differences that matter. Equal in practice: probability that the win "
+        f"probability is within {rope:g} percentage points of 50 %. No number of duels "
+        f"decides equal arms.{first_rows(ROWS, len(neighbours), ' pairs')}",
     )
 
 

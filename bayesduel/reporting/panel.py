@@ -50,8 +50,8 @@ def _tests(found: "Panel") -> Table:
         heads=("hypothesis", "test"),
         rows=texts,
         name="tests",
-        caption=f"One arm that is preferred with {100 * found.effect:g} % to each other one is "
-        f"found by the first test with power {shown} %.",
+        caption=f"If one arm is preferred with {100 * found.effect:g} % to each other one, the "
+        f"first test finds it with power {shown} %.",
     )
 
 

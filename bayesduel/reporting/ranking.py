@@ -10,7 +10,7 @@ from bayesduel.data.sides import sides_of
 from bayesduel.posterior.estimand import level_words
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.analysis import TIES
-from bayesduel.reporting.ranking_table import bars, columns_of, ranking_table, score_name
+from bayesduel.reporting.ranking_table import RATE, bars, columns_of, ranking_table
 from bayesduel.reporting.section import (
     Cell,
     Column,
@@ -50,8 +50,8 @@ __all__ = [
 PAIRED = 60  # arms up to which a page holds the numbers of every pair: of more, the first
 ASSUMED = "This assumes that one order of all {} holds, which the log leaves open."
 WAYS = {
-    "logits": "The rating is the score in points of Elo: 400 points are odds of 10 to 1 of a win "
-    "against a loss.",
+    "logits": "The rating is the score in points of Elo. 400 points are odds of 10 to 1 of a "
+    "win against a loss.",
     "probits": "The rating is the score in points of Elo's normal curve: the standard deviation "
     "of a difference in performance is 283 points.",
 }
@@ -110,8 +110,7 @@ def tie_words(a: "Analysis") -> str:
         return ""
     return (
         f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the model "
-        "counts each as half a win for either side: win rates are expected scores, not shares of "
-        "wins."
+        "counts each as half a win for either side. So a win rate is not the share of wins."
     )
 
 
@@ -232,10 +231,10 @@ def preferences_section(winners: "Winners") -> Section:
 
 
 def against_words(winners: "Winners", noun: str = "arm") -> str:
-    """Return what a Borda score is the probability of."""
+    """Return what a win rate is the probability of."""
     other = f"another {noun} drawn at random"
     if winners.attrs["tie_share"]:
-        return f"expected points against {other}, a tie counting half"
+        return f"expected points against {other}; a tie counts half"
     return f"probability of beating {other}"
 
 
@@ -276,9 +275,9 @@ def _tier_words(winners: "Winners") -> str:
             f"wrong with a probability above {most}."
         )
     return (
-        f"The ranking has {n} tiers. The first arm of a tier is above all arms of lower tiers; "
-        f"that is wrong with a probability of at most {most} for each boundary on its own. Other "
-        "arms of a tier may be as good as some of the next."
+        f"The ranking has {n} tiers. The first arm of a tier is above all arms of lower tiers. "
+        f"This is wrong with a probability of at most {most} for each boundary on its own. "
+        "Other arms of a tier may be as good as some of the next."
     )
 
 
@@ -293,9 +292,7 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     scored = {} if scores is None else _scored(scores)
     known = columns_of(winners)
-    mean, low, high = (
-        frame[f"borda_{end}"].to_numpy()[:shown] for end in ("mean", "lower", "upper")
-    )
+    mean, low, high = (frame[name].to_numpy()[:shown] for name in RATE)
     ends = [
         Cell(f"{percent(a)} to {percent(b)}", bar=bar)
         for a, b, bar in zip(low, high, bars(mean, low, high), strict=True)
@@ -314,18 +311,18 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         known["joint ranks"]._replace(head=f"joint rank\nrange, {level}"),
         Column("n", won, lambda r: " / ".join(f"{counts.loc[r['arm'], c]:,.0f}" for c in results)),
     )
-    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_joint_lower", "rank_joint_upper")
+    columns = (*RATE, "rank_joint_lower", "rank_joint_upper")
     return ranking_table(
         winners,
         listed,
         shown,
         full=True,
-        caption=f"{score_name(winners).capitalize()}: {against_words(winners)} (Borda score). Best "
+        caption=f"Win rate: {against_words(winners)} (Borda score). Best "
         "arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
         f"of arms surely above to {n_arms:,} - the number surely below, jointly {level} sure for "
         f"each arm.{_joint_words(frame, winners.attrs['confidence'])}"
-        f"{order_words(frame['borda_mean'].to_numpy())}{more}",
+        f"{order_words(frame['win_rate'].to_numpy())}{more}",
         data={
             "arm": list(frame.index),
             **{name: frame[name].to_numpy() for name in columns},
@@ -353,8 +350,8 @@ def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
     if frame["copeland"].max() < confidence or (frame["tier"] == 1).sum() == 1:
         return ""
     return (
-        " Rank ranges and tiers allow for the number of arms compared, the probability of the "
-        "best arm does not: they may leave open what it settles."
+        " Rank ranges and tiers allow for the number of arms compared. The probability of the "
+        "best arm does not. So it may decide what they leave open."
     )
 
 

@@ -14,22 +14,18 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
 
 __all__ = [
+    "RATE",
     "bars",
     "columns_of",
     "ranking_table",
     "rating_words",
-    "score_name",
     "score_words",
     "winners_table_section",
 ]
 
+RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
 ROWS = 50  # arms that are shown of a result; the files have all
 PRINTED = ("place", "arm", "all", "best", "joint ranks", "score", "top", "tier", "group")
-
-
-def score_name(winners: "Winners") -> str:
-    """Return what a Borda score is called: with ties it is no rate of wins."""
-    return "expected score" if winners.attrs["tie_share"] else "win rate"
 
 
 def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dict[str, Column]:
@@ -37,7 +33,6 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
 
     `ratings` are what :func:`bayesduel.scores` returned.
     """
-    score = score_name(winners)
     level = f"{100 * winners.attrs['confidence']:g} %"
     group = winners.groups()
     top = winners.attrs["k"]
@@ -51,8 +46,8 @@ def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dic
             f"rank range [{level}]",
             lambda r: rank_range(r["rank_joint_lower"], r["rank_joint_upper"]),
         ),
-        "mean": Column("n", score.replace(" ", "\n"), lambda r: f"{percent(r['borda_mean'])} %"),
-        "score": Column("n", f"{score} [{level}]", score_words),
+        "mean": Column("n", "win\nrate", lambda r: f"{percent(r['win_rate'])} %"),
+        "score": Column("n", f"win rate [{level}]", score_words),
         "top": Column("n", f"top {top}", lambda r: f"{percent(r[f'top_{top}'])} %"),
         "tier": Column("n", "tier", "{tier:.0f}"),
     }
@@ -100,8 +95,8 @@ def bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[floa
 
 
 def score_words(r: Mapping[str, Any]) -> str:
-    """Return a Borda score with its interval."""
-    mean, low, high = (percent(r[f"borda_{end}"]) for end in ("mean", "lower", "upper"))
+    """Return a win rate with its interval."""
+    mean, low, high = (percent(r[name]) for name in RATE)
     return f"{mean} % [{low}, {high}]"
 
 

@@ -66,15 +66,13 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
 def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
     """Return the table of arms, in the order of the model's ranking."""
     order = [str(a) for a in winners["arm"].values[winners["order"].values]]
-    model = winners["borda_mean"].to_series()
+    model = winners["win_rate"].to_series()
     rows = raw.loc[order].reset_index(names="arm").assign(model_win_rate=model[order].to_numpy())
     more = first_rows(ROWS, len(rows), " arms")
     won = "won"
     words = "Won: share of all duels."
-    rate = "win rate"
     if duels.n_ties:
         won = "share of\npoints"
-        rate = "expected score"
         words = "Share of points: of all duels, a tie counting half."
     columns = (
         ("l", "arm", "{arm}"),
@@ -83,7 +81,7 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
         ("n", "opponents beaten\n/ level / lost to", "{beaten:.0f} / {level:.0f} / {lost_to:.0f}"),
         ("n", "raw\nCopeland", lambda r: f"{100 * r['copeland']:.0f} %"),
         ("n", "raw\nBorda", lambda r: f"{100 * r['borda']:.0f} %"),
-        ("n", f"model's\n{rate}", lambda r: f"{percent(r['model_win_rate'])} %"),
+        ("n", "model's\nwin rate", lambda r: f"{percent(r['model_win_rate'])} %"),
     )
     return frame_table(
         rows,
@@ -91,7 +89,7 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
         rows.head(ROWS),
         full=True,
         caption=f"In the order of the ranking. {words} Opponents: by majority of the duels with "
-        f"them. Model's {rate}: as in the ranking.{more}",
+        f"them. Model's win rate: as in the ranking.{more}",
     )
 
 

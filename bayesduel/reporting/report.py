@@ -88,9 +88,9 @@ COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Order effect, under Transitivity, for an advantage of one side."
 UNEVEN = (
     "These are the probabilities of a model with one score per arm, which may misstate single "
-    "pairs here (see Transitivity). Raw counts has the shares of each pair; a report with "
-    "--model preference-matrix has a probability of its own for each, which needs many duels of "
-    "a pair."
+    "pairs here (see Transitivity). Raw counts has the shares of each pair. A report with "
+    "--model preference-matrix has a separate probability for each pair, which needs many duels "
+    "of the pair."
 )
 MISSTATED = "Ratings may misstate single pairs: margins differ from those of one score per arm."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
@@ -100,8 +100,8 @@ NEXT_REJECTED = (
     "ranking that is for comparison only."
 )
 NEXT_FEW = (
-    "Errors rest on few clusters (see the top of the page): the numbers below hold for duels that "
-    "are independent of those in the log, not for more of the same judges or groups."
+    "Errors rest on few clusters (see the top of the page). The numbers below are for duels "
+    "that are independent of those in the log, not for more duels of the same judges or groups."
 )
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 

@@ -212,7 +212,7 @@ class Table(Printed):
         return csv_text(content, zip(*content.values(), strict=True), raw=True)
 
     def to_json(self) -> str:
-        """Return it as JSON: a list of one object a row; missing values are null."""
+        """Return it as JSON: a list with one object per row; missing values are null."""
         content = self.content
         rows = zip(*content.values(), strict=True)
         listed = [dict(zip(content, row, strict=True)) for row in rows]

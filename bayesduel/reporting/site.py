@@ -19,7 +19,7 @@ from bayesduel.reporting.analysis import Analysis
 from bayesduel.reporting.html import assets, page
 from bayesduel.reporting.leaderboard import counts_of_pairs, page_names
 from bayesduel.reporting.ranking import controlled_words
-from bayesduel.reporting.ranking_table import rating_words, score_name, score_words
+from bayesduel.reporting.ranking_table import rating_words, score_words
 from bayesduel.reporting.report import analysed, files_read, sections
 from bayesduel.reporting.section import Cell, Section, Table, Verdict, blocks
 from bayesduel.system.arguments import check_call, check_text, path_of, shown_value
@@ -35,7 +35,7 @@ INDEX = "index.html"
 MEMORY = "site.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")  # of the page of an arm
 ALL = 100  # arms up to which a page has all opponents; of more, those met and the NEAREST
-NUMBERS = ("rank", "rank_lower", "rank_upper", "borda_mean")  # that are read of an edition
+NUMBERS = ("rank", "rank_lower", "rank_upper", "win_rate")  # that are read of an edition
 NEAREST = 10  # in rank, to either side
 
 Row = dict[str, Any]
@@ -300,7 +300,7 @@ class _Pages:
         """Return the sections of the page of an arm."""
         row = self._now.rows[arm]
         one = self._one
-        words = [f"{score_name(one.by_pair).capitalize()}: {score_words(row)}."]
+        words = [f"Win rate: {score_words(row)}."]
         if "rating" in row:
             words.insert(0, f"Rating: {rating_words(row)}.")
         ties = f", {row['ties']:,.0f} tied" if one.duels.n_ties else ""
@@ -341,7 +341,7 @@ class _Pages:
         tied = bool(self._one.duels.n_ties)
         modelled = "mean" in opponents
         counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
-        name = score_name(self._one.by_pair)
+        name = "win rate"
         columns: list[tuple[str, str, list[str | Cell]]] = [
             ("n", "rank", [f"{rank}" for rank in opponents["rank"]]),
             ("l", "opponent", [self._links[other] for other in opponents["arm"]]),
@@ -392,11 +392,11 @@ class _Pages:
                 old["date"],
                 f"{old['rank']}",
                 rank_range(old["rank_lower"], old["rank_upper"]),
-                f"{old['rating']:.0f}" if "rating" in old else f"{percent(old['borda_mean'])} %",
+                f"{old['rating']:.0f}" if "rating" in old else f"{percent(old['win_rate'])} %",
             )
             for old in past
         )
-        name = "rating" if "rating" in past[0] else score_name(self._one.by_pair)
+        name = "rating" if "rating" in past[0] else "win rate"
         table = Table(columns="tnnn", heads=("edition", "rank", "rank interval", name), rows=rows)
         return [Section(id="editions", title="Editions", body=blocks(table))]
 

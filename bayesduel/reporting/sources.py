@@ -53,7 +53,7 @@ def _table(found: "SourceAgreement") -> Table:
         caption=f"With {100 * found.ci_prob:g} % intervals. Worth: further votes of the target "
         "that tell as much about its scores. Correlation: of an arm's scores by the "
         "source and by the target. Left side: the side advantage with this source, in "
-        f"{found.unit}; 0 is no bias.",
+        f"{found.unit}; 0 means no bias.",
     )
 
 

@@ -42,7 +42,7 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     ),
     "ThinDataWarning": (
         "Few votes",
-        "There are few votes for so many {nouns}: much of this may still change.",
+        "There are few votes for this number of {nouns}: much of this may still change.",
     ),
     "UncertifiedWarning": (
         "Computation",
@@ -106,8 +106,8 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
     if kind == "not comparable":
         groups = len(json.loads(attrs["component_verdicts"]))
         return (
-            f"There is no ranking of all {plural(noun)}: they fall into {groups} groups that never "
-            "met, and can be compared only within a group."
+            f"There is no ranking of all {plural(noun)}. They form {groups} groups that never "
+            "met, and can be compared only within their group."
         )
     if kind == "no ranking":
         decided = cyclic is not None and cyclic.attrs["verdict_kind"] in ("winner", "tied", "cycle")

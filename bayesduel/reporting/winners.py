@@ -152,7 +152,7 @@ def _answers(a: "Analysis") -> Group | None:
     """Return the answers of all models of the page, each with what it assumes; None for one."""
     own = a.winners.attrs
     free = a.free
-    assumed = "one score an arm" if a.ranked_by_score else "a probability of its own for each pair"
+    assumed = "one score per arm" if a.ranked_by_score else "a probability of its own for each pair"
     tied = own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win"
     halves = ", a tie counting half" if tied else ""
     answer = str(own.get("ranking_verdict", own["verdict"]))

@@ -479,7 +479,7 @@ class Site:
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in STATIC:
-            raise Refused(404, "there is no such file")
+            raise Refused(404, "this file does not exist")
         headers = {"cache-control": "no-cache"}
         return Response(self.static[name], media_type=STATIC[name], headers=headers)
 

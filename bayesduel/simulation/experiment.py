@@ -142,6 +142,8 @@ def labelled(policies: Any) -> dict[str, Any]:
     else:
         several = isinstance(policies, Iterable) and not isinstance(policies, str)
         given = listed(policies, "policies") if several else [policies]
+        for p in given:
+            check_type(p, Policy, "policies", "policies such as DTS()")
         named = {label(p): p for p in given}
         if len(named) < len(given):
             raise ValueError(f"policies should be different ones, got {[label(p) for p in given]}")

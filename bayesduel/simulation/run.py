@@ -5,17 +5,21 @@ outcome, the belief records it. Every policy's rule gets its own compiled copy o
 on disk.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import inf
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from bayesduel.jit import tell_if_it_compiles, with_globals
+from bayesduel.jit import interpreting, tell_if_it_compiles, with_globals
 
 __all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Truth", "count_type", "driver"]
+
+logger = logging.getLogger(__name__)
 
 # Dimensions and type of each variable of a trace.
 Layout = dict[str, tuple[tuple[str, ...], Any]]
@@ -104,11 +108,20 @@ class Run(ABC):
 def driver(loop: Callable[..., None], select: Any, **others: Any) -> Callable[..., None]:
     """Return the compiled copy of a loop that plays by a policy's rule `select`.
 
-    `others` are further compiled functions of the policy, by the name that the loop calls.
+    `others` are further compiled functions of the policy, by the name that the loop calls. A rule
+    that is not compiled is played as plain Python, which a log message says.
     """
     module = select.__module__.rpartition(".")[2]
     names = [f.__name__ for f in (select, *others.values())]
     made = with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
+    if isinstance(select, FunctionType):
+        logger.warning(
+            "%s of %s is not compiled, so the policy runs as plain Python, which is slow. For "
+            "speed, write @compiled above it (from bayesduel.jit import compiled).",
+            select.__name__,
+            module,
+        )
+        return interpreting(made)
     tell_if_it_compiles(made, "the policy" if module == "__main__" else module)
     return made
 

@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Header(NamedTuple):
-    """What a trace holds before its first run."""
+    """The contents of a trace before its first run."""
 
     plan: Mapping[str, Any]  # what is simulated: settings, as JSON takes them
     coordinates: Mapping[str, Any]  # labels of policies and arms, replications, recorded times

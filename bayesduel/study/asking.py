@@ -1,4 +1,4 @@
-"""What a ticket asks of a judge: grades, "both bad", several criteria, reasons and a comment.
+"""The questions of a ticket: grades, "both bad", several criteria, reasons and a comment.
 
 An answer is the outcome (of the criterion that decides) and what was said beside it. Words of
 grades are those that ``read_duels`` reads in an export (:mod:`bayesduel.data.read.grades`).
@@ -47,7 +47,7 @@ EXPORTED = frozenset(  # columns of an export, which no criterion may be called 
 
 
 class Said(NamedTuple):
-    """What was said beside left, right or tie, as it is stored."""
+    """The parts of an answer besides left, right or tie, as they are stored."""
 
     outcome: str | None = None  # where it is no plain word: "left much better", "tie (bothbad)"
     criteria: Mapping[str, str] = {}  # the answer on each criterion that does not decide
@@ -86,7 +86,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """What a ticket asks beside which of the two is better.
+    """The questions of a ticket besides which of the two is better.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Asking:
 
     @property
     def words(self) -> dict[str, float | None]:
-        """What may be told, best for left first, with left's success."""
+        """The possible outcomes, the best for left first, with the success of left."""
         sizes = SCALES[self.grades]
         left = [f"left {DEGREES[k]}" for k in sizes[::-1]] or ["left"]
         right = [f"right {DEGREES[k]}" for k in sizes] or ["right"]

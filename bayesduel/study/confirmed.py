@@ -34,7 +34,7 @@ BLOCK = 2000  # pairs at a time, whose draws are held
 
 @dataclass(frozen=True)
 class Confirmed(StopRule):
-    """No arm beats one above it in the answer by more than the rope, each pair by itself.
+    """Each pair of the answer has its order by its own duels, up to the rope.
 
     The pairs are those that the goal orders: for the best arm it and every other, for the k best
     each of them and every arm left out, for a ranking all. The win probability of each pair has
@@ -145,7 +145,7 @@ class Confirmed(StopRule):
         said = (
             f"every arm is beaten by another by more than {points}, with"
             if candidate is None
-            else f"no pair of the answer is the other way round by more than {points}, each by "
+            else f"the order of each pair of the answer is right up to {points}, each by "
             f"itself{'' if self.doubt == 1 else ' where it may not follow the scores'} with"
         )
         said = f"{said} probability {probability:.3f} (rule: {self._asked:g})"

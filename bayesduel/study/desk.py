@@ -122,7 +122,7 @@ class Desk:
 
     @property
     def asking(self) -> Asking:
-        """What a ticket asks of a judge: grades, criteria, reasons and a comment."""
+        """The questions of a ticket: grades, criteria, reasons and a comment."""
         return self._ledger.parts.asking
 
     @overload

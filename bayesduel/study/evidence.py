@@ -1,4 +1,4 @@
-"""What the posterior says of a study's goal: draws, the answer, upsets and ties."""
+"""The posterior on a study's goal: draws, the answer, upsets and ties."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ __all__ = ["Evidence"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the posterior says of the goal, as draws."""
+    """The posterior on the goal, as draws."""
 
     goal: Goal
     scores: np.ndarray  # posterior draws of the scores, shape (n, K)

@@ -1,4 +1,4 @@
-"""What a study is to find out: the best arm, the k best, the ranking, or little regret."""
+"""The goal of a study: the best arm, the k best, the ranking, or little regret."""
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ About = Literal["winner", "top_k", "ranking"]
 
 
 class Goal(ABC):
-    """What a study is to find out.
+    """The goal of a study.
 
     Attributes
     ----------

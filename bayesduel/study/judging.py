@@ -1,4 +1,4 @@
-"""What judges are asked beside the policy's choice: training, gold, overlap, repeats; quotas.
+"""The questions to judges that no policy chooses: training, gold, overlap, repeats; quotas.
 
 Training questions come first: the judge is told at once what is right, and why. A gold question
 has a known answer and is no duel: who misses many of them does not judge with care.
@@ -61,7 +61,7 @@ SHARES = (  # intervals of a judge's table: their name, and what they are of
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """What judges are asked beside what the policy chooses.
+    """The questions to judges that the policy does not choose.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class RunEnded(Exception):
 
 
 class Verdict(NamedTuple):
-    """What a machine judge says of a pair."""
+    """The answer of a machine judge about a pair."""
 
     outcome: Any
     criteria: dict[str, Any]  # answers to the criteria that do not decide
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineRun:
-    """What a machine judge did.
+    """The result of a run of a machine judge.
 
     Attributes
     ----------

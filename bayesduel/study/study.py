@@ -296,7 +296,7 @@ class Study(Desk):
 
     @locked
     def exclude_judge(self, judge: str, because: str, *, by: str | None = None) -> None:
-        """Let the answers of a judge count no more; they stay stored, and the judge is not asked.
+        """Exclude a judge: stored answers no longer count, and the judge is not asked again.
 
         The posterior, the status and the stop rule are without them. What waits for an answer of
         the judge expires. The audit trail has it, ``rows(everything=True)`` marks the answers.
@@ -393,7 +393,7 @@ class Study(Desk):
 
     @property
     def judging(self) -> Judging | None:
-        """What named judges are asked beside the policy's choice, or None."""
+        """The questions to named judges that the policy does not choose, or None."""
         return self._ledger.parts.judging
 
     @property
@@ -582,7 +582,7 @@ class Study(Desk):
 
     @locked
     def judges(self) -> list[dict[str, Any]]:
-        """Return a dictionary a judge, by name.
+        """Return a dictionary per judge, by name.
 
         ``told`` (with ``cannot_tell``), ``skipped`` and ``open`` tickets and their ``cost``;
         answers that were ``corrected``; ``gold`` questions answered, ``gold_right`` of them, and

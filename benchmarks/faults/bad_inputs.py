@@ -74,7 +74,7 @@ def cases(seed: int) -> list[Case]:
         for option in ("--confidence", "--rope"):
             arguments = ("winners", "baseball1987", "--draws", "100", option, number)
             found.append(Case("winners", f"{option} {_short(number)}", arguments))
-        for option in ("--probability", "--rope", "--budget", "--seed"):
+        for option in ("--confidence", "--rope", "--budget", "--seed"):
             study = (*NEW_STUDY, option, number)
             found.append(Case("study new", f"{option} {_short(number)}", study))
         for option in ("--k", "--draws", "--confidence"):

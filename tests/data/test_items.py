@@ -122,7 +122,12 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
             "item,x,url\na,1,p\nb,2,q\nc,4,r\n",
             "column 'url' should be numeric, or have levels",
         ),
-        ("name,x\na,1\nb,2\n", "items.csv: no column 'item' for item; the columns are 'name', 'x'"),
+        (
+            "name,x\na,1\na,2\n",
+            "items.csv: no column 'item' for the labels of the items (item= or --item names it); "
+            "the columns are 'name', 'x'",
+        ),
+        ("size,x\n1,1\n2,2\n", "no column 'item' for the labels of the items"),
         ("item\na\nb\n", "at least one attribute"),
         ("item,x\n,1\nb,2\n", "line 2: column 'item' should name an item, got nothing"),
     ],
@@ -159,3 +164,10 @@ def test_other_bad_arguments_are_named(tmp_path):
         bd.read_items(pd.DataFrame({"item": ["z"], "price": [3], "style": ["loud"]}), like=items)
     with pytest.raises(ValueError, match="without 'q'"):
         items.matrix(["a", "q"])
+
+
+@pytest.mark.parametrize("name", ["item", "arm", "sample"])
+def test_the_column_of_labels_is_found_and_a_guess_is_said(name, tmp_path, capsys):
+    items = bd.read_items(written(tmp_path, f"{name},price,maker\nb1,1,x\nb2,2,y\nb3,4,x\n"))
+    assert items.labels == ("b1", "b2", "b3")
+    assert ("item=sample (guessed)" in capsys.readouterr().err) == (name == "sample")

@@ -179,6 +179,7 @@ def test_new_items_are_predicted_from_their_attributes():
     read = bd.read_items(new, like=items)
     with pytest.warns(ExtrapolationWarning, match="outside its range for low and high"):
         told = bd.predict_items(fit, read)
+        assert bd.predict_items(fit, new).equals(told)
     assert list(told.index) == ["high", "middle", "low"]
     assert told.loc["high", "beats_best"] > 0.99 and told.loc["low", "beats_best"] < 0.01
     assert told["outside"].to_dict() == {"high": 1, "middle": 0, "low": 1}

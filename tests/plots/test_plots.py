@@ -67,11 +67,11 @@ def test_ranking_draws_every_arm_with_its_interval(nine):
         shorten(str(a), 30) in t for a, t in zip(nine["arm"].values[order], labels, strict=True)
     )
     dots = next(line for line in ax.lines if line.get_marker() == "o")
-    np.testing.assert_array_equal(dots.get_xdata(), nine["borda_mean"].values[order])
+    np.testing.assert_array_equal(dots.get_xdata(), nine["win_rate"].values[order])
     wide, half = (np.array(c.get_segments())[:, :, 0] for c in ax.collections[:2])
     for drawn, ends in ((wide, ("lower", "upper")), (half, ("quarter", "three_quarters"))):
         for k, end in enumerate(ends):
-            np.testing.assert_array_equal(drawn[:, k], nine[f"borda_{end}"].values[order])
+            np.testing.assert_array_equal(drawn[:, k], nine[f"win_rate_{end}"].values[order])
     assert ax.get_xlim() == (0, 1)
     bottom, top = ax.get_ylim()
     assert bottom > top  # the best arm is on top

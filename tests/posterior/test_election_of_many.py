@@ -50,7 +50,7 @@ def test_without_a_rope_the_best_arm_alone_is_unbeaten():
 
 def test_borda_scores_are_on_the_curve(both):
     few, many = both
-    for name in ("borda_mean", "borda_lower", "borda_upper"):
+    for name in ("win_rate", "win_rate_lower", "win_rate_upper"):
         np.testing.assert_allclose(many[name].values, few[name].values, atol=2e-5)
 
 

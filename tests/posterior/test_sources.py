@@ -345,7 +345,7 @@ def test_errors_of_the_target_are_cluster_robust_as_said():
     widths = {}
     for name, fit in (("model", copied), ("group", copied), ("once", plain)):
         table = bd.winners(fit, covariance="model" if name == "once" else name)
-        widths[name] = float((table["borda_upper"] - table["borda_lower"]).mean())
+        widths[name] = float((table["win_rate_upper"] - table["win_rate_lower"]).mean())
     # The model takes copies for four times the votes: half the width. The prior moves either a bit.
     assert widths["model"] / widths["once"] == pytest.approx(0.5, abs=0.15)
     assert widths["group"] / widths["once"] == pytest.approx(1.0, abs=0.25)

@@ -340,3 +340,18 @@ def test_the_command_reads_updates_and_splits_rankings(tmp_path):
     assert wrong.exit_code == 2 and "--coding cannot be used" in wrong.stderr
     for roles in ("ranking", "x=scene", "rank="):
         assert "--rankings should be ROLE=COLUMN" in run("read", log, "--rankings", roles).stderr
+
+
+def test_the_earlier_log_may_be_a_file_or_a_frame(tmp_path):
+    rows = {"left": list("abc") * 30, "right": list("bca") * 30, "outcome": [1, 1, 0, 1, 0] * 18}
+    frame = pd.DataFrame(rows | {"judge": [f"j{k // 6}" for k in range(90)]})
+    first, last = bd.read_duels(frame[:60]), bd.read_duels(frame[60:])
+    frame = frame[:60]
+    fit = bd.fit(first, draws=200)
+    with pytest.raises(ValueError, match=r"earlier log is needed too, because .*: give its file"):
+        bd.update(fit, last)
+    frame.to_csv(tmp_path / "first.csv", index=False)
+    again = bd.update(fit, last, duels=first)["posterior"]["score"]
+    for given in (frame, tmp_path / "first.csv", str(tmp_path / "first.csv")):
+        found = bd.update(fit, last, duels=given)["posterior"]["score"]
+        np.testing.assert_allclose(found, again, atol=1e-6)

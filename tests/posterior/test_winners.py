@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import bayesduel as bd
 from bayesduel.posterior import draws
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import beta_draws, matrix_draws, score_draws, tree
@@ -44,9 +45,11 @@ def test_contents(some):
     beats = some["beats_probability"].values
     np.testing.assert_allclose(beats + beats.T, 1 - np.eye(4))
     np.testing.assert_allclose(np.diag(mean), 0.5)
-    quarters = [some[f"borda_{k}"].values for k in ("lower", "quarter", "three_quarters", "upper")]
+    quarters = [
+        some[f"win_rate_{k}"].values for k in ("lower", "quarter", "three_quarters", "upper")
+    ]
     assert (np.diff(quarters, axis=0) > 0).all()
-    np.testing.assert_allclose(some["borda_mean"], (mean.sum(1) - 0.5) / 3)
+    np.testing.assert_allclose(some["win_rate"], (mean.sum(1) - 0.5) / 3)
     assert some.attrs["pair_draws"] == some.attrs["n_draws"] == 2000
 
 
@@ -196,8 +199,8 @@ def test_thin_logs_are_undecided_and_finite(name, model):
     assert w.attrs["verdict_kind"] == kind
     assert "Not enough data yet" in w.attrs["verdict"]
     assert all(np.isfinite(v).all() for v in w.data_vars.values())
-    first = w["borda_mean"].values.argmax()
-    assert w["borda_lower"].values[first] < 0.5 < w["borda_upper"].values[first]
+    first = w["win_rate"].values.argmax()
+    assert w["win_rate_lower"].values[first] < 0.5 < w["win_rate_upper"].values[first]
 
 
 @pytest.mark.parametrize(("n_parts", "more"), [(4, ""), (5, "; ...")])
@@ -238,3 +241,13 @@ def test_repeated_votes_widen_the_intervals():
     assert (naive.attrs["covariance"], robust.attrs["covariance"]) == ("model", "group")
     width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
     assert 1.7 < width[1] / width[0] < 2.8  # sqrt(5) but for the prior and sampling
+
+
+def test_an_earlier_name_of_a_column_names_the_new_one():
+    found = bd.winners(bd.fit(bd.datasets.load("citations"), draws=100))
+    for old in ("borda_mean", "borda_lower", "borda_upper", "borda_quarter"):
+        with pytest.raises(KeyError, match=f"'{old}' is now called 'win_rate"):
+            found[old]
+    assert (found["win_rate"] == found.win_rate).all()
+    frame = found.to_dataframe()
+    assert np.allclose(frame["win_rate_lower"], found["win_rate_lower"].loc[frame.index])

@@ -147,7 +147,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         counted = [f"{log.summary().loc[arm, 'duels']}", f"{want['tier']:.0f}"]
         assert row == [f"{place + 1}", arm, mean, f"{low} to {high}", ranks, *counted]
     head, *rows = page.rows["rates"]
-    assert head[:2] == ["arm", "expectedscore"] and len(rows) == log.n_arms
+    assert head[:2] == ["arm", "winrate"] and len(rows) == log.n_arms
     table = found.table()
     counts = log.summary()
     share = dict(
@@ -158,8 +158,8 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     for row, (arm, want) in zip(rows, table.iterrows(), strict=True):
         cells = dict(zip(head, row, strict=True))
         assert cells["arm"] == arm
-        assert cells["expectedscore"] == f"{percent(want['borda_mean'])} %"
-        low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
+        assert cells["winrate"] == f"{percent(want['win_rate'])} %"
+        low, high = (percent(want[f"win_rate_{end}"]) for end in ("lower", "upper"))
         assert cells["95 % interval"] == f"{low} to {high}"
         ends = {float(x) for x in cells["joint rankrange, 95 %"].split(" to ")}
         assert ends == {want["rank_joint_lower"], want["rank_joint_upper"]}
@@ -376,7 +376,7 @@ def test_tiers_that_leave_open_what_the_best_arm_settles_say_why():
 def test_with_ties_raw_shares_are_shares_of_points(springall):
     log, fit = springall
     table = raw_counts_section(log, bd.winners(fit)).tables["counts"]
-    assert table.heads[2] == "share of\npoints" and table.heads[-1] == "model's\nexpected score"
+    assert table.heads[2] == "share of\npoints" and table.heads[-1] == "model's\nwin rate"
     assert "a tie counting half" in table.caption
 
 

@@ -89,7 +89,7 @@ def test_groups_that_never_met():
     wins[0, 1], wins[1, 0], wins[2, 3], wins[3, 2] = 20, 5, 20, 5
     with pytest.warns(DisconnectedWarning):
         words = headline(winners(wins), "team")
-    assert words.startswith("There is no ranking of all teams: they fall into 2 groups")
+    assert words.startswith("There is no ranking of all teams. They form 2 groups")
 
 
 @pytest.mark.parametrize("noun", ["", "  ", "x" * 41, "two\nlines", 3, None])

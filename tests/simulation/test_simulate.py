@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -239,6 +240,7 @@ def test_recorded_times():
         ),
         ({"policies": bd.policies.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),
         ({"policies": "DTS"}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
+        ({"policies": ["DTS", "RUCB"]}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
         ({"policies": bd.policies.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
         ({"record_at": 5}, TypeError, "record_at should be 'log', 'linear' or times, got 5"),
         ({"record_at": [1, [2]]}, ValueError, "record_at should be increasing whole numbers"),
@@ -377,3 +379,38 @@ def test_a_trace_without_checksums_or_without_runs_is_refused(kept, tmp_path):
     with pytest.raises(ValueError, match="0 of its 2 replications are whole, without Uniform in"):
         bd.open_trace(fresh)
     np.testing.assert_array_equal(bd.regret(again(fresh)), bd.regret(bd.open_trace(kept)))
+
+
+RULE = """
+from dataclasses import dataclass
+import numpy as np
+from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
+
+{decorator}
+def select(belief, memory, t, rng):
+    wins = belief.wins.sum(axis=1)
+    if rng.random() < 0.5:
+        return rng.integers(0, len(wins)), rng.integers(0, len(wins))
+    return np.argmax(wins), np.argmin(wins)
+
+@dataclass(frozen=True, kw_only=True)
+class Own(PairPolicy):
+    def init(self, n_arms):
+        return ()
+"""
+
+
+def test_a_rule_that_is_not_compiled_is_played_as_plain_python_and_said(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    traces = []
+    for name, decorator in {"rule_plain": "", "rule_compiled": "@compiled"}.items():
+        (tmp_path / f"{name}.py").write_text(RULE.format(decorator=decorator))
+        caplog.clear()
+        policy = import_module(name).Own()
+        traces.append(bd.simulate(policy, "cyclic-4", 60, replications=2, seed=1, workers=1))
+        assert ("select of rule_plain is not compiled" in caplog.text) == (decorator == "")
+    plain, fast = (trace["trace"]["wins"] for trace in traces)
+    assert (plain.values == fast.values).all() and plain.values.sum() > 0

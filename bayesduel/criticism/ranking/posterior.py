@@ -63,7 +63,7 @@ class CyclicShare:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankingPosterior:
-    """What a log says of one ranking.
+    """How far a log supports one ranking.
 
     Attributes
     ----------

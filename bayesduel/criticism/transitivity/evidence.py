@@ -31,7 +31,7 @@ INTERVAL = (0.025, 0.975)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CycleEvidence:
-    """What `cycle_evidence` found."""
+    """The result of `cycle_evidence`."""
 
     # share of the replicated logs, the log itself among them, that are as cyclic; NaN where no
     # three arms have all met

@@ -5,22 +5,24 @@ A column that is a combination of others is not refused: a normal prior tells th
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesduel.data.items import Attribute, Items
-from bayesduel.data.read.columns import Columns, take
+from bayesduel.data.read.columns import ColumnError, Columns, take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
-from bayesduel.system.arguments import check_log, check_names, check_type, shown_value, texts_of
+from bayesduel.system.arguments import check_log, check_type, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["read_families", "read_items"]
 
+ITEM = "item"
 LEAVE_OUT = "(leave_out, or --leave-out)"
 NUMERIC = re.compile(NUMBER)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
@@ -29,7 +31,7 @@ INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 def read_items(
     path_or_frame: Any,
     *,
-    item: str = "item",
+    item: str | None = None,
     columns: Iterable[str] | None = None,
     leave_out: Iterable[str] = (),
     reference: Mapping[str, str | None] | None = None,
@@ -45,7 +47,8 @@ def read_items(
         Files or a frame, as for :func:`bayesduel.read_duels`. A pandas frame may have the
         items' labels as its index.
     item
-        Column of the items' labels.
+        Column of the items' labels. Default: ``item`` or ``arm``, else the first column if it holds
+        a different text in each row, which is said.
     columns
         Columns of the attributes. Default: all other columns.
     leave_out
@@ -81,13 +84,14 @@ def read_items(
     >>> bd.read_items(frame)
     <Items: 3 items, 1 attributes (price)>
     """
-    check_names(item, "item")
+    check_type(item, str | None, "item", "the name of a column")
     columns = None if columns is None else texts_of(columns, "columns")
     leave_out = texts_of(leave_out, "leave_out")
     check_type(reference, Mapping | None, "reference", "a mapping from columns to levels")
     if like is not None:
         check_log(like, Items, "like")
-    with open_source(_with_index(path_or_frame, item)) as source:
+    with open_source(_with_index(path_or_frame, item or ITEM)) as source:
+        item = _column_of_labels(source) if item is None else item
         names = _names(source, item, columns, leave_out, like)
         table = _complete(source, item, names, like)
         name = source.words
@@ -122,6 +126,23 @@ def read_families(path_or_frame: Any, column: str, item: str = "item") -> dict[s
     return {label.strip(): family for label, family in named if family is not None}
 
 
+def _column_of_labels(source: Any) -> str:
+    """Return the column of the items' labels, where none is named; a guess is said."""
+    there = source.columns()
+    for name in (ITEM, "arm"):
+        if name in there:
+            return name
+    if not there:
+        return ITEM
+    first: str = there[0]
+    labels = [label_of(text or "") for text in _texts(source, Columns({first: first}))[first]]
+    texts = [label for label in labels if label is not None and not NUMERIC.fullmatch(label)]
+    if not labels or len(set(texts)) < len(labels):
+        return ITEM
+    print(f"read {source.name}: item={first} (guessed)", file=sys.stderr)
+    return first
+
+
 def _with_index(path_or_frame: Any, item: str) -> Any:
     """Return a pandas frame that is indexed by its items with the index as a column."""
     import narwhals.stable.v2 as nw
@@ -139,7 +160,10 @@ def _names(
         asked = dict.fromkeys(a.column for a in like.attributes)
         left = ()
     there = source.columns()
-    take(there, source.name, {"item": item})
+    try:
+        take(there, source.name, {"item": item})
+    except ColumnError as error:
+        raise error.named_by("the labels of the items (item= or --item names it)") from None
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
         for name in named:
             take(there, source.name, {role: name})
