@@ -196,7 +196,7 @@ def _commands() -> str:
         name: [
             p.get_help_record(context)
             for p in context.command.params
-            if isinstance(p, click.Option)
+            if isinstance(p, click.Option) and not p.hidden
         ]
         for name, context in every.items()
     }

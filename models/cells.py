@@ -96,7 +96,7 @@ def seen_in(
 ) -> Seen:
     """Return the cells of `duels`: pairs, split by the values of `columns`.
 
-    columns: numbers by name, one or a row a vote: votes that differ in one are in different cells.
+    columns: numbers by name, one or a row per vote: votes that differ in one are in other cells.
         Real numbers are left minus right: their sign follows the orientation of the cell.
     ordered: whether (left, right) and (right, left) are different cells.
     each: whether every vote is a cell of its own, first being left.

@@ -223,7 +223,7 @@ class DuelCovariates(ByLevel, Term):
     of lists, in any trait of the two answers shown; its effect on the outcome is learned with the
     scores, so that the scores are those of a duel in which nothing differs::
 
-        covariate_effect_k ~ Normal(0, scale / deviation_k)   (one a column, for one unit of it)
+        covariate_effect_k ~ Normal(0, scale / deviation_k)   (one per column, for one unit of it)
         eta                = eta of the arms + sum over k of covariate_effect_k x_k
 
     Winners and the preference matrix of a fit are at neutral covariates, all 0. Analysts of

@@ -187,7 +187,7 @@ class Model(ByValue, metaclass=_Named):
         """Return why `method` cannot find its posterior, or "" where it can; NUTS always can.
 
         method: "conjugate" (in closed form), "laplace" (normal distributions given the scales), or
-            "sparse" (on the graph of pairs that met: one score an arm with a normal prior and a
+            "sparse" (on the graph of pairs that met: one score per arm with a normal prior and a
             logistic link, and beside them a few coefficients with known normal priors).
         """
         if method == "conjugate":
@@ -230,7 +230,7 @@ class Model(ByValue, metaclass=_Named):
 
     @property
     def score_link(self) -> str | None:
-        """Link of a model of who wins by one score an arm and nothing else; else None.
+        """Link of a model of who wins by one score per arm and nothing else; else None.
 
         The posterior of such a model can be updated duel by duel.
         """

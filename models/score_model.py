@@ -14,7 +14,7 @@ from bayesduel.text import join
 
 __all__ = ["ScoreModel"]
 
-DEFAULT = Terms((Scores(),))  # a score an arm, the scale learned
+DEFAULT = Terms((Scores(),))  # a score per arm, the scale learned
 
 
 @dataclass(frozen=True)

@@ -529,7 +529,7 @@ class Terms:
 
     @property
     def why_not_sparse(self) -> str:
-        """Why it is more than a score an arm and coefficients with known normal priors, or ""."""
+        """Why it is more than a score per arm and coefficients with known normal priors, or ""."""
         if not (len(self.arms) == 1 and self.arms[0].arms_have_own):
             return "its scores do not have independent normal priors"
         for part in self.parts:

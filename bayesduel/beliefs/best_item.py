@@ -125,7 +125,7 @@ def widest_apart(belief, champion, z, width):
 
 @compiled
 def glance(attributes, start, size, point, z, squares, utility):
-    """Write |u - point|^2 and u'z, one entry an item, of `size` items u from `start`."""
+    """Write |u - point|^2 and u'z, one entry per item, of `size` items u from `start`."""
     for k in range(size):
         utility[k] = 0.0
         squares[k] = 0.0

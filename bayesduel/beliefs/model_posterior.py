@@ -34,7 +34,7 @@ from bayesduel.system.threads import ONE_THREAD
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "log_of_tally", "ranked_upper"]
 
-FEW = 3  # duels an arm, up to which a log may not determine a model
+FEW = 3  # duels per arm, up to which a log may not determine a model
 MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
 
 
@@ -135,7 +135,7 @@ def log_of_tally(wins: np.ndarray, model: Any) -> Any:
 
     if model.terms.reads_order:
         raise ValueError(f"model should not read who was left in tallies of wins, got {model.name}")
-    ties = np.minimum(wins % 1, wins.T % 1) * 2  # halves, at most one a pair
+    ties = np.minimum(wins % 1, wins.T % 1) * 2  # halves, at most one per pair
     labels = [f"{arm:09d}" for arm in range(len(wins))]  # a log sorts its arms by label
     return Duels.from_wins(wins - ties / 2, labels, ties=ties)
 

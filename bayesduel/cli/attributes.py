@@ -55,7 +55,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 def command(argv: list[str], /, log: str, **options: Any) -> None:
     """Estimate the effects of items' attributes on winning in LOG, with uncertainty.
 
-    The table of items has one row an item: its label, numbers, and words (levels of a
+    The table of items has one row per item: its label, numbers, and words (levels of a
     categorical attribute, compared with the most frequent one).
     """
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect

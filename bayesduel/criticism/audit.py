@@ -60,7 +60,7 @@ class Audit(Result):
     changed
         What these are: ``by``, ``change``, ``item`` and ``votes``.
     improbable
-        One row a level (a judge) of five votes or more of each column, the most improbable first,
+        One row per level (a judge) of five votes or more of each column, the most improbable first,
         see :func:`bayesduel.criticism.rigging.improbable_levels`; None without columns.
     selection
         One row a family of variants, see :func:`bayesduel.criticism.best_variant.selection_of`;

@@ -42,7 +42,7 @@ PROBS = (0.5, 0.9)  # of central intervals whose coverage is told
 class Truth(NamedTuple):
     """One truth, and what is done with it."""
 
-    model: Any  # the model, settled, and who meets whom: pulls, or duels one a vote
+    model: Any  # the model, settled, and who meets whom: pulls, or duels one per vote
     design: Any
     values: dict[str, np.ndarray]  # parameters by name, first axis of length 1
     method: str  # of the fit

@@ -68,7 +68,7 @@ class Comparison:
     Attributes
     ----------
     table
-        One row a model, best first: ``elpd`` (the sum of log predictive densities of the units
+        One row per model, best first: ``elpd`` (the sum of log predictive densities of the units
         left out, in nats), ``elpd_se``, ``difference`` from the best and ``difference_se``,
         ``p_loo`` (how much worse than with the unit in the data: the effective number of
         parameters), ``weight`` (of stacking), ``khat`` (the largest), ``n_high_khat``
@@ -318,7 +318,7 @@ def compare_models(
 
     Returns
     -------
-    A :class:`Comparison`; its ``table`` has one row a model, best first.
+    A :class:`Comparison`; its ``table`` has one row per model, best first.
 
     Raises
     ------

@@ -363,7 +363,7 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
 def _table(
     log: Duels, gone: np.ndarray, level: np.ndarray | None, names: Any, place: np.ndarray
 ) -> pd.DataFrame:
-    """Return what is changed, a row a level or a pair and outcome."""
+    """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:
         size = np.bincount(level[level >= 0], gone[level >= 0], len(names)).astype(int)
         kept = [k for k in place if size[k]]

@@ -49,10 +49,10 @@ def check_groups(
 
     Returns
     -------
-    One row a group, the most surprising first, indexed by its label: ``duels``; ``observed`` (share
-    of the duels won by the arm that the model favours, a tie counting half; of margins, the mean by
-    which that arm won), ``expected``, ``lower``, ``upper`` (mean and 95 % interval of replicates);
-    ``misfit`` (mean over arms of the squared residual sum over its variance) and
+    One row per group, the most surprising first, indexed by its label: ``duels``; ``observed``
+    (share of the duels won by the arm that the model favours, a tie counting half; of margins, the
+    mean by which that arm won), ``expected``, ``lower``, ``upper`` (mean and 95 % interval of
+    replicates); ``misfit`` (mean over arms of the squared residual sum over its variance) and
     ``misfit_expected`` (about 1); and ``p_value`` of a misfit as large: twice the posterior
     predictive share, which is valid and conservative (Meng 1994). ``attrs["sentence"]`` names the
     groups that differ (familywise level 0.05, Holm's rule).

@@ -65,7 +65,7 @@ class MarginCheck(Result):
         ``share`` (the posterior predictive p-value) and ``p_value`` (conservative: twice the
         share).
     pairs
-        One row a pair that met, the farthest off first: ``first``, ``second`` (labels),
+        One row per pair that met, the farthest off first: ``first``, ``second`` (labels),
         ``duels``, ``residual`` (mean residual of the pair times the root of its duels: about
         standard normal under the model, less what the fit took) and ``off`` (by how much its
         mean margin is off, in the unit of the margins); posterior means.

@@ -61,7 +61,7 @@ def design_of(design: Any) -> Duels | Pulls | Rankings:
 
 
 def duel_by_duel(log: Duels) -> Duels:
-    """Return the same log with one vote a duel."""
+    """Return the same log with one vote per duel."""
     votes: Any = with_votes(log).votes
     votes = votes.take(np.repeat(np.arange(len(votes)), votes.weight))
     return replace(log, votes=replace(votes, weight=np.ones(len(votes), dtype=np.int64)))

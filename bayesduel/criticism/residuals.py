@@ -16,7 +16,7 @@ FEW_VOTES = 5  # votes below which a judge is not judged
 
 
 def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
-    """Return one row a pair that met, the most surprising first.
+    """Return one row per pair that met, the most surprising first.
 
     Columns: first, second, duels (decided), observed (won by first), expected, z, p (of a
     result at least as far out, two-sided, the fit taken as known) and surprise (of the most
@@ -47,7 +47,7 @@ def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
 def arm_residuals(
     scores: ScoreModel, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return one row an arm, the worst fitted first.
+    """Return one row per arm, the worst fitted first.
 
     Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of replicated logs
     in which it is at least that); attribute ``n_draws``, how many logs.
@@ -77,7 +77,7 @@ def arm_residuals(
 
 
 def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
-    """Return one row a judge, those who differ most from the model first; None without judges.
+    """Return one row per judge, those who differ most from the model first; None without judges.
 
     Columns: judge, votes (decided), agreement (share for the arm that the model favours),
     expected (what that share should be) and z (of the log likelihood of the votes: far below

@@ -345,7 +345,7 @@ class Duels:
         path_or_frame
             A frame, a dictionary of columns, or files, as :func:`bayesduel.read_duels` takes them:
             a row a score (columns of the item, the model and the score, and of the judge if there
-            are several), or a row an item and a column of numbers a model.
+            are several), or a row per item and a column of numbers a model.
         item, model, score
             Names of these columns. Default: by their usual names; without columns of models and
             scores, each column of numbers is a model, and without a column of items each row an
@@ -479,7 +479,7 @@ class Duels:
 
     @property
     def rows(self) -> Votes:
-        """The votes; of a log without them its counts, a row a pair and outcome."""
+        """The votes; of a log without them its counts, a row per pair and outcome."""
         return Votes.of_cells(self.cells) if self.votes is None else self.votes
 
     @property
@@ -598,7 +598,7 @@ class Duels:
         return replace(self, **parts._asdict())
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row a vote; of a log without votes, one a pair and outcome.
+        """Return one row per vote; of a log without votes, one per pair and outcome.
 
         Columns: left, right, outcome ("left", "right" or "tie") and, where the log has them,
         weight, kept columns, covariates (left minus right), judge, group, category, margin and

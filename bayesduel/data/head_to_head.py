@@ -17,7 +17,7 @@ __all__ = ["head_to_head", "raw_winners"]
 
 
 def head_to_head(duels: Duels) -> pd.DataFrame:
-    """Return one row a pair that met, those with most duels first.
+    """Return one row per pair that met, those with most duels first.
 
     In a log with teams a pair met if its arms were on opposite sides: a duel of doubles counts for
     four pairs, whoever the partners were. ``head_to_head(duels.as_sides())`` has pairs of sides.
@@ -60,7 +60,7 @@ def head_to_head(duels: Duels) -> pd.DataFrame:
 
 
 def raw_winners(duels: Duels) -> pd.DataFrame:
-    """Return the winners by counting, one row an arm, by share of opponents beaten.
+    """Return the winners by counting, one row per arm, by share of opponents beaten.
 
     In a log with teams opponents are the arms on the other side, as in :func:`head_to_head`.
 

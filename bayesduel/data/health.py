@@ -379,8 +379,8 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
         shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
         more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
         warn(
-            f"the log has {len(parts)} components that never met ({shown}{more}): across them "
-            "only the prior speaks",
+            f"the log has {len(parts)} components that never met ({shown}{more}): only the "
+            "prior compares arms of different components",
             DisconnectedWarning,
         )
     if duels.n_arms >= PAIRED_ARMS and learned_scale:
@@ -395,7 +395,7 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
     if duels.n_duels < 5 * (duels.n_arms - 1):
         some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
         warn(
-            f"{some} few for {duels.n_arms} arms: expect wide intervals that lean on the prior",
+            f"{some} few for {duels.n_arms} arms: expect wide intervals that depend on the prior",
             ThinDataWarning,
         )
 

@@ -1,4 +1,4 @@
-"""Entries of a log that is built in memory, one a vote: checked, and sides by number."""
+"""Entries of a log that is built in memory, one per vote: checked, and sides by number."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast

@@ -179,7 +179,7 @@ class Votes(Ballots):
 
     @classmethod
     def of_cells(cls, cells: Cells) -> "Votes":
-        """Return counts as votes: one a pair and outcome, weighted."""
+        """Return counts as votes: one per pair and outcome, weighted."""
         counts = np.stack([cells.left_wins, cells.right_wins, cells.ties], axis=1)
         cell, result = np.nonzero(counts)
         return cls(
@@ -212,7 +212,7 @@ class Votes(Ballots):
         return found
 
     def to_frame(self, arms: Sequence[str]) -> "pd.DataFrame":
-        """Return one row a vote, with the labels of arms, judges, groups and levels."""
+        """Return one row per vote, with the labels of arms, judges, groups and levels."""
         import pandas as pd
 
         def labelled(code: np.ndarray, labels: Sequence[str]) -> np.ndarray:

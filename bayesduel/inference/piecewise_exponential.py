@@ -17,7 +17,7 @@ LEVEL = 1e-9  # change of the log density over a piece below which it is level
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseExponential:
-    """Normalised densities of independent numbers, one a row."""
+    """Normalised densities of independent numbers, one per row."""
 
     points: np.ndarray  # increasing, shape (size, m)
     # log densities at the points, shape (size, m); increasing at the first point and decreasing at

@@ -76,7 +76,7 @@ SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes 
 class ClusterRows(NamedTuple):
     """The votes of a log, tallied by cluster and cell."""
 
-    density: LinearPredictor  # the model's density over the rows, one cell a row
+    density: LinearPredictor  # the model's density over the rows, one cell per row
     cluster: np.ndarray  # of each row, (rows,)
     n_clusters: int  # number of clusters
     owner: np.ndarray  # cluster whose own each coefficient is, -1 of what they share, (size,)

@@ -1,6 +1,6 @@
 """A variational Gaussian approximation on a sparse comparison graph, for many arms.
 
-For a logistic likelihood and one score an arm, the normal distribution that is closest to the
+For a logistic likelihood and one score per arm, the normal distribution that is closest to the
 posterior given the scale (in Kullback-Leibler divergence from it) has the mean at which the slope
 of the log density, averaged over the distribution itself, vanishes, and the averaged curvature as
 its precision. Averages of a pair need only the variance of its difference. So nothing is as large

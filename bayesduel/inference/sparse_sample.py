@@ -1,6 +1,6 @@
 """Sample scores on a sparse comparison graph: a variational Gaussian, or Gibbs sampling.
 
-Both serve one score an arm with a logistic link, and a few coefficients with normal priors beside
+Both serve one score per arm with a logistic link, and a few coefficients with normal priors beside
 them (an order effect, covariates of the duel); nothing of theirs is as large as K x K.
 """
 

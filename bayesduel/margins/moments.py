@@ -166,7 +166,7 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     require_margins(margins)
     apart = ~np.eye(len(margins.n), dtype=bool)
     if (margins.n[apart] < 2).any():
-        raise ValueError(f"margins should hold 2 duels a pair, got {margins.n[apart].min():g}")
+        raise ValueError(f"margins should hold 2 duels per pair, got {margins.n[apart].min():g}")
     mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
     mu = mean.sum(axis=1)
     score = mu / len(mu)

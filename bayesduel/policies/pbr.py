@@ -38,7 +38,7 @@ class Memory(NamedTuple):
     criterion: int
     k: int
     budget: float
-    cap: float  # duels a pair at most
+    cap: float  # duels per pair at most
     # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
     # selected, discarded: arms decided to be among the k best, and not to be, shape (K,).
@@ -131,7 +131,7 @@ class PBR(HorizonPolicy):
     delta
         Probability of a wrong selection. Default: 1 / horizon.
     cap
-        Duels a pair at most. Default: the horizon.
+        Duels per pair at most. Default: the horizon.
     """
 
     criterion: Literal["copeland", "borda", "random_walk"] = "copeland"

@@ -63,8 +63,8 @@ def conditions(
 
     labels: of the arms, by default those of the fit.
 
-    `said` has by name what the terms read, one value or one a duel; a missing value is neutral. Of
-    a term by level the level is said wherever something else that it reads is.
+    `said` has by name what the terms read, one value or one per duel; a missing value is neutral.
+    Of a term by level the level is said wherever something else that it reads is.
     """
     labels = fit.duel.arms if labels is None else labels
     readers = {name: part for part in model.terms for name in part.reads}

@@ -57,7 +57,7 @@ def duels_to_decide(
 
     Returns
     -------
-    One row a pair: ``first``, ``second`` (labels), ``duels`` (so far), ``beats_probability``
+    One row per pair: ``first``, ``second`` (labels), ``duels`` (so far), ``beats_probability``
     (first is better), ``preference_mean`` (expected score of first), ``equal_probability`` (the
     difference lies within the rope), ``decided`` (whether the posterior is sure already), and
     the numbers of further duels of the pair: ``expected`` (mean over the differences outside the

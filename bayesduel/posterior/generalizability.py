@@ -46,16 +46,16 @@ class Generalizability(Result):
     Attributes
     ----------
     components
-        One row a component, by name: "arm", each facet ("prompt": arms by prompt) and "vote":
+        One row per component, by name: "arm", each facet ("prompt": arms by prompt) and "vote":
         ``variance`` (of an arm's score, in the squared unit of the scores) and its ``share`` of
         their sum, each with ``_lower`` and ``_upper``, and ``levels`` of the log.
     levels
-        One row a level of a facet: ``facet``, ``level``, ``votes``; ``spread`` (standard deviation
-        of the arms' scores on it: how far it tells them apart) and ``correlation`` (of these with
-        the scores of an average level), each with ``_lower`` and ``_upper``; ``wider``, the
-        probability that it spreads the arms more than an average level does.
+        One row per level of a facet: ``facet``, ``level``, ``votes``; ``spread`` (standard
+        deviation of the arms' scores on it: how far it tells them apart) and ``correlation`` (of
+        these with the scores of an average level), each with ``_lower`` and ``_upper``; ``wider``,
+        the probability that it spreads the arms more than an average level does.
     designs
-        One row a next round, with the log: ``levels`` (new ones of the facet), ``votes`` (on
+        One row per next round, with the log: ``levels`` (new ones of the facet), ``votes`` (on
         each), ``total`` (votes), ``error`` (posterior standard deviation of a difference of two
         scores, predicted) and ``coefficient`` (of generalizability, predicted).
     coefficient

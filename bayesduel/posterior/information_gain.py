@@ -55,7 +55,7 @@ def next_pairs(
 
     Returns
     -------
-    One row a pair: ``first``, ``second`` (labels), ``bits`` (expected information of one
+    One row per pair: ``first``, ``second`` (labels), ``bits`` (expected information of one
     duel), ``preference_mean``, ``preference_lower``, ``preference_upper`` (first against
     second, 95 % interval) and ``duels`` (so far). ``attrs["about"]`` says what was asked. The
     pairs are each the best single question; after asking one, fit and ask again.

@@ -49,7 +49,7 @@ class JudgeAgreement(Result):
     drop
         Judges who agree less than the other judges, at a family-wise error rate of 5 %.
     table
-        One row a judge, those who agree least (against the others on the same units) first.
+        One row per judge, those who agree least (against the others on the same units) first.
     groups
         Agreement within and between the two groups of judges, or None without a second group.
     """

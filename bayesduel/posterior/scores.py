@@ -1,6 +1,6 @@
 """Scores of the arms with intervals, on the scale of the model and as ratings on the Elo scale.
 
-Only differences of scores are determined by a log. A table of one number an arm therefore shows
+Only differences of scores are determined by a log. A table of one number per arm therefore shows
 differences from an anchor: the mean of all arms, or one named arm. Its intervals are those of
 that difference, and change with the anchor; the ranks and the intervals of other differences do
 not.
@@ -47,7 +47,7 @@ def scores(
     Parameters
     ----------
     fit
-        What `bayesduel.fit` returned, of a model that ranks by one score an arm.
+        What `bayesduel.fit` returned, of a model that ranks by one score per arm.
     anchor
         Label of the arm that others are compared with. Default: the mean of all arms.
     points
@@ -62,7 +62,7 @@ def scores(
 
     Returns
     -------
-    One row an arm. ``score_mean``, ``score_sd``, ``score_lower``, ``score_upper``: difference
+    One row per arm. ``score_mean``, ``score_sd``, ``score_lower``, ``score_upper``: difference
     from the anchor in the unit of the model (``attrs["unit"]``: logits, the log odds of a win
     against a loss; probits; or units of the margins). Where cluster-robust errors have at most 2
     degrees of freedom, ``score_mean`` is the median: a sample of Student's t has no stable mean

@@ -30,7 +30,7 @@ class TopKSets(Result):
     n_sets
         How many different sets occurred among the draws.
     members
-        One row an arm, the likeliest first, indexed by ``arm``: ``probability`` of being among
+        One row per arm, the likeliest first, indexed by ``arm``: ``probability`` of being among
         the k best, ``error`` (its Monte Carlo standard error) and ``rank_mean`` (1 is best).
     ranked_by
         "score", or "Borda score" where arms do not rank by a score.

@@ -118,7 +118,7 @@ class RoshamboTable:
     sd: np.ndarray
 
     def save(self, path: str | Path) -> None:
-        """Write the table as CSV, one row a pair."""
+        """Write the table as CSV, one row per pair."""
         pairs = combinations(range(len(self.bots)), 2)
         rows = (
             (self.bots[i], self.bots[j], self.throws, self.matches, self.mean[i, j], self.sd[i, j])
@@ -163,7 +163,7 @@ def roshambo_table(
     seed: int = 0,
     workers: int = 1,
 ) -> RoshamboTable:
-    """Estimate the table by playing every pair of bots: about 0.1 ms a match of 50 throws.
+    """Estimate the table by playing every pair of bots: about 0.1 ms per match of 50 throws.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | 
 
 
 def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], Any]:
-    """Return a row an arm in the order of the verdict, retired ones last; warnings; the fit."""
+    """Return a row per arm in the order of the verdict, retired ones last; warnings; the fit."""
     duels = study.duels()
     rope: dict[str, Any] = (
         {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}

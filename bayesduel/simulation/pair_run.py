@@ -64,7 +64,7 @@ class PairRun(Run):
 
     @staticmethod
     def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
-        """Return the preference matrix, one a replication if each draws its own, and any ties.
+        """Return the preference matrix, one per replication if each draws its own, and any ties.
 
         Of several segments, all of them, and the first duel of each.
         """

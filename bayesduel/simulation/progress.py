@@ -1,4 +1,4 @@
-"""The progress bar of a simulation: duels done, duels a second, time left."""
+"""The progress bar of a simulation: duels done, duels per second, time left."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ def progress_bar(
     from rich.text import Text
 
     class Rate(bars.ProgressColumn):
-        """Duels a second."""
+        """Duels per second."""
 
         def render(self, task: bars.Task) -> Text:
             speed = task.finished_speed or task.speed

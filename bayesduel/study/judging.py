@@ -329,7 +329,7 @@ def _one_of[T](found: Sequence[T], rng: np.random.Generator) -> T:
 def judge_table(
     rows: Iterable[Row], events: Iterable[Event], gold_pass: float, excluded: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return a row a judge; see ``Study.judges``.
+    """Return a row per judge; see ``Study.judges``.
 
     gold_pass: share of right gold answers below which a judge fails.
     excluded: judges whose answers do not count, and why.

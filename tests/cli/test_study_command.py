@@ -216,3 +216,11 @@ def test_little_regret_stops_at_the_budget(tmp_path, capsys):
     assert bd.Study(tmp_path / "s").stop == bd.study.Budget(7)
     assert study("new", tmp_path / "t", "--arms", "a,b", "--policy", "Best") == 2
     assert "--policy should be" in capsys.readouterr().err
+
+
+def test_a_study_has_a_confidence_and_the_earlier_name_says_so(tmp_path, capsys):
+    path = tmp_path / "sure.study"
+    assert study("new", path, "--arms", "tea,coffee", "--probability", "0.9") == 2
+    assert "--probability is now called --confidence" in capsys.readouterr().err
+    assert study("new", path, "--arms", "tea,coffee", "--confidence", "0.9", "--no-confirm") == 0
+    assert bd.Study(path).stop == bd.study.WithinRope(0.9, rope=0.05)

@@ -494,7 +494,7 @@ class FileSource(Source):
         return sorted(keys)
 
     def _objects(self, files: Sequence[formats.LogFile]) -> str:
-        """Return the table function that reads files of JSON of a kind, a whole object a row."""
+        """Return the table function that reads files of JSON of a kind, a whole object per row."""
         paths = ", ".join(text_in_sql(self._plain[f.path]) for f in files)
         return f"read_json_objects([{paths}], {self._layout(files[0])}, ignore_errors=true)"
 

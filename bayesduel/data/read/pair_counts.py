@@ -1,4 +1,4 @@
-"""Tables of pairs with their counts: one row a pair, columns of wins of each side and of ties."""
+"""Tables of pairs with their counts: one row per pair, columns of wins of each side and of ties."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ __all__ = ["read_pair_counts"]
 def read_pair_counts(
     source: Any, columns: Sequence[str], given: Mapping[str, Any], ties: TieRule
 ) -> Duels | None:
-    """Return the log of a table with a row a pair, or None where it has no columns of wins.
+    """Return the log of a table with a row per pair, or None where it has no columns of wins.
 
     given: columns of the arms, the judge, the group, the time and the weight, as in
         :func:`bayesduel.read_duels`.

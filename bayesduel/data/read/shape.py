@@ -42,7 +42,7 @@ Kind = Literal["duels", "scores", "rankings"]
 class Shape:
     """How a table is read."""
 
-    name: str  # what it is called in messages, "" of a row a duel
+    name: str  # what it is called in messages, "" of a row per duel
     has: tuple[str, ...]  # columns that the query reads; a tool is recognised by all of them
     query: str  # of the table ``records``; its columns are those above
     said: str  # what is taken as what
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 class Asked:
     """What the caller says of the shape of a table."""
 
-    shape: str | Literal[False] | None = None  # its name; None: recognised; False: a row a duel
+    shape: str | Literal[False] | None = None  # its name; None: recognised; False: a row per duel
     given: Mapping[str, Any] = field(default_factory=dict)  # options that name columns, by role
     rankings: bool = False  # whether rankings are read, or duels
     where: str | None = None  # the condition, in SQL, of the rows that are read

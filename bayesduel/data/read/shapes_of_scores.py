@@ -88,7 +88,7 @@ def _long_scores(
 
 
 def _wide_scores(table: Table, item: str | None) -> Shape | None:
-    """Return the shape of a table with a row an item; None where text columns are left over."""
+    """Return the shape of a table with a row per item; None where text columns are left over."""
     named = {name for names in ROLES.values() for name in names} | {*JUDGES}
     item = item or table.column("item", (*ROWS, *RANKING))
     beside = [name for name in table.columns if name != item and plain(name) not in named]

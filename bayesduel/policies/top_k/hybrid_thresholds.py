@@ -24,11 +24,11 @@ LEVEL = 0.95
 
 @cache
 def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarray:
-    """Return the index's 0.95 quantile under a true model, by the duels a pair has had.
+    """Return the index's 0.95 quantile under a true model, by the duels that a pair has had.
 
     Simulated, from a seed that is the number of arms; the same for every call.
 
-    Shape (2, m): natural logarithms of the duels a pair, and thresholds. Read-only.
+    Shape (2, m): natural logarithms of the duels per pair, and thresholds. Read-only.
     """
     rng = np.random.default_rng(n_arms)
     logs = max(40, 2000 // n_arms)  # The index averages over arms: more arms, fewer logs.

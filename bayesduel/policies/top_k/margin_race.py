@@ -31,7 +31,7 @@ __all__ = ["MarginRace", "radii"]
 class Memory(NamedTuple):
     k: int
     budget: float  # minus the log of the failure probability of an interval
-    cap: float  # duels a pair at most
+    cap: float  # duels per pair at most
     bernstein: bool  # whether the bound is Bernstein's
     # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray

@@ -42,7 +42,7 @@ class Memory(NamedTuple):
     # The model is used while the index is below it: -inf never, inf always, nan: see `thresholds`.
     threshold: float
     posterior: bool  # which index
-    thresholds: np.ndarray  # log duels a pair, and the threshold there; shape (2, m)
+    thresholds: np.ndarray  # log duels per pair, and the threshold there; shape (2, m)
     fitted: np.ndarray  # scores last fitted, from which the next fit starts, shape (K,)
     started: np.ndarray  # whether there are any, shape (1,)
     kept: Kept  # what else is kept of the last fit
@@ -95,7 +95,7 @@ def moments(margins, memory):
 class POCBAm(WarmUpSettings):
     """POCBAm: allocation by the sample means and variances of every pair.
 
-    As printed, the warm-up is of 3 duels a pair and the shrinkage 0.
+    As printed, the warm-up is of 3 duels per pair and the shrinkage 0.
     """
 
     reference: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
@@ -132,7 +132,7 @@ class HybridPOCBAm(POCBAm):
     ----------
     threshold
         The model is used while the index is below it; 0.17 as printed. "calibrated": below
-        what it is in 95 of 100 logs under a true model with as many duels a pair (simulated
+        what it is in 95 of 100 logs under a true model with as many duels per pair (simulated
         once by number of arms, with spreads from U[0, 1]).
     index
         "predictive" (for which 0.17 is meant) or "posterior": see :func:`intransitivity`.

@@ -24,10 +24,10 @@ __all__ = ["SelectTop", "most_matches"]
 
 class Memory(NamedTuple):
     k: int
-    length: int  # duels a match
+    length: int  # duels per match
     order: np.ndarray  # the arms in random order; place p belongs to group p modulo k. Shape (K,)
     winners: np.ndarray  # winners of the matches so far, in the order played
-    coins: np.ndarray  # uniform numbers that settle the ties, one a match
+    coins: np.ndarray  # uniform numbers that settle the ties, one per match
     done: np.ndarray  # how many matches are over, and duels played in the present one; shape (2,)
     pair: np.ndarray  # the match being played, shape (2,)
     balance: np.ndarray  # sum of its margins, shape (1,)

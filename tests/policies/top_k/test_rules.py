@@ -190,7 +190,7 @@ def test_settings_out_of_range_are_refused():
     with pytest.raises(ValueError, match="budget should be at least 4 for TOP, got 3"):
         SelectTop(k=1, budget=3).init(5)
     margins, _ = dealt(4, 1, 0)
-    with pytest.raises(ValueError, match="margins should hold 2 duels a pair, got 1"):
+    with pytest.raises(ValueError, match="margins should hold 2 duels per pair, got 1"):
         intransitivity(margins)
     with pytest.raises(ValueError, match="n_arms should be at least 2, got 1"):
         no_margins(1)
