@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARALLEL := -n 2 --dist worksteal -q
+# Whole lines, progress with the name of its part: two parts print at once.
+NAMED = awk '{print (/%]$$/ ? "$@ " : "") $$0; fflush()}'
 
 # The tests start many processes, and each would compile every file anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,11 +29,9 @@ $(STAMP): pyproject.toml constraints.txt .ci/find-python
 demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
 	$(BIN)/bayesduel report springall -o report.html
 
+# Together: where one waits, for a server or for a process that it killed, the others go on.
 test: $(STAMP)  ## ruff, mypy and the fast test suite
-	@status=0; \
-	$(MAKE) --no-print-directory --keep-going -j 2 lint plain-tests || status=1; \
-	$(MAKE) --no-print-directory compiled-tests || status=1; \
-	exit $$status
+	@$(MAKE) --no-print-directory --keep-going -j 3 lint plain-tests compiled-tests
 
 # Two processes on two cores: threads of BLAS would only wait for one another.
 plain-tests compiled-tests test-all nightly arena: export OMP_NUM_THREADS := 1
@@ -39,11 +39,11 @@ plain-tests compiled-tests test-all nightly arena: export OMP_NUM_THREADS := 1
 # Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
 # kernels as plain Python. make test-all compiles them.
 plain-tests: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) -p benchmarks.mutations.plain_functions \
-	  -p benchmarks.mutations.plain_processes -m "plain and not slow"
+	@set -o pipefail; $(BIN)/python -m pytest $(PARALLEL) -p benchmarks.mutations.plain_functions \
+	  -p benchmarks.mutations.plain_processes -m "plain and not slow" | $(NAMED)
 
 compiled-tests: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) -m "not plain and not slow"
+	@set -o pipefail; $(BIN)/python -m pytest $(PARALLEL) -m "not plain and not slow" | $(NAMED)
 
 test-all: lint  ## all tests, with everything compiled
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"

@@ -36,6 +36,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from bayesduel.inference.arrow import layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
+from bayesduel.inference.correlated_prior import laid, log_prior, slope_in_u
 from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.gaussian_prior import Piece, Prior
@@ -126,16 +127,19 @@ class StandardCoordinates:
         return tuple(found)
 
     @cached_property
-    def _moving(self) -> list[int]:
-        """Which scales those pieces move with."""
-        before = [self._prior.pieces[k].dense() for k in self._correlated]
+    def _moving(self) -> list[tuple[int, int]]:
+        """Which of those pieces move with which scale: (scale, piece) each."""
         found = []
-        for k, one in enumerate(np.eye(self.n_scales)):
-            ahead = self.density.prior(self.start.phi + one).pieces
-            after = [ahead[k].dense() for k in self._correlated]
-            if not all(map(np.array_equal, before, after)):
-                found.append(k)
+        for scale, one in enumerate(np.eye(self.n_scales)):
+            ahead = self.density.prior(self.start.phi + one)
+            for k in self._correlated:
+                if not np.array_equal(self._prior.pieces[k].dense(), ahead.pieces[k].dense()):
+                    found.append((scale, k))
         return found
+
+    def _pieces(self, phi: np.ndarray) -> dict[int, Piece]:
+        """Return the correlated pieces of the prior at `phi`."""
+        return {k: self.density.piece(phi, k) for k in self._correlated}
 
     @cached_property
     def _alone(self) -> np.ndarray:
@@ -212,7 +216,7 @@ class StandardCoordinates:
         at[place] = np.arange(len(place))
         for k in self._correlated:
             piece = self._prior.pieces[k]
-            inverse = np.linalg.inv(_roots(piece, self.start.information[piece.here]))
+            inverse = np.linalg.inv(self._laid(nowhere, piece)[1])
             rest, n, _ = inverse.shape
             here = at[piece.here].reshape(n, rest)
             for column, block in zip(here.T, inverse, strict=True):
@@ -226,8 +230,8 @@ class StandardCoordinates:
         phi = y[: self.n_scales]
         u = self._scaled(y)
         x = self._place(phi, u).x
-        if self._correlated:
-            self._lay(x, u, self.density.prior(phi))
+        for piece in self._pieces(phi).values():
+            x[piece.here] = self._laid(u, piece)[0].ravel()
         return x, phi
 
     def _scaled(self, y: np.ndarray) -> np.ndarray:
@@ -238,16 +242,17 @@ class StandardCoordinates:
             u[turned] = strmv(self._turn, u[turned])
         return u
 
-    def _lay(self, x: np.ndarray, u: np.ndarray, prior: Prior) -> float:
-        """Write the coefficients with correlated priors to `x`; return the log Jacobian."""
-        total = 0.0
-        for k in self._correlated:
-            piece = prior.pieces[k]
-            root = _roots(piece, self.start.information[piece.here])
-            right = _right(piece, prior.mean, self.start)
-            x[piece.here] = _back(root, _forward(root, right) + _by_column(piece, u[piece.here]))
-            total -= float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
-        return total
+    def _laid(self, u: np.ndarray, piece: Piece) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the coefficients of a correlated piece, their factors and the log Jacobian."""
+        inverse, tight = _along(piece)
+        given = (self.start.information, self.start.x, self._mean, u)
+        return laid(inverse, tight, *(values[piece.here].reshape(tight.shape) for values in given))
+
+    def _log_prior(self, x: np.ndarray, piece: Piece) -> tuple[float, np.ndarray]:
+        """Return the log prior of the coefficients of a piece, and minus its slope in these."""
+        inverse, tight = _along(piece)
+        away = x[piece.here] - self._mean[piece.here]
+        return log_prior(inverse, tight, away.reshape(tight.shape))
 
     def value_and_gradient(self, y: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log density at `y` and its gradient, (q + size,)."""
@@ -256,8 +261,12 @@ class StandardCoordinates:
         u = self._scaled(y)
         place = self._place(phi, u)
         x = place.x
-        prior = density.prior(phi) if self._correlated else None
-        laid = 0.0 if prior is None else self._lay(x, u, prior)
+        pieces = self._pieces(phi)
+        roots = {}
+        parts = {}  # of the log density, by correlated piece
+        for k, piece in pieces.items():
+            here, roots[k], parts[k] = self._laid(u, piece)
+            x[piece.here] = here.ravel()
         found = density.derivatives(x, phi)
         cells = found.value
         if cells is None:
@@ -270,11 +279,14 @@ class StandardCoordinates:
         log_hyper, by_phi = self._of_scales(x, phi)
         by_phi += self._log_precisions + by_kind @ kinds
         value = float(cells.sum()) + of_priors + log_hyper + float(self._log_precisions @ phi)
-        if prior is not None:
-            laid += self._correlated_prior(x, prior, gradient)
-            self._pull_back(prior, gradient, by_u)
-            by_phi += self._by_correlated(x, u, phi, gradient, laid)
-            value += laid
+        for k, piece in pieces.items():
+            log_density, pulled = self._log_prior(x, piece)
+            parts[k] += log_density
+            gradient[piece.here] -= pulled.ravel()
+            own = gradient[piece.here].reshape(pulled.shape)
+            by_u[piece.here] = slope_in_u(roots[k], own).ravel()
+        value += sum(parts.values())
+        by_phi += self._by_correlated(x, u, phi, gradient, parts)
         turned = self._turned
         if len(turned):
             by_u[turned] = strmv(self._turn, by_u[turned], trans=1)
@@ -301,42 +313,28 @@ class StandardCoordinates:
         """Which scales are of the response, indices."""
         return np.flatnonzero(responding(self.density))
 
-    def _correlated_prior(self, x: np.ndarray, prior: Prior, gradient: np.ndarray) -> float:
-        """Return the log density of coefficients with correlated priors; add its slope."""
-        total = 0.0
-        for k in self._correlated:
-            piece = prior.pieces[k]
-            away = x[piece.here] - prior.mean[piece.here]
-            pulled = piece.times(away)
-            gradient[piece.here] -= pulled
-            total += _half_log_det(piece) - 0.5 * float(away @ pulled)
-        return total
-
-    def _pull_back(self, prior: Prior, gradient: np.ndarray, by_u: np.ndarray) -> None:
-        """Write the gradient in u of coefficients with correlated priors."""
-        for k in self._correlated:
-            piece = prior.pieces[k]
-            root = _roots(piece, self.start.information[piece.here])
-            turned = _forward(root, _by_column(piece, gradient[piece.here]))
-            by_u[piece.here] = _by_row(piece, turned)
-
     def _by_correlated(
-        self, x: np.ndarray, u: np.ndarray, phi: np.ndarray, gradient: np.ndarray, laid: float
+        self,
+        x: np.ndarray,
+        u: np.ndarray,
+        phi: np.ndarray,
+        gradient: np.ndarray,
+        parts: dict[int, float],
     ) -> np.ndarray:
         """Return the slope in the scales, (q,), through coefficients with correlated priors.
 
-        laid: what these add to the log density at `phi`.
+        parts: what each piece adds to the log density at `phi`.
         """
         found = np.zeros(self.n_scales)
-        nowhere = np.zeros_like(x)
-        for k in self._moving:
+        for scale, k in self._moving:
             ahead = phi.copy()
-            ahead[k] += STEP
-            prior = self.density.prior(ahead)
-            moved = x.copy()
-            value = self._lay(moved, u, prior)
-            value += self._correlated_prior(x, prior, nowhere)
-            found[k] = (value - laid + float(gradient @ (moved - x))) / STEP
+            ahead[scale] += STEP
+            piece = self.density.piece(ahead, k)
+            here = piece.here
+            moved, _, log_jacobian = self._laid(u, piece)
+            log_density, _ = self._log_prior(x, piece)
+            along = gradient[here] @ (moved.ravel() - x[here])
+            found[scale] += (log_jacobian + log_density - parts[k] + along) / STEP
         return found
 
 
@@ -387,9 +385,12 @@ def _chains(
         def at(y: np.ndarray) -> tuple[float, np.ndarray]:
             with np.errstate(all="ignore"):
                 try:
-                    return coordinates.value_and_gradient(np.asarray(y))
+                    value, gradient = coordinates.value_and_gradient(np.asarray(y))
                 except np.linalg.LinAlgError:  # scales that are infinite to the computer
                     return -np.inf, np.zeros(size)
+            if np.isnan(value):  # likewise
+                return -np.inf, np.zeros(size)
+            return value, gradient
 
         return at
 
@@ -553,50 +554,10 @@ def _diagonal_of(piece: Piece) -> np.ndarray:
     return piece.tight * np.repeat(piece.inverse.diagonal(), rest)
 
 
-def _half_log_det(piece: Piece) -> float:
-    """Return half the log determinant of the precision of a piece."""
-    total = 0.5 * float(np.log(piece.tight).sum())
-    if piece.inverse is not None:
-        rest = len(piece.tight) // len(piece.inverse)
-        total += 0.5 * rest * float(np.linalg.slogdet(piece.inverse)[1])
-    return total
-
-
-def _roots(piece: Piece, information: np.ndarray) -> np.ndarray:
-    """Return lower factors of precisions along the first axis of a piece, (rest, n, n)."""
+def _along(piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inverse covariance along the axis of a piece (n, n), and `tight` (n, rest)."""
     inverse = np.ones((1, 1)) if piece.inverse is None else piece.inverse
-    n = len(inverse)
-    root = np.sqrt(piece.tight).reshape(n, -1).T
-    whole = root[:, :, None] * inverse * root[:, None, :]
-    whole[:, np.arange(n), np.arange(n)] += information.reshape(n, -1).T
-    return np.linalg.cholesky(whole)
-
-
-def _right(piece: Piece, mean: np.ndarray, start: Start) -> np.ndarray:
-    """Return information times place, of the data and of the prior, (rest, n)."""
-    here = piece.here
-    return _by_column(piece, start.information[here] * start.x[here] + piece.times(mean[here]))
-
-
-def _by_column(piece: Piece, values: np.ndarray) -> np.ndarray:
-    """Return values of a piece along its first axis, (rest, n)."""
-    n = 1 if piece.inverse is None else len(piece.inverse)
-    return values.reshape(n, -1).T
-
-
-def _by_row(piece: Piece, values: np.ndarray) -> np.ndarray:
-    """Return values of a piece as a vector: the inverse of `_by_column`."""
-    return values.T.ravel()
-
-
-def _forward(root: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the inverse of lower factors (rest, n, n) times vectors (rest, n)."""
-    return np.linalg.solve(root, right[..., None])[..., 0]
-
-
-def _back(root: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the inverse of their transposes times vectors, a vector of all, column by column."""
-    return np.linalg.solve(root.swapaxes(1, 2), right[..., None])[..., 0].T.ravel()
+    return inverse, piece.tight.reshape(len(inverse), -1)
 
 
 def _variances(layout: Any, prior: Prior) -> np.ndarray:

@@ -191,35 +191,45 @@ class LinearPredictor:
 
     def prior(self, phi: Any) -> Prior:
         """Return the prior of x given hyperparameters, a number or (q,)."""
-        phi = self._phi(phi)
-        scales = self._columns(phi[None])
+        scales = self._columns(self._phi(phi)[None])
         mean = np.zeros(self.size)
         pieces = []
         half = 0.0
         for here, block in self._proper:
             mean[here] = block.mean
+            piece = self._piece(here, block, scales)
+            pieces.append(piece)
             if block.projected:
                 tight = self._tightness(block, scales)
                 families = self._families(block, scales)
                 half += float(log_projected(np.zeros(tight.shape), tight, families)[0])
-                apart = reduce(before_centring(tight[0], families))
-                pieces.append(Piece(here, np.ones(block.size), apart))
                 continue
-            tight = np.broadcast_to(self._tightness(block, scales)[0], (block.size,))
-            half += 0.5 * float(np.log(tight).sum()) - 0.5 * block.size * LOG_2PI
-            covariance = self._covariance(block, scales)
-            inverse: np.ndarray | None = None
-            if covariance is not None:
-                inverse = np.linalg.inv(covariance)
-                rest = block.size // len(inverse)
-                half += 0.5 * rest * float(np.linalg.slogdet(inverse)[1])
-            pieces.append(Piece(here, tight, inverse))
+            half += 0.5 * float(np.log(piece.tight).sum()) - 0.5 * block.size * LOG_2PI
+            if piece.inverse is not None:
+                rest = block.size // len(piece.inverse)
+                half += 0.5 * rest * float(np.linalg.slogdet(piece.inverse)[1])
         for k, (middle, deviation) in enumerate(self.own.values(), self._cut):
             mean[k] = middle
             if np.isfinite(deviation):
                 pieces.append(Piece(slice(k, k + 1), np.array([deviation**-2.0]), None))
                 half -= float(np.log(deviation)) + 0.5 * LOG_2PI
         return Prior(mean, tuple(pieces), half)
+
+    def piece(self, phi: np.ndarray, k: int) -> Piece:
+        """Return piece `k` of the prior, that of a term, given hyperparameters (q,)."""
+        here, block = self._proper[k]
+        return self._piece(here, block, self._columns(phi[None]))
+
+    def _piece(self, here: slice, block: Block, scales: Mapping[str, np.ndarray]) -> Piece:
+        """Return the prior of a term's coefficients, which are `here` in x."""
+        tight = self._tightness(block, scales)
+        if block.projected:
+            apart = reduce(before_centring(tight[0], self._families(block, scales)))
+            return Piece(here, np.ones(block.size), apart)
+        each = np.broadcast_to(tight[0], (block.size,))
+        covariance = self._covariance(block, scales)
+        inverse = None if covariance is None else np.linalg.inv(covariance)
+        return Piece(here, each, inverse)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:

@@ -193,7 +193,8 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """
     made = found.proposals
     certificate = found.certificate
-    if np.isnan(made.log_ratio).all():  # there are no ratios: more draws are worth no more
+    no_ratios = np.isnan(made.log_ratio).all()
+    if no_ratios or found.psis.khat >= TRUSTED:  # more draws of the same are worth no more
         return found
     wanted = (
         0.5 * n / found.psis.effective,

@@ -18,6 +18,9 @@ __all__ = ["curve", "standings"]
 FUTURES = 10  # simulated, for the duels that are expected to go
 FIRST_PLAN = 20  # duels before the first of these estimates; then after half as many more
 SHOWN = ("verdict", "stopped", "decided", "answer", "probability", "reason", "history")
+# Of the fit. Win rates are shown in whole per cent. With two sources and 40 votes, 4,000 draws take
+# 55 s of a processor and 1,000 take 5; their means differ by .001, lower ends of intervals by .005.
+DRAWS = 1000
 POINTS = 200  # of the curve of the probability over time
 
 
@@ -82,7 +85,7 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str], 
     # The study's lock is not taken in here: who has it may wait for this one, to refit.
     with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        posterior = fit(duels, study.model, clusters=False)
+        posterior = fit(duels, study.model, draws=DRAWS, clusters=False)
         found = winners(posterior, covariance="model", **rope)
     said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     retired = [study.arms[i] for i in study.retired]

@@ -104,6 +104,7 @@ def log_jacobian(coordinates, y):
 @pytest.mark.plain
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.sampled(3)
 def test_coordinates_keep_the_density(response, terms):
     """The density is the model's own times the Jacobian, and its gradient is its slope."""
     density, _ = density_of(response, terms)

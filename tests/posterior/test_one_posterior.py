@@ -146,6 +146,7 @@ def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_
 @pytest.mark.parametrize("shared", ["none", "both"])
 @pytest.mark.parametrize("asked", ["at", "weights"])
 @pytest.mark.parametrize("term", ["category:category", "random:category"])
+@pytest.mark.sampled(4)
 def test_a_report_is_about_the_level_that_is_asked_for(term, asked, shared, tmp_path):
     log = log_of("bradley-terry", SHARED[shared])
     model = bd.DefaultModel(terms=(term,))

@@ -48,6 +48,7 @@ def body(asking, key, k):
 
 @pytest.mark.parametrize("judging", JUDGINGS.values(), ids=JUDGINGS)
 @pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@pytest.mark.sampled(3)
 def test_resent_late_and_taken_back_answers_hold_for_the_whole_ticket(site, asking, judging):
     made = site(asking=asking, judging=judging)
     ann = made.client("ann")

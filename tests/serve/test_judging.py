@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import pytest
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, Sources
 from bayesduel.serve.access import Access
 from tests.serve.conftest import write_content
 
@@ -264,26 +263,6 @@ def test_the_standings_hold_all_that_the_page_shows(site):
     assert len(found["agreement"]["judges"]) == 2
     page = eye.get("/standings").text
     assert found["verdict"] in page and "Agreement of judges" in page
-
-
-def test_the_standings_say_what_a_machine_is_worth(site):
-    model = BradleyTerry(Sources("source", target="people"))
-    made = site(policy="auto", model=model, sources={"people": 1.0, "machine": 0.02})
-    for judge, votes in (("ann", 3), ("machine", 3)):
-        for _ in range(votes):
-            if judge == "machine":
-                assert made.pages.standings()["sources"] is None
-                left, right = made.study.arms[:2]
-                made.study.add(left, right, "left", judge=judge)
-            else:
-                made.study.tell(made.study.ask(judge=judge), "left")
-    eye = made.client("eye", "viewer")
-    made.pages._due = 0.0
-    rows = {r["source"]: r for r in eye.get("/api/standings").json()["sources"]["sources"]}
-    assert rows["machine"]["votes"] == 3 and rows["machine"]["cost"] == 0.02
-    assert rows["people"]["worth"] is None and rows["machine"]["worth"] >= 0
-    page = eye.get("/standings").text
-    assert "votes of machine are worth" in page and '<td class="n">0.02</td>' in page
 
 
 def test_the_stream_tells_changes_and_the_webhook_the_stop(site):

@@ -72,7 +72,7 @@ def receiver():
     ("away", "killed"),
     [
         ("never", False),
-        ("at first", True),
+        pytest.param("at first", True, marks=pytest.mark.slow),
         ("ill at first", True),
         ("leads elsewhere at first", False),
     ],

@@ -279,6 +279,7 @@ KINDS = (
 
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.sampled(2)
 def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_path):
     rule = OPTIONS[option]
     study = kind(rule, option, tmp_path / "s", np.random.default_rng(3))

@@ -93,6 +93,7 @@ def test_a_file_holds_all_once_its_handles_are_closed(tmp_path):
 
 
 @pytest.mark.parametrize("ends", ["", "os.kill(os.getpid(), 9)", "os._exit(0)"])
+@pytest.mark.sampled(3)
 def test_the_file_of_a_process_that_ended_holds_all(ends, tmp_path):
     code = (
         "import os, sys, bayesduel as bd\n"

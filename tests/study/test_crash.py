@@ -122,6 +122,7 @@ BESIDE = {
 @pytest.mark.parametrize("judging", BESIDE.values(), ids=BESIDE)
 @pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.sampled(4)
 def test_kills_leave_whole_answers(asking, judging, kills, tmp_path):
     items = [f"item {k}" for k in range(400)]
     given = {"arms": list("abcde"), "items": items, "policy": bd.policies.Uniform(), "stop": None}

@@ -267,6 +267,7 @@ def test_argilla_gets_a_folder_as_from_disk_takes_it(kind, everything, studies, 
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 @pytest.mark.parametrize("everything", [False, True], ids=["duels", "everything"])
 @pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.sampled(4)
 def test_the_command_line_writes_what_python_writes(format, everything, tmp_path):
     study = played("all of it", tmp_path / "s.study")
     content, users = tmp_path / "content.csv", tmp_path / "users.csv"
