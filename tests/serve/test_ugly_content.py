@@ -160,7 +160,7 @@ def test_each_side_has_the_direction_of_its_text(judged):
         assert page.eval_on_selector(f"#{side}", style)[0] == "rtl"
     assert page.eval_on_selector("#pair pre, #pair code", style) == ["ltr", "left"]
     starts = """() => {
-    const lines = document.querySelectorAll("#pair :is(p:not(:has(code)), h3, li)");
+    const lines = document.querySelectorAll("#pair .text :is(p:not(:has(code)), h3, li)");
     return [...lines].map((e) => {
       const range = document.createRange();
       range.selectNodeContents(e);
