@@ -36,7 +36,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from bayesduel.inference.arrow import layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
-from bayesduel.inference.correlated_prior import laid, log_prior, slope_in_u
+from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
 from bayesduel.inference.design import ScoreDesign, centre
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.gaussian_prior import Piece, Prior
