@@ -7,6 +7,7 @@ import numpy as np
 from bayesduel.system.arguments import check_range
 
 __all__ = [
+    "TAILS95",
     "Z95",
     "adjusted",
     "check_ci_prob",
@@ -18,6 +19,7 @@ __all__ = [
     "with_interval",
 ]
 
+TAILS95 = (0.025, 0.975)  # quantiles at the ends of a 95 % interval
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
 

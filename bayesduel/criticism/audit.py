@@ -39,7 +39,7 @@ __all__ = ["Audit", "audit"]
 CHANGES = ("removed", "reversed")
 FRAGILITY = ("by", "change", "needed", "of", "share", "votes", "proposed", "limit", "new", "lost")
 ALPHA = 0.05  # familywise error rate of judges whose votes are called improbable
-TENTHS = 10
+TENTHS = 10  # looks at the log, the last at all of it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

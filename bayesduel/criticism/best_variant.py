@@ -28,7 +28,8 @@ __all__ = ["family_of", "selection_of"]
 
 GRID = 60  # values of the standard deviation of a family
 WITHIN = 0.5  # scale of its half-normal prior, in standard deviations of all arms' scores
-LARGEST = 4.0  # value, in that scale
+LARGEST = 4.0  # value, in that scale: 6e-5 of the prior is beyond it
+LEAST = 1e-6  # scale, of arms that are all alike
 
 
 def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
@@ -83,27 +84,28 @@ def selection_of(
     """
     score: Any = draws.score
     score = np.asarray(score, dtype=float)
-    typical = float(score.mean(axis=0).std())
+    mean = score.mean(axis=0)
+    scale = max(WITHIN * float(mean.std()), LEAST)
     rows = []
     for members in families.values():
         outside = np.setdiff1d(np.arange(score.shape[1]), members)
-        best = members[int(score[:, members].mean(axis=0).argmax())]
-        rival = outside[int(score[:, outside].mean(axis=0).argmax())]
+        place = int(mean[members].argmax())
+        rival = outside[int(mean[outside].argmax())]
         apart = score[:, members] - score[:, [rival]]
-        pooled, spread = _pooled(apart, max(WITHIN * typical, 1e-6), rng)
-        at = members.index(best)
+        all_pooled, spread = _pooled(apart, scale, rng)
+        lead = apart[:, place]
+        pooled = all_pooled[:, place]
         row: dict[str, Any] = {
-            "variants": len(members), "best": arms[best], "rival": arms[rival],
-        }  # fmt: skip
-        parts = {
-            "lead": apart[:, at],
-            "selection": apart[:, at].mean() - pooled[:, at],
-            "lead_pooled": pooled[:, at],
-            "family_lead": apart.mean(axis=1),
+            "variants": len(members),
+            "best": arms[members[place]],
+            "rival": arms[rival],
         }
-        for name, values in parts.items():
-            row |= with_interval(name, values, ci_prob)
-        rows.append(row | {"probability": (pooled[:, at] > 0).mean(), "spread": spread})
+        row |= with_interval("lead", lead, ci_prob)
+        row |= with_interval("selection", lead.mean() - pooled, ci_prob)
+        row |= with_interval("lead_pooled", pooled, ci_prob)
+        row |= with_interval("family_lead", apart.mean(axis=1), ci_prob)
+        row |= {"probability": (pooled > 0).mean(), "spread": spread}
+        rows.append(row)
     return pd.DataFrame(rows, index=pd.Index(list(families), name="family"))
 
 
@@ -124,16 +126,20 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
     for k, spread in enumerate(grid):
         inverse = np.linalg.inv(covariance + spread**2 * np.eye(n))
         weight = inverse @ one
-        middle = weight @ mean / (weight @ one)
+        total = weight @ one
+        middle = weight @ mean / total
         away = mean - middle
-        log_density[k] = np.linalg.slogdet(inverse)[1] - np.log(weight @ one)
-        log_density[k] += -away @ inverse @ away - (spread / scale) ** 2
+        _, log_determinant = np.linalg.slogdet(inverse)
+        log_density[k] = log_determinant - np.log(total) - away @ inverse @ away
+        log_density[k] -= (spread / scale) ** 2
         shrunk = spread**2 * inverse
         centres[k] = middle + shrunk @ away
         lost = one - shrunk @ one  # how the leads move with the mean of the family
-        within = spread**2 * (np.eye(n) - shrunk) + np.outer(lost, lost) / (weight @ one)
-        roots[k] = np.linalg.cholesky((within + within.T) / 2 + 1e-12 * np.eye(n))
+        within = spread**2 * (np.eye(n) - shrunk) + np.outer(lost, lost) / total
+        symmetric = (within + within.T) / 2
+        roots[k] = np.linalg.cholesky(symmetric + 1e-12 * np.eye(n))
     chance = np.exp((log_density - log_density.max()) / 2)
     which = rng.choice(GRID, n_draws, p=chance / chance.sum())
     normal = rng.standard_normal((n_draws, n))
-    return centres[which] + np.einsum("dij,dj->di", roots[which], normal), float(grid[which].mean())
+    moved = np.einsum("dij,dj->di", roots[which], normal)
+    return centres[which] + moved, float(grid[which].mean())

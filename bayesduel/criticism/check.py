@@ -62,13 +62,13 @@ DRAWS = 1000  # of each model compared, and of logs by which arms are held again
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
 MANY_PAIRS = 10_000  # that met, from which 100 logs are drawn for the arms
-DRAWS_OF_MANY = 100
+DRAWS_OF_MANY = 100  # p-values of arms to a hundredth
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
-CONTROLLED_ARMS = 200
+CONTROLLED_ARMS = 200  # and arms
 NAN = float("nan")
 
 

@@ -7,6 +7,7 @@ from scipy.special import ndtri
 
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.ranking.posterior import RankingPosterior
+from bayesduel.criticism.transitivity.conditions import DRAWS
 from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence
 from bayesduel.text import SENTENCE, join, p_value, percent, shorten
 
@@ -43,7 +44,6 @@ TEAMS_FREE = (
 )
 
 MOSTLY = 0.9  # share of pairs that met once, from which the page says what that hides
-CONDITIONAL = 399  # replicated logs of the model with conditions
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model BradleyTerry() + OrderEffect() (on the command line, --order-effect)"
 NO_MEANING = (
@@ -72,7 +72,7 @@ def verdict_words(e: CycleEvidence) -> tuple[str, str]:
     return (
         f"The log has more cyclic triads than scores predict ({p}), but pairs met under different "
         f"conditions ({join(e.conditions)}): a ranking that changes with them explains the cycles "
-        f"({p_value(e.p_conditions, CONDITIONAL)}).",
+        f"({p_value(e.p_conditions, DRAWS)}).",
         "Fit a model with terms for these conditions, and use its ranking.",
     )
 

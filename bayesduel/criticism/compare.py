@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
-FOLDS = 10
+FOLDS = 10  # refits at most, by default: a tenth of what cannot be left out, each
 FEW = 20  # units below which a standard error is rough
 CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
-STACKED_BYTES = 256 * 2**20
+STACKED_BYTES = 256 * 2**20  # of the draws of a stacked fit, by default
 LEAST = 100  # draws of a stacked fit
 RULE = (
     "Models are distinguished from the best where their elpd is lower by more than two standard "

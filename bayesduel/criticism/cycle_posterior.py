@@ -10,12 +10,12 @@ import numpy as np
 from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.criticism.transitivity.triads import Triads
+from bayesduel.intervals import TAILS95
 from bayesduel.jit import compiled
 
 __all__ = ["Cycle", "CyclePosterior", "cycle_posterior"]
 
 NAMED = 10  # cycles named
-INTERVAL = (0.025, 0.975)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def cycle_posterior(
     per_draw, per_triad = _count(ahead, triads.edges)
     cyclic = per_draw / triads.share
     share = per_triad / n_draws
-    low, high = np.quantile(cyclic, INTERVAL)
+    low, high = np.quantile(cyclic, TAILS95)
     return CyclePosterior(
         weak=float((per_draw == 0).mean()),
         condorcet=_winner(ahead, design),

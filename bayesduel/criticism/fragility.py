@@ -40,7 +40,7 @@ __all__ = ["Changes", "Goal", "worth_of"]
 RIVALS = 8  # pairs of arms whose order is nearest to a change, for which influence is computed
 SEARCHED = 3  # of these, those of the fewest votes to first order are searched for by refits
 NUMBERS = 40_000_000  # draws x kinds of votes, about: of very many kinds, fewer draws
-FEWEST_DRAWS = 200
+FEWEST_DRAWS = 200  # covariances to a standard error of 7 %
 CHUNK = 4_000_000  # draws x kinds worked on at once
 PRECISION = 100  # a number of votes n is found to within n / 100
 

@@ -14,9 +14,9 @@ import xarray as xr
 from bayesduel.criticism.levels import grouped, levels_by, without_votes
 from bayesduel.criticism.replicated_logs import conditions_of_log, duel_by_duel
 from bayesduel.data.duels import Duels
-from bayesduel.intervals import rejected
+from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import draws_of
+from bayesduel.posterior.draws import chunks, draws_of
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.text import join
 
@@ -90,10 +90,11 @@ def check_groups(
     log = without_votes(log, group < 0)
     group = group[group >= 0]
     used = found.spread(draws)
-    observed, expected, misfit = _statistics(found.model, found.rows(used), log, group, seed)
+    observed, expected, misfits = _statistics(found.model, found.rows(used), log, group, seed)
+    real, replicated = misfits
     size = np.bincount(group, minlength=len(names))
-    share = (1 + (misfit[1] >= misfit[0]).sum(axis=0)) / (1 + len(used))
-    lower, upper = np.quantile(expected, [0.025, 0.975], axis=0)
+    share = (1 + (replicated >= real).sum(axis=0)) / (1 + len(used))
+    lower, upper = np.quantile(expected, TAILS95, axis=0)
     frame = pd.DataFrame(
         {
             "duels": size,
@@ -101,8 +102,8 @@ def check_groups(
             "expected": expected.mean(axis=0),
             "lower": lower,
             "upper": upper,
-            "misfit": misfit[0].mean(axis=0),
-            "misfit_expected": misfit[1].mean(axis=0),
+            "misfit": real.mean(axis=0),
+            "misfit_expected": replicated.mean(axis=0),
             "p_value": np.minimum(1.0, 2 * share),
         },
         index=pd.Index(names, name=by),
@@ -124,37 +125,41 @@ def _statistics(
     rng = np.random.default_rng(seed)
     margins = model.response.outcome == "margin"
     outcome = votes.margin if margins else votes.counts @ [1.0, 0.0, 0.5]
+    level = 0.0 if margins else 0.5
     n_groups = int(group.max()) + 1
     n_arms = log.n_sides
-    n = len(group)
-    total = grouped(group, n_groups)
-    every = n_groups * n_arms
-    left, right = (group * n_arms + side for side in (votes.left, votes.right))
-    by_arm = grouped(left, every) - grouped(right, every)
-    size = np.bincount(group, minlength=n_groups)
-    level = 0.0 if margins else 0.5
-    favourite = np.sign(_moments(model, posterior, given, margins)[0].mean(axis=0) - level)
+    by_group = grouped(group, n_groups)
+    size = np.maximum(np.bincount(group, minlength=n_groups), 1)
+    left = grouped(group * n_arms + votes.left, n_groups * n_arms)
+    right = grouped(group * n_arms + votes.right, n_groups * n_arms)
+    mean, _ = _moments(model, posterior, given, margins)
+    favourite = np.sign(mean.mean(axis=0) - level)
 
     def result(made: np.ndarray) -> np.ndarray:
         ahead = favourite * (made - level) + level
-        return np.asarray(ahead @ total) / np.maximum(size, 1)
+        return np.asarray(ahead @ by_group) / size
 
-    replicates: list[np.ndarray] = []
-    misfits: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-    step = max(1, ENTRIES // n)
-    for start in range(0, len(next(iter(posterior.values()))), step):
-        here = {name: values[start : start + step] for name, values in posterior.items()}
+    def misfit(off: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        of_arms = np.asarray(off @ (left - right))
+        scale = np.asarray(variance @ (left + right))
+        square = np.divide(of_arms**2, scale, out=np.zeros_like(of_arms), where=scale > 0)
+        shape = (len(off), n_groups, n_arms)
+        n_met = (scale > 0).reshape(shape).sum(axis=2)
+        return square.reshape(shape).sum(axis=2) / np.maximum(n_met, 1)
+
+    replicates = []
+    real = []
+    replicated = []
+    step = max(1, ENTRIES // len(group))
+    for part in chunks(len(mean), step):
+        here = {name: values[part] for name, values in posterior.items()}
         mean, variance = _moments(model, here, given, margins)
         made = model.replicate(here, given, rng)
         replicates.append(result(made))
-        scale = np.asarray(variance @ abs(by_arm)).reshape(len(mean), n_groups, n_arms)
-        met = scale > 0
-        for kind, values in zip(misfits, (outcome, made), strict=True):
-            off = np.asarray((values - mean) @ by_arm).reshape(scale.shape)
-            square = np.divide(off**2, scale, out=np.zeros_like(off), where=met)
-            kind.append(square.sum(axis=2) / np.maximum(met.sum(axis=2), 1))
-    real, replicated = (np.concatenate(kind) for kind in misfits)
-    return result(outcome[None])[0], np.concatenate(replicates), (real, replicated)
+        real.append(misfit(outcome - mean, variance))
+        replicated.append(misfit(made - mean, variance))
+    misfits = np.concatenate(real), np.concatenate(replicated)
+    return result(outcome[None])[0], np.concatenate(replicates), misfits
 
 
 def _moments(

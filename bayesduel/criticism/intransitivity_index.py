@@ -23,7 +23,7 @@ from bayesduel.margins.tallies import Margins, no_margins, wins_alone
 
 __all__ = ["MarginIndex", "margin_index"]
 
-LOGS = 400
+LOGS = 400  # replicated: the smallest p-value is 1 / 401
 LEAST = 0.5  # prior degrees of freedom of a pair's variance, at least: fewer fit anything
 
 

@@ -29,7 +29,7 @@ from scipy.special import ndtri, stdtr
 
 from bayesduel.criticism.levels import grouped, size_of
 from bayesduel.inference.datatree import BY_CELL
-from bayesduel.intervals import rejected
+from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import draws_of
@@ -205,8 +205,8 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         [np.concatenate(parts) for parts in kind] for kind in found
     )
     share = (1 + (replicated >= observed).sum(axis=0)) / (1 + n_draws)
-    bounds = np.quantile(made, [0.025, 0.975], axis=0)
-    envelope = np.quantile(made_ordered, [0.025, 0.975], axis=0)
+    bounds = np.quantile(made, TAILS95, axis=0)
+    envelope = np.quantile(made_ordered, TAILS95, axis=0)
     table = pd.DataFrame(
         {
             "observed": observed.mean(axis=0),

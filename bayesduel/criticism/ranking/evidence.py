@@ -35,9 +35,9 @@ __all__ = ["Draws", "Log", "PairModel", "log_of"]
 ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
-NEWTON_STEPS = 60
+NEWTON_STEPS = 60  # at most; of the shipped logs the longest search took 21, the mean 2
 CLOSE = 1e-3  # nats: twice what the last step of a search adds, which is added without that step
-HALVINGS = 10
+HALVINGS = 10  # of one step, at most: it is then a thousandth of itself
 # Between nodes of the second size, of its logarithm or logit: at first, then halved until the
 # density drops by less than a nat, which is 1.4 deviations of a normal density.
 STEP = 0.5

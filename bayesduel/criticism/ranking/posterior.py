@@ -21,6 +21,7 @@ from bayesduel.criticism.ranking.evidence import PairModel, log_of
 from bayesduel.criticism.ranking.pair_models import FREE, ONE_SCORE, UNEVEN
 from bayesduel.criticism.ranking.rank_model import RankModel, Sides
 from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.intervals import TAILS95
 from bayesduel.jit import compiled
 
 __all__ = ["MATERIAL", "PRIOR", "SURE", "CyclicShare", "RankingPosterior", "ranking_posterior"]
@@ -41,7 +42,6 @@ ONE_RANKING = ("one score", "uneven ranking", "ranks alone")
 NEGLIGIBLE = 20.0  # nats of evidence below another model, at which a model has no weight
 DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
 NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
-INTERVAL = (0.025, 0.975)
 ROUNDING = 1e-12  # of the share, under scores alone
 SURE = 0.95  # posterior probability of what is taken as known
 
@@ -173,7 +173,7 @@ def ranking_posterior(
         in_top[row] = top_cycle_of(odds)
         found[row] = cyclic_share_of(odds), in_top[row].sum() == 1, has_cycle(odds, least)
     share, condorcet, cyclic = found.T
-    low, high = np.quantile(share, INTERVAL)
+    low, high = np.quantile(share, TAILS95)
     return RankingPosterior(
         cyclic_share=CyclicShare(mean=float(share.mean()), lower=float(low), upper=float(high)),
         model_weights=dict(zip(models, map(float, weights), strict=True)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesduel.criticism.levels import grouped
 from bayesduel.criticism.transitivity.design import DecidedDuels
-from bayesduel.criticism.transitivity.triads import Triads, measured
+from bayesduel.criticism.transitivity.triads import Triads, as_cyclic, measured
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import VoteUnits, units_of
 
@@ -25,7 +25,6 @@ DRAWS = 399  # replicated logs
 AGAIN = 20  # times that the votes of a level unit are drawn again
 MOST_LEVELS = 0.5  # levels of a kept column over votes, up to which it is a condition
 MISFIT = 0.025  # share of logs no more cyclic than this one: the other tail, two-sided 95 %
-ROUNDING = 1e-9  # of the statistic
 
 
 def condition_terms(duels: Duels) -> "dict[str, Part]":
@@ -106,11 +105,11 @@ def conditional_p_value(
     won = np.ascontiguousarray(of_low @ grouped(place, len(design.first)), dtype=float)
     found = measured(design, triads, won, first_wins)[:, 0]
     observed = measured(design, triads, design.by_pair(design.won)[None], first_wins)[0, 0]
-    no_more_cyclic = (found <= observed + ROUNDING).sum()
+    no_more_cyclic = as_cyclic(-found, -observed).sum()
     if 1 + no_more_cyclic <= MISFIT * (1 + len(found)):
         return tuple(terms), float("nan")
-    as_cyclic = (found >= observed - ROUNDING).sum()
-    return tuple(terms), float((1 + as_cyclic) / (1 + len(found)))
+    n_as_cyclic = as_cyclic(found, observed).sum()
+    return tuple(terms), float((1 + n_as_cyclic) / (1 + len(found)))
 
 
 def _majorities(

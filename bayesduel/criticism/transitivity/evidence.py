@@ -18,15 +18,15 @@ import numpy as np
 
 from bayesduel.criticism.transitivity.design import DecidedDuels, OrderStatus
 from bayesduel.criticism.transitivity.score_model import ScoreModel
-from bayesduel.criticism.transitivity.triads import closed_triads, measured
+from bayesduel.criticism.transitivity.triads import as_cyclic, closed_triads, measured
+from bayesduel.intervals import TAILS95
 
 __all__ = ["LEVEL", "CycleEvidence", "cycle_evidence"]
 
 LEVEL = 0.05  # what p-values are held against
 DRAWS = 400  # replicated logs: the smallest p-value is 1 / 401
 MANY_PAIRS = 10_000  # pairs that met, from which fewer logs are drawn: 50 of 19,900 take a second
-DRAWS_OF_MANY = 50
-INTERVAL = (0.025, 0.975)
+DRAWS_OF_MANY = 50  # the smallest p-value is 1 / 51, below 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,7 +91,7 @@ class CycleEvidence:
     @property
     def expected_interval(self) -> tuple[float, float]:
         """The 95 % interval of the number of cyclic triads in replicated logs."""
-        low, high = np.quantile(self.replicated[:, 1], INTERVAL)
+        low, high = np.quantile(self.replicated[:, 1], TAILS95)
         return float(low), float(high)
 
 
@@ -126,11 +126,11 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
     logs = scores.replicate(n_draws, rng)
     parts = [measured(design, triads, part, scores.first_wins) for part in logs]
     replicated = np.concatenate(parts)
-    as_cyclic = (replicated[:, 0] >= observed[0] - ROUNDING).sum()
+    n_as_cyclic = as_cyclic(replicated[:, 0], observed[0]).sum()
     scale = np.array([1.0, 1 / triads.share, 1 / triads.share])
     statistic, cyclic, decided = map(float, observed * scale)
     return CycleEvidence(
-        p_value=float((1 + as_cyclic) / (1 + n_draws)),
+        p_value=float((1 + n_as_cyclic) / (1 + n_draws)),
         statistic=statistic,
         cyclic=cyclic,
         decided=decided,
@@ -143,6 +143,3 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
         scores=scores,
         unadjusted=(float(counted[1]), float(counted[2])),
     )
-
-
-ROUNDING = 1e-9  # of the statistic: logs as cyclic as this one count as such

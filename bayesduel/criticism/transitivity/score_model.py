@@ -11,12 +11,12 @@ from scipy.special import expit
 from bayesduel.criticism.ranking.evidence import PairModel, log_of
 from bayesduel.criticism.ranking.pair_models import ONE_SCORE
 from bayesduel.criticism.transitivity.design import DecidedDuels
+from bayesduel.intervals import TAILS95
 
 __all__ = ["ScoreModel"]
 
 ENTRIES = 2_000_000  # logs times cells drawn at once: 16 megabytes
 DRAWS = 2000  # of an order effect: the ends of its interval to 3 % of a standard deviation
-INTERVAL = (0.025, 0.975)
 CERTAIN = 1e-9  # outcomes of chances nearer to 0 or 1 have no variance and no finite surprise
 
 
@@ -41,7 +41,7 @@ class ScoreModel:
     def first_wins_interval(self) -> tuple[float, float]:
         """The 95 % posterior interval of :attr:`first_wins`."""
         drawn = self._model.draw(DRAWS, np.random.default_rng(0)).coefficients[:, -1]
-        low, high = expit(np.quantile(drawn, INTERVAL))
+        low, high = expit(np.quantile(drawn, TAILS95))
         return float(low), float(high)
 
     def chances(self, left: np.ndarray, right: np.ndarray, side: np.ndarray | float) -> np.ndarray:

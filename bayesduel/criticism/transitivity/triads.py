@@ -15,10 +15,19 @@ import numpy as np
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.jit import compiled
 
-__all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z", "measured"]
+__all__ = [
+    "MOST_TRIADS",
+    "Triads",
+    "as_cyclic",
+    "closed_triads",
+    "cyclicity",
+    "majority_z",
+    "measured",
+]
 
 
 LEVEL = 1e-9  # z scores below which a pair is level
+ROUNDING = 1e-9  # of the statistic: logs as cyclic as this one count as such
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
 
@@ -65,6 +74,11 @@ def closed_triads(
         j, k = pairs[kept[here] - ends[i]].T
         edges[here] = np.stack([place[i, j], place[j, k], place[i, k]], axis=1)
     return Triads(edges, n_closed, comb(n_arms, 3))
+
+
+def as_cyclic(statistic: np.ndarray, of_log: float) -> np.ndarray:
+    """Return whether logs are at least as cyclic as one, whose statistic is `of_log`."""
+    return statistic >= of_log - ROUNDING
 
 
 def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:
