@@ -1,6 +1,5 @@
 """The column that separates the parts of a log that never met."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,16 +20,15 @@ def remark_on_components(source: Any, roles: Roles, log: Duels) -> None:
     parts = components(log)
     if len(parts) < 2:
         return
-    found = f"read {source.name}: {len(parts):,} components never met"
+    found = f"{len(parts):,} components never met"
     if log.read_summary.n_rows > SEARCHED:
-        print(f"{found}; no column was searched for what separates them", file=sys.stderr)
+        source.say(f"{found}; no column was searched for what separates them")
         return
     column = _separating(source, roles, parts)
     if column is not None:
-        print(
+        source.say(
             f"{found}, and {column!r} separates them: by={column!r} ({as_option('by', column)}) "
-            "ranks each by itself",
-            file=sys.stderr,
+            "ranks each by itself"
         )
 
 

@@ -4,7 +4,6 @@ import codecs
 import os
 import re
 import shutil
-import sys
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -121,17 +120,15 @@ class FileSource(Source):
         names = [file.path for file in self._files]
         self.name = formats.called(path, names)
         self.words = formats.called(names, names)
+        self.files = tuple(map(os.path.abspath, names))
+        self.delimiter = self._files[0].delimiter
+        self.own_nulls = all(file.format != "csv" for file in self._files)
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
         self._hashes: list[np.ndarray] = []  # of the rows read, where duplicates will be asked for
 
     # -- for readers ------ -------------------------------------------------------------
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Their absolute paths."""
-        return tuple(os.path.abspath(f.path) for f in self._files)
 
     def matrix(self) -> WinsMatrix | None:
         """Return the matrix of wins that a text file holds, or None if it holds none."""
@@ -150,23 +147,9 @@ class FileSource(Source):
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 
-    @property
-    def delimiter(self) -> str:
-        """The sign between the fields of the first file, "" where it is not a text file."""
-        return self._files[0].delimiter
-
-    @property
-    def own_nulls(self) -> bool:
-        """Whether the format has missing values, so that "" is a text like any other."""
-        return all(file.format != "csv" for file in self._files)
-
     def columns(self) -> list[str]:
         """Return the names of the columns."""
         return [name for name in self._types if name]
-
-    def said(self, notice: str) -> list[str]:
-        """Return what is said of the columns: the notice of those that were guessed, if any."""
-        return [notice] if notice else []
 
     def records(self, con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> str:
         """Return the query of some columns as JSON, null where there is none, with row numbers."""
@@ -474,10 +457,7 @@ class FileSource(Source):
                 everything = {name: kind for name, kind in everything.items() if name in ours}
             everything |= {name: kind for name, kind in ours.items() if name not in unused}
         if unused:
-            print(
-                f"read {self.words}: {join(unused, quote=True)}: not in every file, not used",
-                file=sys.stderr,
-            )
+            self.say(f"{join(unused, quote=True)}: not in every file, not used")
         if any(file.is_json for file in self._files):
             everything |= dict.fromkeys(self._keys(), "VARCHAR")
             self._check_keys(list(everything))

@@ -20,7 +20,7 @@ from bayesduel.data.health import OutlierWarning
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read import log_from_rows
 from bayesduel.data.read.coding import DEFAULTS, OF_SOURCE, options_of, with_stored
-from bayesduel.data.read.columns import Columns, Given, Roles, assign
+from bayesduel.data.read.columns import Columns, Given, Roles
 from bayesduel.data.read.components import remark_on_components
 from bayesduel.data.read.duckdb_source import FileSource
 from bayesduel.data.read.faults import (
@@ -43,6 +43,7 @@ from bayesduel.data.read.outcomes import CODINGS, SCORED, Meaning, grades_of, me
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading import notice_of, understood
+from bayesduel.data.read.roles import assign
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
 from bayesduel.data.sides import sides_of
@@ -419,20 +420,12 @@ def _read_any(
                 f"coding should be given of a log with outcomes, got {roles.coding!r} of one "
                 "whose left arm won every duel"
             )
-        for line in source.said(roles.notice):
-            _say(source, line)
-        for column in roles.unused:
-            _say(
-                source,
-                f"{column!r} is not used (sampling_weight=, --sampling-weight: weights of a "
-                "survey)",
-            )
+        unused = (
+            f"{column!r} is not used (sampling_weight=, --sampling-weight: weights of a survey)"
+            for column in roles.unused
+        )
+        source.say(*source.said(roles.notice), *unused)
         return _read(source, roles, options, on_bad, both_bad)
-
-
-def _say(source: "Source", words: str) -> None:
-    """Say on stderr what was understood of a source."""
-    print(f"read {source.name}: {words}", file=sys.stderr)
 
 
 def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meaning | None:
@@ -462,11 +455,10 @@ def _read(
     roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
     reading = examined.reading
     if names := named_like_missing(rows):
-        _say(
-            source,
+        source.say(
             f"{join(names, quote=True)} "
             f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            "(missing=, --missing: a missing label)",
+            "(missing=, --missing: a missing label)"
         )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
@@ -485,8 +477,7 @@ def _read(
         rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
     )
     record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
-    for words in notice_of(record, roles, reading):
-        _say(source, words)
+    source.say(*notice_of(record, roles, reading))
     n_left_out = int(rows.n[examined.left_out].sum())
     taken = set(roles.taken.values())
     unread = tuple(name for name in source.columns() if name not in taken)
@@ -528,7 +519,7 @@ def _read(
             if isinstance(whole, Duels):
                 remark_on_components(source, roles, whole)
                 if remark := sides_of(whole).remark:
-                    _say(source, remark)
+                    source.say(remark)
             return whole
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
@@ -566,10 +557,9 @@ def _checked(
     rows = source.rows(roles)
     if rows is not None and "time" in roles.guessed and _unreadable_times(rows):
         n = _unreadable_times(rows)
-        _say(
-            source,
+        source.say(
             f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
-            "or numbers (time=, --time, for an error that names the first)",
+            "or numbers (time=, --time, for an error that names the first)"
         )
         guessed = tuple(role for role in roles.guessed if role != "time")
         roles = replace(roles, time=None, guessed=guessed)

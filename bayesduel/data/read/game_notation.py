@@ -55,10 +55,6 @@ class Games(FrameSource):
         found = [(f"games that are not over ({NOT_OVER})", self._n_not_over)]
         return [(why, n) for why, n in found if n]
 
-    def places(self) -> list[str]:
-        """Return the place of each row."""
-        return [self._place(i) for i in range(len(self._number))]
-
     def _place(self, number: int) -> str:
         return f"{self.name}, game {self._number[number] + 1}"
 

@@ -39,10 +39,6 @@ class FrameSource(Source):
     Raises TypeError if `frame` is not a frame.
     """
 
-    files: tuple[str, ...] = ()
-    delimiter = ""  # between the fields of a text file
-    own_nulls = True  # "" is a text like any other, as the format has missing values
-
     def __init__(self, frame: Any, words: str | None = None) -> None:
         kind = type(frame)
         package = kind.__module__.split(".")[0].lstrip("_")
@@ -69,16 +65,9 @@ class FrameSource(Source):
             check_utf8(name, f"{self.name}: columns should have names of UTF-8 text")
         self._taken_over: pa.Table | None = None
 
-    def matrix(self) -> None:
-        """Return None: a matrix of wins in a frame has labels of rows, which few frames have."""
-
     def columns(self) -> list[str]:
         """Return the names of the columns."""
         return list(self._schema)
-
-    def said(self, notice: str) -> list[str]:
-        """Return what is said of the columns: the notice of those that were guessed, if any."""
-        return [notice] if notice else []
 
     def records(self, con: Any, names: Sequence[str]) -> str:
         """Return the query of some columns as JSON, null where there is none, with row numbers.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import Columns, as_option, wins_columns
+from bayesduel.data.read.columns import Columns, as_option
 from bayesduel.data.read.faults import shown
+from bayesduel.data.read.roles import wins_columns
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import bad_row
 from bayesduel.data.read.sql import name_of

@@ -17,7 +17,6 @@ is left out, and so said. Labels are read as by :func:`bayesduel.read_duels`.
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,25 +27,17 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import (
-    ROLES,
-    WITH_ID,
-    Columns,
-    Given,
-    arms_in,
-    as_option,
-    plain,
-    take,
-)
+from bayesduel.data.read.columns import Columns, Given, as_option, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
 from bayesduel.data.read.reading import not_used
+from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import open_log
-from bayesduel.data.read.table import PEEK, goes_on
+from bayesduel.data.read.table import PEEK
 from bayesduel.data.read.words import (
     OUTCOMES,
 )
@@ -277,12 +268,7 @@ def read_rankings(
             n_bad_rows=len(said.faults),
             bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
         )
-        for line in source.said("") if source.kind == "rankings" else ():
-            print(f"read {source.name}: {line}", file=sys.stderr)
-        for why, n in source.left_out():
-            print(f"read {source.name}: left out: {why} ({count(n, 'row')})", file=sys.stderr)
-        for line in _notices(summary, said, _texts(source, unread)):
-            print(f"read {source.name}: {line}", file=sys.stderr)
+        source.say(*source.remarks(), *_notices(summary, said, _texts(source, unread)))
         every = range(len(said.orders))
         beside_it = [*not_used(source, used)]
         if by is None:
@@ -470,10 +456,7 @@ def _units(names: Sequence[str], found: Mapping[str, str], given: Mapping[str, G
     for role in OF_UNITS:
         column = given[role]
         if column is None:
-            usual = (role, *ROLES[role])
-            if role in WITH_ID:
-                usual += tuple(name + end for name in usual for end in ("id", "name"))
-            column = next((free.pop(name) for name in usual if name in free), None)
+            column = next((free.pop(name) for name in ROLES[role] if name in free), None)
         if isinstance(column, str):
             units[role] = column
     return units

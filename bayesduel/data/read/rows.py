@@ -26,6 +26,7 @@ __all__ = [
     "KindError",
     "Rows",
     "TimeKind",
+    "are_numbers",
     "coded",
     "numbers",
     "times",
@@ -230,6 +231,11 @@ class _Encoder:
             return Coded(list(texts), code.astype(np.int32, copy=False))
         places = np.array([*place, -1], dtype=np.int32)
         return Coded(list(texts), places[code])
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Return whether all texts are numbers."""
+    return all(re.fullmatch(NUMBER, text.strip()) for text in texts)
 
 
 def numbers(column: pa.Array, name: str) -> np.ndarray:

@@ -1,6 +1,5 @@
 """The votes of a table of scores: each pair of models with a score of an item is a duel."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +7,6 @@ from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.source import bad_row, open_log
 from bayesduel.data.votes import ReadSummary
-from bayesduel.text import count
 
 __all__ = ["votes_of_scores"]
 
@@ -26,10 +24,7 @@ def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, A
     """
     frame, words = as_frame(path_or_frame)
     with open_log(frame, words=words, shape="scores", given=given) as source:
-        for line in source.said(""):
-            print(f"read {source.name}: {line}", file=sys.stderr)
-        for why, n in source.left_out():
-            print(f"read {source.name}: left out: {why} ({count(n, 'row')})", file=sys.stderr)
+        source.say(*source.remarks())
         there = source.columns()
         columns = Columns({role: name for role, name in TAKEN.items() if name in there})
         votes: dict[str, Any] = {r: c.texts for r, c in source.texts(columns).items()}

@@ -14,12 +14,15 @@ that the rest of the reader, and a log of files of several shapes, needs no know
 What a file says is compared and cast in these queries, never a part of them.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from bayesduel.data.read.in_memory import WinsMatrix
 from bayesduel.data.read.sql import name_of
+from bayesduel.text import count
 
 __all__ = [
     "OTHER",
@@ -61,6 +64,10 @@ class Shape:
 class Source:
     """What is said of a table, unless its shape says otherwise."""
 
+    name = ""  # what it is called in messages
+    files: tuple[str, ...] = ()  # absolute paths
+    delimiter = ""  # between the fields of a text file
+    own_nulls = True  # the format has missing values, so that "" is a text like any other
     ordered = True  # left and right may say how a pair was presented
     coding: str | None = None  # of its outcomes, where the source knows
     shape = "one duel per row"
@@ -70,9 +77,27 @@ class Source:
     recognised: str | None = None  # the name of its shape, where it has one
     taken: frozenset[str] = frozenset()  # columns that its shape reads
 
+    def matrix(self) -> WinsMatrix | None:
+        """Return the matrix of wins that a table holds, or None if it holds none."""
+        return None
+
     def left_out(self) -> list[tuple[str, int]]:
         """Return why rows were left out before they were read, and how many."""
         return []
+
+    def said(self, notice: str) -> list[str]:
+        """Return what is said of the columns: the notice of those that were guessed, if any."""
+        return [notice] if notice else []
+
+    def remarks(self) -> list[str]:
+        """Return what was recognised, and what was left out before rows were read."""
+        out = [f"left out: {why} ({count(n, 'row')})" for why, n in self.left_out()]
+        return [*self.said(""), *out]
+
+    def say(self, *lines: str) -> None:
+        """Say on stderr what was understood."""
+        for line in lines:
+            print(f"read {self.name}: {line}", file=sys.stderr)
 
 
 class Part(NamedTuple):

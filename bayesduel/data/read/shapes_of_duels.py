@@ -7,14 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
-from bayesduel.data.read.columns import (
-    arms_in,
-    plain,
-    scores_in,
-    side_of,
-    wins_columns,
-)
+from bayesduel.data.read.columns import plain, side_of
 from bayesduel.data.read.outcomes import difference
+from bayesduel.data.read.roles import arms_in, scores_in, shared_start, wins_columns
 from bayesduel.data.read.shape import (
     OTHER,
     Shape,
@@ -33,7 +28,6 @@ from bayesduel.data.read.table import (
     flag_in_sql,
     is_number,
     number_in,
-    shared_start,
 )
 from bayesduel.data.read.words import (
     DRAWS,

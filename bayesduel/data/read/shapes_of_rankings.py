@@ -5,12 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from bayesduel.data.read.columns import (
-    ROLES,
-    arms_in,
-    plain,
-    take,
-)
+from bayesduel.data.read.columns import plain, take
+from bayesduel.data.read.roles import ROLES, arms_in, goes_on, shared_start
 from bayesduel.data.read.shape import (
     Kind,
     Shape,
@@ -30,13 +26,11 @@ from bayesduel.data.read.table import (
     TWO_ROWS,
     Table,
     flag_in_sql,
-    goes_on,
     is_number,
     left_over,
     may_be_arms,
     mostly_numbers,
     number_in,
-    shared_start,
 )
 from bayesduel.data.read.words import (
     BEST,

@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bayesduel.data.read.columns import (
-    ROLES,
-    plain,
-    words_of,
-)
+from bayesduel.data.read.columns import plain, words_of
+from bayesduel.data.read.roles import ROLES
 from bayesduel.data.read.shape import (
     Shape,
     listed,

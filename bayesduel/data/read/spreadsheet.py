@@ -55,10 +55,6 @@ class Spreadsheet(FrameSource):
         others = f"sheet {self.sheet!r} is read, not {join(self._others, quote=True)}"
         return [others, *super().said(notice)]
 
-    def places(self) -> list[str]:
-        """Return the place of each row, as a spreadsheet counts."""
-        return [self._place(i) for i in range(len(self._row))]
-
     def _place(self, number: int) -> str:
         return f"{self.name}, row {self._row[number] + 2} of the sheet"
 

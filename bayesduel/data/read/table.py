@@ -6,18 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bayesduel.data.read.columns import (
-    ROLES,
-    THIRD,
-    Columns,
-    arms_in,
-    bare,
-    plain,
-    side_of,
-    take,
-)
+from bayesduel.data.read.columns import THIRD, Columns, bare, plain, side_of, take
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
+from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import (
     number_of,
@@ -43,18 +35,15 @@ __all__ = [
     "TWO_ROWS",
     "Table",
     "flag_in_sql",
-    "goes_on",
     "is_number",
     "left_over",
     "may_be_arms",
     "mostly_numbers",
     "number_in",
-    "shared_start",
 ]
 
 PEEK = 500  # rows by which a shape is recognised
 REPEATED = 1.5  # duels per arm above which the texts of a column name arms
-MOST_DIGITS = 2  # of the number of an arm in the name of its column
 ITEMS = tuple(
     stem + end
     for stem in ("item", "prompt", "question", "task", "example", "instance", "sample", "query",
@@ -63,8 +52,7 @@ ITEMS = tuple(
     for end in ("", "id", "name", "number", "no")
 )  # fmt: skip
 ROWS = ("id", "row", "no", "index", "unnamed:0", "")  # numbers of rows
-JUDGES = (*(stem + end for stem in ROLES["judge"] for end in ("", "id", "name")), "email",
-          "participantemail", "sessionuuid", "responseid")  # fmt: skip
+JUDGES = (*ROLES["judge"], "email", "participantemail", "sessionuuid", "responseid")
 SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
         "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
 ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
@@ -172,29 +160,8 @@ def may_be_arms(table: Table) -> bool:
     side = side_of(*pair)
     units = {*ITEMS, *ROWS, *JUDGES, *ROLES["group"], *ROLES["time"]}
     beside = [name for name in table.columns if name not in pair]
-    alone = all(plain(name) in units or _goes_on(pair, name) for name in beside)
+    alone = all(plain(name) in units or goes_on([name], pair) for name in beside)
     return side is None or side[1] not in THIRD or not alone
-
-
-def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
-    """Return whether a column is named like a further arm beside two, such as model_c."""
-    return any(_goes_on(pair, name) for name in names if name not in pair)
-
-
-def _goes_on(pair: Sequence[str], name: str) -> bool:
-    """Return whether the name of a column is that of a further arm beside two, such as model_c."""
-    start = shared_start(pair)
-    end = shared_start([one[::-1] for one in pair])[::-1]
-    rest = name.removeprefix(start).removesuffix(end)
-    return len(name) - len(rest) == len(start + end) and len(rest) <= MOST_DIGITS
-
-
-def shared_start(names: Sequence[str]) -> str:
-    """Return the letters that all of several names start with."""
-    first = min(names, default="")
-    last = max(names, default="")
-    n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
-    return first[:n]
 
 
 def left_over(table: Table, taken: Sequence[str | None]) -> str | None:

@@ -58,6 +58,11 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((first, second) for first, _, second in parted)
 
 
+def _with_ids(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names, and these with what may follow them: judge, judgeid, judgename."""
+    return names + tuple(name + end for name in names for end in ("id", "name"))
+
+
 # The words of both sides, in the order in which they are looked for.
 SIDES = _pairs("""
     left|right a|b 1|2 home|away first|second white|black winner|loser chosen|rejected
@@ -139,7 +144,8 @@ TIE_COUNTS = _words("""
     ties tied draws nties ndraws tie draw drawn
 """)
 # Who judged, what votes share, when it was.
-JUDGE = _words("""
+JUDGE = _with_ids(
+    _words("""
     judge annotator rater user worker voter assessor evaluator participant respondent resp subject
     listener panelist panellist consumer observer reviewer labeler labeller taster tester grader
     expert student coder visitor prolificpid completedby ratedby judgedby session juror juge
@@ -148,9 +154,12 @@ JUDGE = _words("""
     partecipante avaliador provador beoordelaar proever deelnemer oceniający sędzia uczestnik
     bedömare участник оценщик 審査員 評価者 评审
 """)
-GROUP = _words("""
+)
+GROUP = _with_ids(
+    _words("""
     group context prompt query question list
 """)
+)
 TIME = _words("""
     time date timestamp tstamp datetime createdat gameday matchdate playedat
 """)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.data.read.coding import DEFAULTS
-from bayesduel.data.read.columns import assign
+from bayesduel.data.read.roles import assign
 from bayesduel.data.read.source import open_source
 from bayesduel.system.memory import bytes_of
 from benchmarks.scale.made_duels import make_duels

@@ -1,0 +1,494 @@
+"""How the roles of columns are found: as given, by their own names, or guessed.
+
+Two columns are the two arms when they are a stem and the two words of a side
+(``model_a``/``model_b``, ``player1``/``player2``, ``home_team``/``away_team``,
+``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. Else they are two
+columns whose names differ by the words of a side alone, whatever stands around them
+(``answer1_model_id``/``answer2_model_id``), and that share labels; of several such pairs the one
+whose labels repeat most. If they are winner and loser (or chosen and rejected), the left arm won
+every duel, unless a column of outcomes is given.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bayesduel.data.read.columns import (
+    Finder,
+    Given,
+    Peek,
+    Roles,
+    Side,
+    are_flags,
+    as_option,
+    plain,
+    side_of,
+    texts_in,
+    words_of,
+)
+from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
+from bayesduel.data.read.words import (
+    AGAINST,
+    FIRST,
+    GROUP,
+    JUDGE,
+    OPPONENTS,
+    OUTCOME_WORDS,
+    OUTCOMES,
+    RECORDS,
+    SAMPLING,
+    SCORE_PAIRS,
+    SCORES,
+    SIDES,
+    TEAMS,
+    TIE_COUNTS,
+    TIE_FLAGS,
+    TIME,
+    WIN_COUNTS,
+    WON_SIDES,
+)
+
+__all__ = ["ROLES", "arms_in", "assign", "goes_on", "scores_in", "shared_start", "wins_columns"]
+
+TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
+# Two arms of which neither name says how the pair was presented.
+PLAIN_PAIRS = (
+    *product(TEAMS, OPPONENTS), ("model", "baseline"),
+    ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
+    ("new", "old"), ("treatment", "control"), ("visitor", "opponent"),
+)  # fmt: skip
+STEMS = (
+    "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
+    "stimulus", "choice", "alternative", "name", "id",
+)  # fmt: skip
+WON = {"win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected"}
+REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
+FEW = 20  # values that a column of outcomes may have which is not found
+LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
+MOST_DIGITS = 2  # of the number of an arm in the name of its column
+LETTERS_OF_TIES = ("d", "t")  # beside W and L
+ROLES: dict[str, tuple[str, ...]] = {
+    "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
+    "judge": JUDGE,
+    "group": GROUP,
+    "time": TIME,
+    "tie": TIE_FLAGS,
+    "shown_first": FIRST,
+    "weight": ("weight", "count", "n", "freq", "frequency"),
+}  # fmt: skip
+OWN = ("judge", "group", "time", "weight")  # roles of one column each, which may be False
+FLAGS = ("tie", "shown_first")  # beside an outcome
+
+
+def wins_columns(
+    columns: Sequence[str], source: str, left: str, right: str, weight: Given
+) -> dict[str, str] | None:
+    """Return the columns of a table with one row a pair, or None if it has no columns of wins.
+
+    The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``,
+    or ``wins`` and ``losses`` of the left arm) and, if there is one, ``ties`` and, unless
+    `weight` is False, ``weight``.
+    """
+    finder = Finder(columns, source)
+    wins = [*finder.pairs(WIN_COUNTS, SIDES)]
+    for record in () if wins else RECORDS:
+        wins += finder.named(record, record)
+    if not wins or finder.all_free(("outcome", "margin", "result")):
+        return None
+    side, *both = wins[0]
+    for role, column in zip(("left_wins", "right_wins"), both, strict=True):
+        finder.take(role, column)
+    try:
+        _find_arms(finder, left, right)
+    except ValueError:
+        return None
+    names = TIE_COUNTS + LETTERS_OF_TIES if side == ("w", "l") else TIE_COUNTS
+    for ties in finder.all_free(names)[:1]:
+        finder.take("ties", ties)
+    if weight is None:
+        finder.guess("weight", ROLES["weight"])
+    return finder.found
+
+
+def arms_in(columns: Sequence[str]) -> tuple[str, str] | None:
+    """Return the two columns that are named like the two arms of a duel, or None."""
+    finder = Finder(columns, "")
+    try:
+        _find_arms(finder, "left", "right")
+    except ValueError:
+        return None
+    return finder.found["left"], finder.found["right"]
+
+
+def scores_in(columns: Sequence[str], left: str, right: str) -> list[str]:
+    """Return the columns of the margin, or of the two scores, of two arms; [] if there are none."""
+    finder = Finder(columns, "")
+    _find_margin(finder, _find_arms(finder, left, right))
+    roles = ("margin", "margin_right")
+    return [finder.found[role] for role in roles if role in finder.found]
+
+
+def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
+    """Return whether a column is named like a further arm beside two, such as model_c."""
+    start = shared_start(pair)
+    end = shared_start([one[::-1] for one in pair])[::-1]
+    for name in names:
+        rest = name.removeprefix(start).removesuffix(end)
+        further = len(name) - len(rest) == len(start + end) and len(rest) <= MOST_DIGITS
+        if further and name not in pair:
+            return True
+    return False
+
+
+def shared_start(names: Sequence[str]) -> str:
+    """Return the letters that all of several names start with."""
+    first = min(names, default="")
+    last = max(names, default="")
+    n = next((k for k, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), 0)
+    return first[:n]
+
+
+def assign(
+    columns: Sequence[str], source: str, given: Mapping[str, Any], by: str | None, peek: Peek
+) -> Roles:
+    """Return the roles of `columns`, guessing those that are not given.
+
+    given: the options of :func:`bayesduel.read_duels` that name columns.
+    peek: returns the texts of some rows of columns, by column.
+
+    Raises ValueError if a column that is given or needed does not exist, or has two roles.
+    """
+    finder = Finder(columns, source, peek)
+    found = finder.found
+    _take_given(finder, given, by)
+    outcome = given["outcome"]
+
+    members: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for role in ("left", "right"):
+        columns_of_side = (given[role],) if isinstance(given[role], str) else given[role]
+        first[role] = columns_of_side[0]
+        members |= {f"{role}_{k}": name for k, name in enumerate(columns_of_side[1:], 1)}
+    side = _find_arms(finder, first["left"], first["right"])
+    for role, column in members.items():
+        finder.take(role, column)
+    extra = _find_covariates(finder, given["covariates"], side)
+    wanted = outcome is not False and side[1] not in WON_SIDES
+    if "outcome" not in found and wanted:
+        finder.guess("outcome", OUTCOMES)
+    if given["margin"] is None:
+        _find_margin(finder, side)
+    _drop_difference(finder)
+    if given["time"] is None:
+        _find_time(finder, given["time_format"])
+    for role in OWN:
+        if given[role] is None and role != "time":
+            finder.guess(role, ROLES[role])
+    if wanted and not {"outcome", "margin"} & found.keys():
+        _find_outcome(finder)
+    if "outcome" in found or (outcome is not False and not wanted):
+        for role in FLAGS if "outcome" in found else FLAGS[:1]:
+            if given[role] is None:
+                finder.guess(role, ROLES[role])
+        _drop_flag(finder)
+    if wanted and not {"outcome", "margin"} & found.keys():
+        raise ValueError(
+            f"{source}: no column for the outcome (outcome=, or margin= with one column or two "
+            f"scores; --outcome, --margin){_may_be_outcomes(finder)}; counts of the wins of "
+            f"each side are columns such as wins_a and wins_b; {finder.there}"
+        )
+    _check_order(finder)
+    unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
+    return Roles(
+        **{role: column for role, column in found.items() if role not in extra | members},  # type: ignore[arg-type]
+        members=members,
+        teams=MEMBERS if members else given["teams"],
+        covariates=tuple(given["covariates"]),
+        covariate_columns=extra,
+        kept=tuple(given["keep"]),
+        guessed=tuple(finder.guessed),
+        unused=unused,
+    )
+
+
+def _take_given(finder: Finder, given: Mapping[str, Any], by: str | None) -> None:
+    """Assign the columns that are given, except those of the arms."""
+    for name in given["keep"]:
+        finder.check("keep", name)
+    own = {"by": by} | {role: given[role] for role in ("sampling_weight", *FLAGS, *OWN)}
+    margin = given["margin"]
+    scores = margin if isinstance(margin, tuple) else (margin,)
+    own |= dict(zip(("margin", "margin_right"), scores, strict=False))
+    if given["outcome"] != "outcome" or "outcome" in finder.columns:
+        own["outcome"] = given["outcome"]
+    for role, column in own.items():
+        if not isinstance(column, str):
+            continue
+        if role == "weight" and plain(column) in SAMPLING:
+            raise ValueError(
+                f"weight should be a column of whole numbers of identical duels, got "
+                f"{column!r}: sampling_weight= (--sampling-weight) takes weights of a survey"
+            )
+        finder.take(role, column)
+
+
+def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
+    """Find the two arms; return the side words that matched."""
+    wanted = {"left": left, "right": right}
+    default = [r for r, c in wanted.items() if c == r and c not in finder.columns]
+    for role, column in wanted.items():
+        if role not in default:
+            finder.take(role, column)
+    if not default:
+        return side_of(left, right) or ("left", "right")
+    for side, *columns in _may_be_arms(Finder(finder.columns, finder.source, finder.peek)):
+        pair = dict(zip(wanted, columns, strict=True))
+        others = [r for r in pair if r not in default]
+        taken = {c for r, c in finder.found.items() if r not in pair}
+        if all(pair[r] == wanted[r] for r in others) and not taken & set(pair.values()):
+            for role in default:
+                finder.take(role, pair[role])
+                finder.guessed.append(role)
+            return side
+    raise ValueError(
+        f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
+        f"or --left and --right; is the header line missing?); where a row is no duel, --shape "
+        f"says what it is (shape=); of a log of rankings, --rankings "
+        f"ranking=COLUMN,arm=COLUMN,rank=COLUMN says the columns (read_rankings); {finder.there}"
+    )
+
+
+def _may_be_arms(finder: Finder) -> list[Side]:
+    """Return the pairs of columns that may be the two arms, the likeliest first."""
+    found = [*finder.pairs(STEMS, SIDES)]
+    for both in PLAIN_PAIRS:
+        found += finder.named(both, both)
+    if finder.peek is None:
+        return found
+    found = [one for one in found if one[0] != TALLIES or not _hold_numbers(finder, one[1:])]
+    named = bool(found) and _named_arms(finder, found[0])
+    return found if named else [*_sharing_labels(finder), *found]
+
+
+def _named_arms(finder: Finder, found: Side) -> bool:
+    """Return whether two columns that are named like arms hold arms, not texts of theirs.
+
+    In a table of answers that were chosen and rejected, other columns name the models.
+    """
+    _, *columns = found
+    if all({*both} & {*columns} for _, *both in finder.sided()):
+        return True
+    left, right = map(texts_in, finder.rows(columns).values())
+    return bool(left & right)
+
+
+def _hold_numbers(finder: Finder, columns: Sequence[str]) -> bool:
+    """Return whether some columns hold numbers alone."""
+    return all(are_numbers(texts_in(read)) for read in finder.rows(columns).values())
+
+
+def _sharing_labels(finder: Finder) -> list[Side]:
+    """Return the pairs of columns whose names differ by a side alone and that share labels.
+
+    Columns that are called after arms come first, then those whose labels repeat most: names of
+    arms repeat, answers do not.
+    """
+    pairs = [one for one in finder.sided() if not _has_word(one[1], SCORES)]
+    read = finder.rows(column for _, *both in pairs for column in both)
+    found = []
+    for side, first, second in pairs:
+        left, right = (texts_in(read[column]) for column in (first, second))
+        labels = left | right
+        numbers = all(re.fullmatch("[0-9.]+", text) for text in labels)
+        repeated = len(read[first].code) >= REPEATED * len(labels)
+        if left & right and (repeated or not numbers) and not are_flags(labels):
+            found.append((labels, (side, first, second)))
+
+    def place(pair: Side) -> int:
+        """Return where the names differ: of team1_player1 the team is the side."""
+        _, first, second = pair
+        return next((k for k, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
+
+    def called(pair: Side) -> bool:
+        """Return whether a column is called after arms."""
+        return _has_word(pair[1], STEMS[1:])
+
+    found.sort(key=lambda one: (not called(one[1]), len(one[0]), place(one[1])))
+    for labels, (side, first, second) in found[1:]:
+        best, (other, *both) = found[0]
+        if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
+            lefts = as_option("left", both[0], first)
+            rights = as_option("right", both[1], second)
+            raise ValueError(
+                f"{finder.source}: each side may have several members, in the columns {both[0]!r} "
+                f"and {first!r} against {both[1]!r} and {second!r}: say so by {lefts} "
+                f"{rights} (left=, right= as lists), or name one column of each side"
+            )
+    return [pair for _, pair in found]
+
+
+def _has_word(name: str, words: Sequence[str]) -> bool:
+    """Return whether one of some words is in the plain name of a column."""
+    return any(word in plain(name) for word in words)
+
+
+def _find_outcome(finder: Finder) -> None:
+    """Find the outcome by its values, the labels of arms, or by a word in its name."""
+    arms = [finder.found["left"], finder.found["right"]]
+    free = finder.free
+    read = finder.rows([*arms, *free])
+    texts = {column: {text.casefold() for text in texts_in(read[column])} for column in read}
+    labels = texts[arms[0]] | texts[arms[1]]
+    named = [c for c in free if _has_word(c, OUTCOME_WORDS)]
+    for column in dict.fromkeys([*named, *free]):
+        if all(re.fullmatch("[0-9.]+", text) for text in texts[column]):
+            continue
+        known = [t.strip().casefold() for t in read[column].texts if t is not None and t.strip()]
+        if sum(text in labels for text in known) >= LABELS * len(known):
+            finder.settle("outcome", column)
+            return
+    flags = [c for c in free if words_of(c) & WON and are_flags(texts[c])]
+    sided = [c for c in named if _sides_in(texts_in(read[c]))]
+    for one in (named, sided, flags):
+        if len(one) == 1:
+            finder.settle("outcome", one[0])
+            return
+
+
+def _check_order(finder: Finder) -> None:
+    """Raise ValueError if a column says right minus left by its name, unless sides were given."""
+    found = finder.found
+    left = found["left"]
+    right = found["right"]
+    if (left, right) != ("left", "right") and not {"left", "right"} <= {*finder.guessed}:
+        return
+    first, second = side_of(left, right) or (plain(left), plain(right))
+    for role in ("margin", "outcome"):
+        words = re.findall(r"[^\W\d_]+|[0-9]+|[-−–]", found.get(role, "").casefold())
+        signs = [k for k, word in enumerate(words) if word in ("minus", "-", "−", "–")]
+        if any(second in words[:k] and first in words[k:] for k in signs):
+            raise ValueError(
+                f"{finder.source}: column {found[role]!r} is {right!r} minus {left!r}, by its "
+                f"name: name the sides in its order ({as_option('left', right)} "
+                f"{as_option('right', left)})"
+            )
+
+
+def _find_time(finder: Finder, form: str | None) -> None:
+    """Find the time: its own name, else the first column of the usual names that holds times.
+
+    form: the format of times that was given, or None.
+    """
+    if finder.guess("time", ()):
+        return
+    for column, read in finder.rows(finder.all_free(TIME)).items():
+        _, unreadable, _ = times([pa.array(read.texts, pa.string())], column, form)
+        if not unreadable.any():
+            finder.settle("time", column)
+            return
+
+
+def _drop_difference(finder: Finder) -> None:
+    """Forget a guessed outcome that is the difference of the two scores, as a margin is."""
+    if "outcome" not in finder.guessed or "margin_right" not in finder.found:
+        return
+    columns = [finder.found[role] for role in ("outcome", "margin", "margin_right")]
+    read = finder.rows(columns)
+    outcome, left, right = (
+        numbers(pa.array(read[column].texts, pa.string()), column) for column in columns
+    )
+    known = np.isfinite(outcome) & np.isfinite(left) & np.isfinite(right)
+    if known.any() and 2 * known.sum() > len(known) and (outcome == left - right)[known].all():
+        if abs(outcome[known]).max() > 1:
+            finder.forget("outcome")
+
+
+def _drop_flag(finder: Finder) -> None:
+    """Forget a guessed column of ties that holds anything but true and false."""
+    if "tie" in finder.guessed:
+        column = finder.found["tie"]
+        if not are_flags(texts_in(finder.rows([column])[column])):
+            finder.forget("tie")
+
+
+def _may_be_outcomes(finder: Finder) -> str:
+    """Return the columns that may say who won, with the options, as a part of a sentence."""
+    arms = [finder.found["left"], finder.found["right"]]
+    said = []
+    if _hold_numbers(finder, arms):
+        said.append(
+            f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: --shape "
+            "scores, or --shape ranks, where 1 is best)"
+        )
+    measured = {}
+    for column, read in finder.rows(finder.free).items():
+        texts = texts_in(read)
+        option = as_option("outcome", column)
+        if side := _sides_in(texts):
+            said.append(f"{column!r} has {side[0]!r} and {side[1]!r} ({option})")
+        elif texts and all(text.endswith("%") for text in texts):
+            said.append(f"{column!r} has percentages ({option})")
+        elif len(texts) > 1 and are_numbers(texts):
+            measured[column] = sorted(map(float, texts))
+    _, *pair = next(Finder(measured, "").sided(), ((), "", ""))
+    if all(pair):
+        said.append(
+            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({as_option('margin', *pair)}; "
+            "where fewer is better, --lower-is-better, too)"
+        )
+    said += [_may_be(name, measured[name]) for name in measured if name not in pair]
+    return "".join(f"; {words}" for words in said if words)
+
+
+def _may_be(column: str, values: Sequence[float]) -> str:
+    """Return what a column of numbers may say of who won, with the option; "" if nothing."""
+    whole = all(value.is_integer() for value in values)
+    option = as_option("outcome", column)
+    words = f"{len(values)} {'whole ' if whole else ''}numbers from {values[0]:g} to {values[-1]:g}"
+    if values == [0, 1]:
+        return f"{column!r} has 0 and 1 ({option} --means '0=?,1=?')"
+    if whole and values[0] < 0 < values[-1] and len(values) < FEW:
+        return f"{column!r} has {words} (a margin, or grades: {option} --coding grades)"
+    if values[0] < 0 < values[-1]:
+        return f"{column!r} has {words} ({as_option('margin', column)})"
+    return f"{column!r} has {words} ({option})" if len(values) < FEW else ""
+
+
+def _sides_in(texts: Collection[str]) -> tuple[str, str] | None:
+    """Return two of a few words that differ by a side alone, or None."""
+    if len(texts) > FEW:
+        return None
+    pairs = permutations(sorted(texts), 2)
+    words = ((a, b) for a, b in pairs if side_of(a, b) and re.search(r"[^\W\d]", a))
+    return next(words, None)
+
+
+def _find_covariates(
+    finder: Finder, covariates: Sequence[str], side: tuple[str, str]
+) -> dict[str, str]:
+    """Return the columns of covariates: one of that name, or one for each side."""
+    found: dict[str, str] = {}
+    for k, name in enumerate(covariates):
+        pair = next(finder.pairs([plain(name)], [side, *SIDES]), None)
+        columns = [name] if name in finder.columns or pair is None else pair[1:]
+        own = dict(zip((f"covariate_{k}", f"covariate_{k}_right"), columns, strict=False))
+        for role, column in own.items():
+            finder.take(role, column)
+        found |= own
+    return found
+
+
+def _find_margin(finder: Finder, side: tuple[str, str]) -> None:
+    """Find a margin, or two scores: of the side that matched, else of any."""
+    if finder.guess("margin", ROLES["margin"]):
+        return
+    pairs = [*finder.pairs(SCORES, [side, *SIDES, *AGAINST])]
+    for names in SCORE_PAIRS:
+        pairs += finder.named(side, names)
+    for _, own, other in pairs[:1]:
+        finder.settle("margin", own)
+        finder.found["margin_right"] = other
