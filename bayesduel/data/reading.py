@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from bayesduel.text import count
 
-__all__ = ["HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
+__all__ = ["HEADER_AGAIN", "HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
 WIDTH = 80  # of a screen
 WIDTHS = (11, 24)  # of the first two columns, at most
 LEAST = 30  # of the third
 LEFT_OUT = "left out"
+HEADER_AGAIN = "the header line again"  # why a row is left out
 NOT_USED = "not used"
 
 
@@ -95,6 +96,8 @@ class Reading:
         lines = [
             Line(role, column, known.get(role, "")) for role, column in summary.columns.items()
         ]
+        if summary.n_left_out:
+            lines.append(Line(LEFT_OUT, "", HEADER_AGAIN, summary.n_left_out))
         if summary.bad_rows:
             where, what = summary.bad_rows[0]
             words = f"bad rows, the first at {where}: {what}"

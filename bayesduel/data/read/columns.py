@@ -5,7 +5,7 @@ told in :mod:`bayesduel.data.read.roles`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any, ClassVar
@@ -121,13 +121,14 @@ class Roles:
         """Whether the engine of the source counts equal rows."""
         return self.counted or not self.by_vote
 
-    @property
-    def notice(self) -> str:
-        """The guessed columns, e.g. ``left=model_a, right=model_b (guessed)``; "" if nothing."""
-        if not self.guessed:
-            return ""
+    def notice(self, but: Container[str] = ()) -> str:
+        """Return the guessed columns, e.g. ``left=model_a, right=model_b (guessed)``; "" if none.
+
+        but: columns that are not of the file, which a shape says what they are.
+        """
         named = self.words
-        return ", ".join(f"{r}={named[r]}" for r in named if r in self.guessed) + " (guessed)"
+        guessed = [f"{r}={c}" for r, c in named.items() if r in self.guessed and c not in but]
+        return f"{', '.join(guessed)} (guessed)" if guessed else ""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import limited
 from bayesduel.text import FORMULA, join, printable
 
-__all__ = ["ENTRY", "FileSource", "connected"]
+__all__ = ["ENTRY", "PEEKED", "FileSource", "connected"]
 
 COUNTED = re.compile(r"U?[A-Z]*INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN|VARCHAR|\"NULL\"")
 MOST_KEYS = 10_000  # of JSON objects, each a column
@@ -38,6 +38,9 @@ LAYOUTS = {"jsonl": "newline_delimited", "array": "array", "object": "unstructur
 LARGEST_OBJECT = 1 << 24  # bytes of an object of JSON, one of several
 MOST_LABELS = 100_000  # of a column whose hashes are counted in their place
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
+PEEKED = 10_000  # rows by which columns are told apart
+FEW = 50  # columns up to which the first rows of all are read at once
+FIRST_TIMES = 1_000  # rows by which it is seen whether times differ
 VOTE_ROLES = ("margin", "sampling_weight", "judge", "group", "time", "covariate_0", "kept_0")
 LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
     "autoinstall_known_extensions": "false",
@@ -126,6 +129,7 @@ class FileSource(Source):
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
+        self._first: dict[str, Coded] = {}  # the first rows of columns
         self._hashes: list[np.ndarray] = []  # of the rows read, where duplicates will be asked for
 
     # -- for readers ------ -------------------------------------------------------------
@@ -222,13 +226,23 @@ class FileSource(Source):
         return coded(self._sound(columns), columns.taken)
 
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
-        """Return the first `n` rows of columns as text by role; nested columns are empty."""
-        try:
-            batches = self._batches(f"FROM ({self._log(columns)}) LIMIT {n}")
-            return coded(batches, columns.taken, lenient=True)
-        except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says which
-            nothing = np.zeros(0, dtype=np.int32)
-            return {role: Coded([], nothing) for role in columns.taken}
+        """Return the first `n` rows of columns as text by role; nested columns are empty.
+
+        `n` is at most `PEEKED`, the rows that are read once. Texts of later ones may be among the
+        values.
+        """
+        names = {*columns.taken.values()} - self._first.keys()
+        if names:
+            every = self.columns()
+            wanted = Columns({name: name for name in (every if len(every) <= FEW else names)})
+            try:
+                batches = self._batches(f"FROM ({self._log(wanted)}) LIMIT {PEEKED}")
+                self._first |= coded(batches, wanted.taken, lenient=True)
+            except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says it
+                nothing = np.zeros(0, dtype=np.int32)
+                return {role: Coded([], nothing) for role in columns.taken}
+        first = {role: self._first[name] for role, name in columns.taken.items()}
+        return {role: Coded(one.values, one.code[:n]) for role, one in first.items()}
 
     def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
@@ -241,12 +255,14 @@ class FileSource(Source):
                 file, self._batches(self._selection(file, scan, roles))
             )
 
-    def duplicates(self, roles: Roles) -> dict[str | None, int]:
+    def duplicates(self, roles: Roles, rows: Rows) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
 
         Rows are compared by a 64-bit hash: among n different rows, two have equal
-        hashes with probability about n^2 / 2^65.
+        hashes with probability about n^2 / 2^65. None is needed where all votes differ.
         """
+        if rows.all_differ():
+            return {}
         if self._hashes and not roles.by:
             ordered = np.sort(np.concatenate(self._hashes))
             return {None: int((ordered[1:] == ordered[:-1]).sum())}
@@ -291,7 +307,10 @@ class FileSource(Source):
     def _votes(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         """Yield the rows; the hashes of all their columns are kept where duplicates are counted."""
         self._hashes = []
-        hashed = roles.judge is not None or roles.time is not None
+        hashed = roles.judge is not None
+        if roles.time is not None:  # which mostly differ, so that votes do
+            first = self.peek(Columns({"time": roles.time}), FIRST_TIMES)["time"]
+            hashed = len(first.values) < len(first.code)
         for batch in self._batches(self._log(roles, hashed=hashed)):
             if hashed:
                 self._hashes.append(batch.column("row_hash").to_numpy())

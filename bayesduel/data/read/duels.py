@@ -22,7 +22,7 @@ from bayesduel.data.read import log_from_rows
 from bayesduel.data.read.coding import DEFAULTS, OF_SOURCE, options_of, with_stored
 from bayesduel.data.read.columns import Columns, Given, Roles
 from bayesduel.data.read.components import remark_on_components
-from bayesduel.data.read.duckdb_source import FileSource
+from bayesduel.data.read.duckdb_source import PEEKED, FileSource
 from bayesduel.data.read.faults import (
     EMPTY,
     WEIGHT,
@@ -70,7 +70,6 @@ __all__ = ["log_in", "read_duels"]
 
 OnBad = Literal["error", "skip"]
 SIDES = ("left", "right")
-PEEKED = 10_000  # rows by which columns are told apart
 NO_COLUMNS = (
     *("ties", "missing", "coding", "means", "grades", "lower_is_better", "teams"),
     *OF_SOURCE,
@@ -232,7 +231,8 @@ def read_duels(  # type: ignore[misc]
         :data:`bayesduel.data.read.shapes.SHAPES` or of a tool: "duels", "counts", "matrix",
         "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
         by :func:`bayesduel.read_rankings`), "one-hot", "nested" (objects of JSON), "matches" (two
-        rows per match), "versus" (two arms in one column, ``Ajax - Celtic``).
+        rows per match), "members" (a row per member of a side of a match), "judges" (a column per
+        judge), "versus" (two arms in one column, ``Ajax - Celtic``).
         Columns that are given are then those of the shape. None: recognised where it is
         unmistakable and no columns are given. False: a row is a duel.
     where
@@ -378,7 +378,10 @@ def _read_any(
     )
     with opened as source:
         options = options | {role: DEFAULTS[role] for role in source.used}
-        options = options | {"shape": source.recognised or options["shape"]}
+        options = options | {
+            "shape": source.recognised or options["shape"],
+            "teams": options["teams"] or source.teams,
+        }
         columns = source.columns()
         if shard is not None and "shard" in columns:
             options = options | {"keep": tuple(dict.fromkeys((*options["keep"], "shard")))}
@@ -424,7 +427,7 @@ def _read_any(
             f"{column!r} is not used (sampling_weight=, --sampling-weight: weights of a survey)"
             for column in roles.unused
         )
-        source.say(*source.said(roles.notice), *unused)
+        source.say(*source.said(roles.notice(source.roles)), *unused)
         return _read(source, roles, options, on_bad, both_bad)
 
 
@@ -483,7 +486,7 @@ def _read(
     unread = tuple(name for name in source.columns() if name not in taken)
     repeated = None
     if (roles.judge is not None or roles.time is not None) and not roles.counted:
-        repeated = source.duplicates(roles)
+        repeated = source.duplicates(roles, rows)
 
     def read_summary(part: str | None, n: int) -> ReadSummary:
         ours = [f for f in faults if part is None or f.part in (part, None)]

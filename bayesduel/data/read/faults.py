@@ -7,6 +7,7 @@ chunk, to find their lines.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from shlex import quote
 from typing import Any
 
@@ -16,6 +17,7 @@ from bayesduel.data.read.columns import FLAG_WORDS, Roles, plain
 from bayesduel.data.read.outcomes import LEFT_OUT, UNREADABLE, Meaning, choose_meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.read.words import BYES
+from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
 from bayesduel.text import count, join
@@ -104,7 +106,7 @@ class Examined:
     swapped: np.ndarray | None = None
     no_duel: Mapping[str, np.ndarray] = field(default_factory=dict)  # rows that are none, by why
 
-    @property
+    @cached_property
     def left_out(self) -> np.ndarray:
         """Which entries are left out: the user said so, or they are no duels; bool."""
         return (self.outcome == LEFT_OUT) & (self.fault == 0)
@@ -147,7 +149,7 @@ def named_like_missing(rows: Rows) -> list[str]:
     """Return the names of arms that other programs write for missing values."""
     found = []
     for column in (rows.left, rows.right):
-        used = np.bincount(column.code + 1, minlength=len(column.values) + 1)[1:] > 0
+        used = column.counts() > 0
         found += [t.strip() for t, u in zip(column.values, used, strict=True) if u]
     return sorted(label for label in {*found} if label in MISSING or not re.search(r"\w", label))
 
@@ -179,12 +181,12 @@ def _chosen(
 ) -> Meaning:
     """Return how a column that names a side or an arm is read."""
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (column.code >= 0)
-    known = slice(None) if ok.all() else ok  # no copies where all is well
-    left, right, outcome = (
-        Coded(one.values, one.code[known]) for one in (rows.left, rows.right, column)
-    )
-    columns = (roles.left, roles.right, name or "")
-    return choose_meaning(left, right, outcome, rows.n[known], columns, coding)
+    texts = [rows.left, rows.right, column]
+    n = rows.n
+    if not ok.all():  # no copies where all is well
+        texts = [Coded(one.values, one.code[ok]) for one in texts]
+        n = n[ok]
+    return choose_meaning(*texts, n, (roles.left, roles.right, name or ""), coding)
 
 
 def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
@@ -263,7 +265,8 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     fault = np.zeros(n, dtype=np.int16)
 
     def blame(where: np.ndarray, what: int | np.ndarray) -> None:
-        fault[:] = np.where((fault == 0) & where, what, fault)
+        if where.any():
+            fault[:] = np.where((fault == 0) & where, what, fault)
 
     for column, first in ((rows.left, LEFT), (rows.right, RIGHT)):
         kind = _label_faults(column)
@@ -323,7 +326,7 @@ def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
     right = rows.right
     found = {}
     if rows.header is not None:
-        found["the header line again"] = rows.header
+        found[HEADER_AGAIN] = rows.header
     empty = (left.code < 0) & (right.code < 0)
     if empty.any():
         if rows.broken is not None:

@@ -168,11 +168,13 @@ class FrameSource(Source):
             start += len(batch)
             yield Numbered(places, batch)
 
-    def duplicates(self, roles: Roles) -> dict[str | None, int] | None:
+    def duplicates(self, roles: Roles, rows: Rows) -> dict[str | None, int] | None:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
 
         None if there are columns that cannot be compared, such as lists or objects.
         """
+        if rows.all_differ():
+            return {}
         if any(dtype.is_nested() or dtype == nw.Object for dtype in self._schema.values()):
             return None
         frame = self._frame.lazy()

@@ -62,7 +62,7 @@ def check_by(row: Row) -> None:
         raise ValueError(f"the row should name a log (by), got {shown(row['by'])}")
 
 
-def by_ranking(rows: Sequence[Row], together: Sequence[str]) -> ByRanking:
+def by_ranking(rows: Mapping[int, Row], together: Sequence[str]) -> ByRanking:
     """Return the rankings of rows that each have a ``ranking``, an ``arm`` and its ``rank``.
 
     A ranking with a bad row is left out. `together` are the roles that a ranking has one value of.
@@ -71,7 +71,7 @@ def by_ranking(rows: Sequence[Row], together: Sequence[str]) -> ByRanking:
     unplaced: list[str] = []
     rankings: dict[str, list[int]] = {}
     rank: dict[int, float] = {}
-    for k, row in enumerate(rows):
+    for k, row in rows.items():
         of = _label(row["ranking"])
         if of is None or _label(row["arm"]) is None:
             got = f"{shown(row['ranking'])} and {shown(row['arm'])}"

@@ -24,7 +24,7 @@ who lost (``worse``), or that 1 is of the right side (``right_better``), is read
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from shlex import quote
@@ -52,6 +52,7 @@ __all__ = [
     "WINNERS_NAME",
     "Meaning",
     "choose_meaning",
+    "coding_of",
     "difference",
     "grades_of",
     "means_of",
@@ -371,7 +372,7 @@ class _Values:
 
     def __init__(self, outcome: Coded, n: np.ndarray, column: str) -> None:
         self.column = column
-        counted = np.bincount(outcome.code + 1, n, len(outcome.values) + 1)[1:]
+        counted = outcome.counts(n)
         order = np.argsort(-counted, kind="stable")
         self.counts = {outcome.values[k]: int(counted[k]) for k in order if counted[k] > 0}
         self.n = sum(self.counts.values())
@@ -470,6 +471,18 @@ def _names_right(outcome: str, left: str, right: str) -> bool:
 def _quoted(value: str) -> str:
     """Return a value as ``--means`` takes it."""
     return f'"{value}"' if set(value) & set(',"\n') else value
+
+
+def coding_of(texts: Collection[str], labels: Collection[str]) -> str:
+    """Return the coding of some texts that say who won, each of them; "" where they do not.
+
+    labels: of the arms.
+    """
+    keys = {_key(text) for text in texts} - TIE_WORDS.keys()
+    codings: dict[str, set[str | float]] = {NAMED: {_key(label) for label in labels}}
+    codings |= {"/".join(pair): {*map(_key, pair)} for pair in WORDS}
+    codings |= {coding: {*codes} for coding, codes in NUMBERS.items()}
+    return next((coding for coding, known in codings.items() if keys and keys <= known), "")
 
 
 def says_both_bad(text: str) -> bool:

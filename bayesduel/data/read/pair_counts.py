@@ -12,9 +12,12 @@ from bayesduel.data.read.columns import Columns, as_option
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.roles import wins_columns
 from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import bad_row
 from bayesduel.data.read.sql import name_of
+from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.votes import LARGEST, ReadSummary, TieRule
+from bayesduel.text import count
 
 __all__ = ["read_pair_counts"]
 
@@ -41,9 +44,13 @@ def read_pair_counts(
             )
     wanted = Columns(taken)
     texts = {role: column.texts for role, column in source.texts(wanted).items()}
-    rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    rows = [row for row in every if not repeats_header(row, taken)]
     if any(_fault(row, taken) for row in rows):
         raise bad_row(source, wanted, lambda values: _fault(values, taken))
+    n_again = len(every) - len(rows)
+    if n_again:
+        source.say(f"left out: {HEADER_AGAIN} ({count(n_again, 'row')})")
     left, right = ([row[side].strip() for row in rows] for side in ("left", "right"))
     outcomes = {"left_wins": 1.0, "right_wins": 0.0, "ties": 0.5}
     counts = [[float(row.get(role, 0)) for row in rows] for role in outcomes]
@@ -62,7 +69,8 @@ def read_pair_counts(
         files=source.files,
         columns={role: column for role, column in taken.items() if role != "weight"},
         guessed=tuple(taken),
-        n_rows=len(rows),
+        n_rows=len(every),
+        n_left_out=n_again,
         n_zero_weight=0,
         n_ties_dropped=int(sum(counts[2])) if ties == "drop" else 0,
     )
@@ -78,6 +86,8 @@ def read_pair_counts(
 
 def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
     """Return what is wrong with a row, "" if nothing."""
+    if repeats_header(row, column):
+        return ""
     for role in ("left", "right"):
         if not (row[role] or "").strip():
             return f"column {column[role]!r} should name an arm, got {shown(row[role])}"

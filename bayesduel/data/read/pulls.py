@@ -1,5 +1,6 @@
 """Read a log of pulls: one row for each item that was shown, with a reward of 0 or 1."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +11,12 @@ from bayesduel.data.read.columns import take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import Coded
 from bayesduel.data.read.source import bad_row, open_source
+from bayesduel.data.read.words import DOWN, UP
 from bayesduel.system.arguments import check_names
 
 __all__ = ["read_pulls"]
 
-REWARDS = {word: 1.0 for word in ("1", "1.0", "true", "t", "yes", "y")}
-REWARDS |= {word: 0.0 for word in ("0", "0.0", "false", "f", "no", "n")}
+REWARDS = {**dict.fromkeys(UP, 1.0), **dict.fromkeys(DOWN, 0.0)}
 
 
 def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward") -> Pulls:
@@ -30,7 +31,7 @@ def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward"
     item
         Column of the items' labels.
     reward
-        Column of the rewards: 1 or 0, true or false, yes or no.
+        Column of the rewards: 1 or 0, true or false, yes or no, up or down (a thumb).
 
     Returns
     -------
@@ -73,7 +74,8 @@ def _mapped(column: Coded, meaning: Mapping[str, Any]) -> np.ndarray:
 
 
 def _reward(text: str) -> float | None:
-    return REWARDS.get(text.strip().lower())
+    word = "".join(re.split(r"[\s_]+", text.casefold()))
+    return REWARDS.get(word.removesuffix("\ufe0f"))  # which makes a sign a picture
 
 
 def _fault(values: Mapping[str, str | None], column: Mapping[str, str]) -> str:
@@ -83,7 +85,7 @@ def _fault(values: Mapping[str, str | None], column: Mapping[str, str]) -> str:
         return f"column {column['item']!r} should name an item, got {shown(label)}"
     if reward is None or _reward(reward) is None:
         return (
-            f"column {column['reward']!r} should be 1 or 0 (true or false, yes or no), "
+            f"column {column['reward']!r} should be 1 or 0 (true or false, yes or no, up or down), "
             f"got {shown(reward)}"
         )
     return ""

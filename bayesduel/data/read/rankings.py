@@ -36,12 +36,13 @@ from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orde
 from bayesduel.data.read.reading import not_used
 from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import open_log
 from bayesduel.data.read.table import PEEK
 from bayesduel.data.read.words import (
     OUTCOMES,
 )
-from bayesduel.data.reading import LEFT_OUT, NOT_USED, Line
+from bayesduel.data.reading import HEADER_AGAIN, LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
 from bayesduel.text import count, join
@@ -230,7 +231,9 @@ def read_rankings(
         found |= _units(there, found, beside)
         taken = take(there, source.name, found)
         texts = {role: column.texts.tolist() for role, column in source.texts(taken).items()}
-        rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+        every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+        rows = {k: row for k, row in enumerate(every) if not repeats_header(row, taken.taken)}
+        n_again = len(every) - len(rows)
         said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
         places = source.places() if said.faults else []
         if said.faults and (on_bad == "error" or not said.orders):
@@ -263,19 +266,20 @@ def read_rankings(
             guessed=guessed,
             unread=unread,
             reading={role: name for role, name in named.items() if name is not None},
-            n_rows=len(rows),
+            n_rows=len(every),
+            n_left_out=n_again,
             n_ties_dropped=len(said.nothing),
             n_bad_rows=len(said.faults),
             bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
         )
         source.say(*source.remarks(), *_notices(summary, said, _texts(source, unread)))
-        every = range(len(said.orders))
+        orders = range(len(said.orders))
         beside_it = [*not_used(source, used)]
         if by is None:
-            whole = _log_of(source.name, said, every, texts, kept, summary)
+            whole = _log_of(source.name, said, orders, texts, kept, summary)
             return _with_reading(whole, source, said, beside_it)
         parts: dict[str, list[int]] = {}
-        for k in every:
+        for k in orders:
             parts.setdefault(_label(texts["by"][said.rows[k]]) or "", []).append(k)
         return {
             label: _with_reading(
@@ -471,11 +475,11 @@ def _texts(source: Any, names: Iterable[str]) -> dict[str, list[str | None]]:
     return {name: read[role].texts.tolist() for role, name in wanted.items()}
 
 
-def _rows_of_rankings(rows: Sequence[Row]) -> Found:
+def _rows_of_rankings(rows: Mapping[int, Row]) -> Found:
     """Return what rows say that are a ranking each."""
     found = Found([], [], {}, 0, [], [])
     n_shared = 0
-    for k, row in enumerate(rows):
+    for k, row in rows.items():
         try:
             order = order_of(row)
             _check_weight(row)
@@ -492,9 +496,10 @@ def _rows_of_rankings(rows: Sequence[Row]) -> Found:
     return found._replace(n_shared=n_shared)
 
 
-def _rows_of_long(rows: Sequence[Row]) -> Found:
+def _rows_of_long(rows: Mapping[int, Row]) -> Found:
     """Return what rows say that are an arm of a ranking each."""
-    told = by_ranking(rows, [r for r in (*OF_UNITS, "by") if r in (rows[0] if rows else ())])
+    roles = next(iter(rows.values()), {})
+    told = by_ranking(rows, [role for role in (*OF_UNITS, "by") if role in roles])
     wrong: dict[int, str] = {}
     for first in told.first:
         try:
@@ -534,6 +539,8 @@ def _notices(
     if summary.guessed:
         words = ", ".join(f"{role}={summary.columns[role]}" for role in summary.guessed)
         yield f"{words} (guessed)"
+    if summary.n_left_out:
+        yield f"left out: {HEADER_AGAIN} ({count(summary.n_left_out, 'row')})"
     if summary.bad_rows:
         place, what = summary.bad_rows[0]
         yield f"left out {count(summary.n_bad_rows, 'bad row')}, the first at {place}: {what}"

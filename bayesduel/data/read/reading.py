@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.read.columns import Columns, Roles, as_option, plain
+from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import LOSERS_NAME, NAMED, WINNERS_NAME, Meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
@@ -17,7 +18,6 @@ from bayesduel.text import count, shorten, significant
 __all__ = ["not_used", "notice_of", "understood"]
 
 SHOWN = 8  # values of an outcome that are listed
-PEEKED = 10_000  # rows by which a column that is not used is described
 FEW = 20  # values up to which a column is taken for categories rather than for units
 LONGEST = 40  # characters of a value
 PLAIN = ("left/right", NAMED, "columns")  # codings that say by themselves what they mean
@@ -46,7 +46,8 @@ def understood(
     lines += _left_out(source, roles, rows, examined, faults)
     lines += not_used(source, {*roles.taken.values()})
     n_rows = int(rows.n.sum())
-    return Reading(source=source.words, n_rows=n_rows, shape=source.shape, lines=tuple(lines))
+    own = [line._replace(column=source.roles.get(line.column, line.column)) for line in lines]
+    return Reading(source=source.words, n_rows=n_rows, shape=source.shape, lines=tuple(own))
 
 
 def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[str]:
@@ -72,7 +73,7 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
 
 
 def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
-    duels: np.ndarray | slice = slice(None)  # no copies where all are
+    duels = None  # all
     if examined.no_duel:
         duels = ~np.any([*examined.no_duel.values()], axis=0)
     lefts = _labels(rows.left, duels)
@@ -85,7 +86,8 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     if roles.teams is not None:
         members = {member for side in split_sides(lefts | rights, MEMBERS) for member in side}
         parts = f" of {count(len(members), 'member')}"
-        if shared := int(rows.n[duels][_share_a_member(rows)[duels]].sum()):
+        both = _share_a_member(rows)
+        if shared := int(rows.n[both if duels is None else both & duels].sum()):
             parts += f"; in {count(shared, 'row')} both sides have a member, which cancels"
             noticed = True
     elif joined:
@@ -123,7 +125,7 @@ def _joined(labels: set[str]) -> str:
 
 def _known(rows: Rows, column: Coded) -> int:
     """Return the number of rows that name something in a column."""
-    return int(rows.n[column.code >= 0].sum())
+    return int(column.counts(rows.n).sum())
 
 
 def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
@@ -259,7 +261,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
     if not free:
         return
     for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
-        counted = _counts(column, np.broadcast_to(1, len(column.code)))
+        counted = _counts(column, None)
         n_rows = sum(counted.values())
         n_values = len(counted)
         sure = len(column.code) < PEEKED
@@ -301,16 +303,14 @@ def _moment(value: Any) -> str:
     return significant(float(value), 6)
 
 
-def _labels(column: Coded, rows: np.ndarray | slice = slice(None)) -> set[str]:
+def _labels(column: Coded, rows: np.ndarray | None = None) -> set[str]:
     """Return the labels of a column in some rows."""
-    seen = np.zeros(len(column.values) + 1, dtype=bool)
-    seen[column.code[rows]] = True  # the last one of the missing, whose code is -1
-    return {text.strip() for text, here in zip(column.values, seen[:-1], strict=True) if here}
+    some = column if rows is None else Coded(column.values, column.code[rows])
+    return {some.values[k].strip() for k in np.flatnonzero(some.counts())}
 
 
-def _counts(column: Coded, n: np.ndarray) -> dict[str, int]:
+def _counts(column: Coded, n: np.ndarray | None) -> dict[str, int]:
     """Return how many rows have each value, the most frequent first."""
-    each = None if n.strides == (0,) else n  # None: each stands for one row, twice as fast
-    counted = np.bincount(column.code + 1, each, len(column.values) + 1)[1:]
+    counted = column.counts(n)
     order = np.argsort(-counted, kind="stable")
     return {column.values[k].strip(): int(counted[k]) for k in order if counted[k] > 0}

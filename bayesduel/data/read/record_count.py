@@ -16,6 +16,7 @@ from bayesduel.data.read.formats import LogFile, open_lines
 __all__ = ["count_records"]
 
 BLOCK = 1 << 22
+BLANK = 2  # bytes of a blank line at most, with its end
 NEWLINE, RETURN, QUOTE = b'\n\r"'
 
 
@@ -60,9 +61,12 @@ def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
     """Return the number of records that end in some lines, and whether a quote is left open."""
     data = np.frombuffer(lines, dtype=np.uint8)
     ends = np.flatnonzero(data == NEWLINE)
+    plain = not inside and b'"' not in lines
+    if plain and np.diff(ends, prepend=-1).min() > BLANK:
+        return len(ends), False
     starts = np.concatenate([[0], ends[:-1] + 1])
     length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
-    if not inside and b'"' not in lines:
+    if plain:
         return int(np.count_nonzero(length)), False
     quotes = np.flatnonzero(data == QUOTE)
     quoted = (np.searchsorted(quotes, ends) + inside) % 2 == 1  # whether the line end is a text's
@@ -74,12 +78,6 @@ def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
 def _whole_lines(file: LogFile) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks that end with a line."""
     with open_lines(file.path, file.compression) as stream:
-        rest: list[bytes] = []
         while block := stream.read(BLOCK):
-            cut = block.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*rest, block[:cut]])
-                rest = []
-            rest.append(block[cut:])
-    if last := b"".join(rest):
-        yield last + b"\n"
+            lines = block + stream.readline()
+            yield lines if lines.endswith(b"\n") else lines + b"\n"

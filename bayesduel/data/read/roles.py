@@ -30,24 +30,31 @@ from bayesduel.data.read.columns import (
     texts_in,
     words_of,
 )
+from bayesduel.data.read.outcomes import NAMED, coding_of
 from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
+    DOWN,
     FIRST,
     GROUP,
     JUDGE,
+    MODELS,
     OPPONENTS,
     OUTCOME_WORDS,
     OUTCOMES,
+    RATINGS,
     RECORDS,
     SAMPLING,
     SCORE_PAIRS,
     SCORES,
     SIDES,
     TEAMS,
+    THUMBS,
     TIE_COUNTS,
     TIE_FLAGS,
+    TIES,
     TIME,
+    UP,
     WIN_COUNTS,
     WON_SIDES,
 )
@@ -70,6 +77,10 @@ REPEATED = 1.5  # rows per label of two columns of numbers that are names of arm
 FEW = 20  # values that a column of outcomes may have which is not found
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
 MOST_DIGITS = 2  # of the number of an arm in the name of its column
+# Wins and losses in a table of standings; in German, French and Spanish or Italian by a letter.
+STANDINGS = (*RECORDS, ("s", "n"), ("v", "d"), ("g", "p"))
+CLUBS = ("club", "mannschaft", "verein", "equipo", "squadra", "équipe", "drużyna")
+UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
@@ -254,12 +265,51 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
                 finder.take(role, pair[role])
                 finder.guessed.append(role)
             return side
+    if finder.peek is not None and len(default) == 2:
+        _check_no_totals(finder)
     raise ValueError(
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
         f"or --left and --right; is the header line missing?); where a row is no duel, --shape "
         f"says what it is (shape=); of a log of rankings, --rankings "
         f"ranking=COLUMN,arm=COLUMN,rank=COLUMN says the columns (read_rankings); {finder.there}"
     )
+
+
+def _check_no_totals(finder: Finder) -> None:
+    """Raise ValueError for a table of what is known of each arm alone: totals, ratings, thumbs."""
+    for arm in finder.all_free((*MODELS, *TEAMS, *CLUBS))[:1]:
+        if said := _totals(finder, arm):
+            raise ValueError(f"{finder.source}: who met whom is missing: {said}")
+
+
+def _totals(finder: Finder, arm: str) -> str:
+    """Return what is known of each arm alone, and what to give, as a sentence; "" if nothing."""
+    needed = (
+        "give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
+        "right, wins_a, wins_b)"
+    )
+    read = finder.rows(finder.columns)
+    once = len(read[arm].values) == len(read[arm].code)
+    for names in STANDINGS if once else ():
+        for _, won, lost in finder.named(names, names):
+            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others; {needed}"
+    for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
+        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone; {needed}"
+    for rating in finder.all_free(RATINGS) if once else ():
+        return f"{rating!r} is one number for each {arm!r}, as computed from duels; {needed}"
+    thumbs = [n for n in read if _has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
+    for name in thumbs:
+        said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
+        said += f"item={arm!r}, reward={name!r}) reads such rewards"
+        same = "; where several have answered the same prompt, --shape scores compares them"
+        texts = {text.casefold() for text in texts_in(read[name])}
+        return said + (same if are_numbers(texts - {"true", "false"}) else "")
+    return ""
+
+
+def _are_thumbs(texts: Collection[str]) -> bool:
+    """Return whether texts say of one answer whether it was liked."""
+    return len(texts) > 0 and {text.casefold() for text in texts} <= {*UP, *DOWN}
 
 
 def _may_be_arms(finder: Finder) -> list[Side]:
@@ -344,13 +394,20 @@ def _find_outcome(finder: Finder) -> None:
     texts = {column: {text.casefold() for text in texts_in(read[column])} for column in read}
     labels = texts[arms[0]] | texts[arms[1]]
     named = [c for c in free if _has_word(c, OUTCOME_WORDS)]
+    of_arms = []
     for column in dict.fromkeys([*named, *free]):
         if all(re.fullmatch("[0-9.]+", text) for text in texts[column]):
             continue
         known = [t.strip().casefold() for t in read[column].texts if t is not None and t.strip()]
-        if sum(text in labels for text in known) >= LABELS * len(known):
-            finder.settle("outcome", column)
-            return
+        named_arms = sum(text in labels for text in known)
+        ties = sum(plain(text) in TIES and text not in labels for text in known)
+        if named_arms and named_arms + ties >= LABELS * len(known):
+            of_arms.append(column)
+    of_arms = [column for column in of_arms if column in named] or of_arms
+    if of_arms:
+        if len(of_arms) == 1:  # several are of several judges, or by several criteria
+            finder.settle("outcome", of_arms[0])
+        return
     flags = [c for c in free if words_of(c) & WON and are_flags(texts[c])]
     sided = [c for c in named if _sides_in(texts_in(read[c]))]
     for one in (named, sided, flags):
@@ -425,11 +482,17 @@ def _may_be_outcomes(finder: Finder) -> str:
             "scores, or --shape ranks, where 1 is best)"
         )
     measured = {}
+    verdicts = []
+    labels = set().union(*map(texts_in, finder.rows(arms).values()))
     for column, read in finder.rows(finder.free).items():
         texts = texts_in(read)
         option = as_option("outcome", column)
+        coding = coding_of(texts, labels)
+        verdicts += [column] if coding else []
         if side := _sides_in(texts):
             said.append(f"{column!r} has {side[0]!r} and {side[1]!r} ({option})")
+        elif coding == NAMED:
+            said.append(f"{column!r} names arms ({option})")
         elif texts and all(text.endswith("%") for text in texts):
             said.append(f"{column!r} has percentages ({option})")
         elif len(texts) > 1 and are_numbers(texts):
@@ -441,6 +504,8 @@ def _may_be_outcomes(finder: Finder) -> str:
             "where fewer is better, --lower-is-better, too)"
         )
     said += [_may_be(name, measured[name]) for name in measured if name not in pair]
+    if len(verdicts) > 1:
+        said.append("where each of several columns is a judge: --shape judges")
     return "".join(f"; {words}" for words in said if words)
 
 

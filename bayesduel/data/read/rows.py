@@ -7,6 +7,7 @@ integers at once, so that a vote takes a few bytes whatever its labels.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,16 @@ class Coded:
     def texts(self) -> np.ndarray:
         """The text of each row, None where missing, object, shape (n,)."""
         return np.array([*self.values, None], dtype=object)[self.code]
+
+    def counts(self, n: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of rows of each value, (values,); entries represent `n` rows each."""
+        if n is None or n.strides == (0,):  # one each
+            return self._counts
+        return np.bincount(self.code + 1, n, len(self.values) + 1)[1:]
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        return np.bincount(self.code + 1, minlength=len(self.values) + 1)[1:]
 
 
 @dataclass
@@ -110,6 +121,22 @@ class Rows:
         found = {} if self.margin is None else {"margin": self.margin}
         columns = () if self.covariates is None else self.covariates.T
         return found | {f"covariate_{k}": values for k, values in enumerate(columns)}
+
+    def all_differ(self) -> bool:
+        """Return whether rows are known to differ: by their time or, at the same time, otherwise.
+
+        Then no row of the source equals another in every column.
+        """
+        if self.time is None:
+            return False
+        time = self.time.view(np.int64)
+        if (np.diff(time) > 0).all():  # in the order of time
+            return True
+        order = np.argsort(time, kind="stable")
+        same = np.diff(time[order]) == 0
+        rows = order[np.append(same, False) | np.append(False, same)]
+        codes = [column.code[rows] for column in self.texts]
+        return len(np.unique(np.stack([time[rows], *codes]), axis=1).T) == len(rows)
 
     @classmethod
     def from_batches(
@@ -220,11 +247,13 @@ class _Encoder:
         if not self._batches:
             return Coded([], np.zeros(0, dtype=np.int32))
         batches = pa.chunked_array(self._batches).unify_dictionaries().chunks
-        texts: dict[str, int] = {}
-        place = []
-        for value in batches[0].dictionary.to_pylist():
-            text = text_of(value)
-            place.append(-1 if text is None else texts.setdefault(text, len(texts)))
+        values = batches[0].dictionary.to_pylist()
+        texts: dict[str, int] = dict(zip(values, range(len(values)), strict=True))
+        place = [*texts.values()]
+        if not _is_text(batches[0].dictionary.type) or len(texts) < len(values) or None in texts:
+            texts = {}
+            known = map(text_of, values)
+            place = [-1 if t is None else texts.setdefault(t, len(texts)) for t in known]
         parts = [b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches]
         code = np.concatenate(parts)
         if place == list(range(len(place))) and code.max(initial=-1) < len(place):

@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from bayesduel.data.read.in_memory import WinsMatrix
+from bayesduel.data.read.rows import are_numbers
 from bayesduel.data.read.sql import name_of
 from bayesduel.text import count
 
@@ -33,6 +34,7 @@ __all__ = [
     "Source",
     "listed",
     "number_of",
+    "repeats_header",
     "text_in_json",
     "text_of_column",
 ]
@@ -58,7 +60,9 @@ class Shape:
     soft: bool = False  # whether a winner may be a share of the vote
     key: str = ""  # its name in the tables of shapes and tools
     used: tuple[str, ...] = ()  # options of the caller that name columns of its query
-    roles: Mapping[str, str] = field(default_factory=dict)  # of rankings: the columns of each role
+    # what the file calls the columns of the query: ``{"model_a": "team"}``
+    roles: Mapping[str, str] = field(default_factory=dict)
+    teams: bool = False  # whether ``model_a`` and ``model_b`` have several members
 
 
 class Source:
@@ -72,7 +76,8 @@ class Source:
     coding: str | None = None  # of its outcomes, where the source knows
     shape = "one duel per row"
     kind: Kind = "duels"
-    roles: Mapping[str, str] = MappingProxyType({})  # of rankings: the columns of each role
+    roles: Mapping[str, str] = MappingProxyType({})  # as of a shape
+    teams: str | None = None  # what stands between the members of a side, where the source knows
     used: tuple[str, ...] = ()  # options that are done with
     recognised: str | None = None  # the name of its shape, where it has one
     taken: frozenset[str] = frozenset()  # columns that its shape reads
@@ -116,6 +121,16 @@ class Asked:
     rankings: bool = False  # whether rankings are read, or duels
     where: str | None = None  # the condition, in SQL, of the rows that are read
     decimal: str | None = None  # the sign before decimals; None: recognised
+
+
+def repeats_header(row: Mapping[str, str | None], columns: Mapping[str, str]) -> bool:
+    """Return whether a row is the header line again, as in files that were joined.
+
+    row: texts by role; columns: the column of each role. Names that are numbers may be data.
+    """
+    names = columns.items()
+    again = all((row[role] or "").strip() == column for role, column in names)
+    return again and not are_numbers(columns.values())
 
 
 def number_of(text: str) -> str:

@@ -16,22 +16,36 @@ from bayesduel.data.read.decimals import columns_with_commas, with_points
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.narwhals_source import FrameSource
-from bayesduel.data.read.shape import OTHER, Asked, Part, text_in_json
-from bayesduel.data.read.sql import name_of
+from bayesduel.data.read.rows import MEMBERS, are_numbers
+from bayesduel.data.read.shape import OTHER, Asked, Part, text_in_json, text_of_column
+from bayesduel.data.read.sql import name_of, text_in_sql
+from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.text import count, join
 
 __all__ = ["ShapedSource"]
 
-HIDDEN = ("file", "row_of_file", "part", "verdict", "wrong", "judged", "number", "written")
+HIDDEN = (
+    "file",
+    "row_of_file",
+    "part",
+    "verdict",
+    "silent",
+    "wrong",
+    "judged",
+    "number",
+    "written",
+)
 NESTED_ROWS = 20  # by which columns of objects and lists are told
 DUEL = ("model_a", "model_b", "winner")
 NEEDED = {"duels": DUEL, "scores": DUEL, "rankings": ("ranking", "arm", "rank")}  # by a log
 # columns that some shapes lack
-COMMON = ("part", "item", "round", "source", "judge", "model_a", "model_b", "verdict", "winner")
+COMMON = (
+    "part", "item", "round", "source", "judge", "model_a", "model_b", "verdict", "winner", "silent",
+)  # fmt: skip
 # A row without a verdict is of a judge who gave none, unless it names no models either.
 DUELS = """
 SELECT *, CASE WHEN winner IS NULL THEN verdict END AS wrong,
-    verdict IS NOT NULL OR model_a IS NULL OR model_b IS NULL AS judged
+    silent IS NULL AND (verdict IS NOT NULL OR model_a IS NULL OR model_b IS NULL) AS judged
 FROM ({rows})"""
 SCORES = """
 SELECT * REPLACE (CASE WHEN isfinite(number) THEN {sign}number END AS number,
@@ -81,6 +95,7 @@ class ShapedSource(FrameSource):
         self._parts = parts
         self._asked = asked
         self._remarks: list[str] = []
+        self._n_headers = 0  # rows that repeat the header line
         self._n_left_out = 0  # of the rows for which the condition is not true
         for k, part in enumerate(parts):
             with part.source.explaining():
@@ -119,7 +134,8 @@ class ShapedSource(FrameSource):
         self.shape = join(named) or self.shape
         self.ordered = all(part.shape.ordered for part in parts)
         self.kind = parts[0].shape.kind
-        self.roles = parts[0].shape.roles
+        self.roles = parts[0].shape.roles if len(self._by_shape()) == 1 else self.roles
+        self.teams = MEMBERS if parts[0].shape.teams else None
         self.used = tuple(role for part in parts for role in part.shape.used)
         self.used += ("lower_is_better",) if any(p.shape.kind == "scores" for p in parts) else ()
         self.taken = frozenset(name for p in parts for name in (*p.shape.has, *p.shape.may))
@@ -160,7 +176,8 @@ class ShapedSource(FrameSource):
         """Return why rows were left out before they were read, and how many."""
         ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
         found = [line for part in self._parts for line in part.source.left_out()]
-        found += [(f"not {self._asked.where}", self._n_left_out), (MISSING[self.kind], n)]
+        found += [(HEADER_AGAIN, self._n_headers), (f"not {self._asked.where}", self._n_left_out)]
+        found.append((MISSING[self.kind], n))
         return [(why, rows) for why, rows in found if rows]
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
@@ -198,6 +215,10 @@ class ShapedSource(FrameSource):
         if commas:
             kind = "commas for thousands" if self._asked.decimal == "." else "decimal commas"
             self._remarks.append(f"{kind} in {join(commas, quote=True)}")
+        if not are_numbers(columns):  # which may be data
+            again = " AND ".join(f"{text_of_column(c)} = {text_in_sql(c.strip())}" for c in columns)
+            ((n,),) = con.execute(f"DELETE FROM records WHERE {again}").fetchall()
+            self._n_headers += n
         if self._asked.where is not None:
             n = keep_where(con, source.name, columns, self._asked.where)
             self._n_left_out += n

@@ -17,6 +17,8 @@ lists      a ranking, with a column of lists of arms, the best first
 one-hot    a duel, with a column of 0 and 1 for each outcome (``winner_model_a``, ``winner_tie``)
 nested     a duel of objects in JSON, or of a list of two arms
 matches    a side of a match: each match has two rows
+members    a member of a side of a match (doubles, teams): the side has a row for each
+judges     a duel, with a column for the verdict of each judge
 versus     a duel whose two arms stand in one column, such as ``Ajax - Celtic``
 =========  ====================================================================================
 
@@ -37,8 +39,10 @@ from bayesduel.data.read.shape import (
 from bayesduel.data.read.shapes_of_duels import (
     counts,
     duels,
+    judges,
     matches,
     matrix,
+    members,
     nested,
     one_hot,
     pairs,
@@ -65,6 +69,8 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
     "one-hot": one_hot,
     "nested": nested,
     "matches": matches,
+    "members": members,
+    "judges": judges,
     "versus": versus,
     "choices": choices,
     "best": best,
@@ -76,10 +82,11 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
 }
 # In this order.
 RECOGNISED = (
-    "one-hot", "nested", "matches", "versus", "choices", "best", "pairs", "ranks", "places",
-    "lists", "scores",
+    "one-hot", "nested", "matches", "members", "judges", "versus", "choices", "best", "pairs",
+    "ranks", "places", "lists", "scores",
 )  # fmt: skip
-BESIDE_ARMS = ("one-hot", "matches", "best", "ranks")  # those that have columns named like two arms
+# Those that have columns named like two arms.
+BESIDE_ARMS = ("one-hot", "matches", "members", "judges", "best", "ranks")
 
 
 def checked_shape(name: Any) -> Any:

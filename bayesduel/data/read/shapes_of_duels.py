@@ -3,13 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import permutations
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bayesduel.data.read.columns import plain, side_of
-from bayesduel.data.read.outcomes import difference
-from bayesduel.data.read.roles import arms_in, scores_in, shared_start, wins_columns
+from bayesduel.data.read.columns import Finder, plain
+from bayesduel.data.read.outcomes import coding_of, difference
+from bayesduel.data.read.roles import ROLES, arms_in, scores_in, shared_start, wins_columns
+from bayesduel.data.read.rows import MEMBERS
 from bayesduel.data.read.shape import (
     OTHER,
     Shape,
@@ -31,11 +31,14 @@ from bayesduel.data.read.table import (
 )
 from bayesduel.data.read.words import (
     DRAWS,
+    JUDGE,
     LOSSES,
     MATCHES,
     OPPONENTS,
     OUTCOMES,
+    PLAYERS,
     RESULTS,
+    SIDES_OF_MATCH,
     TEAMS,
     VERSUS,
     WINS,
@@ -45,14 +48,19 @@ from bayesduel.text import join
 __all__ = [
     "counts",
     "duels",
+    "judges",
     "matches",
     "matrix",
+    "members",
     "nested",
     "one_hot",
     "pairs",
     "versus",
 ]
 
+NAMED = 3  # columns that a role of several names
+OF_MATCHES = ("left", "right", "outcome", "group")  # options that name columns of matches
+REVERSE = "a win, a loss or a draw, and the reverse in the other row of the match"
 MOST_VALUES = 7  # of columns of pairs: no more than a scale has
 SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
               r"_",
@@ -60,6 +68,12 @@ SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", 
 CERTAIN = 4  # of the separators: the first ones are those of pairs alone
 WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
 TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
+# A row for each of several columns of a row, with its verdict.
+VERDICTS = """
+SELECT *, CASE WHEN list_contains({absent}, lower(written)) THEN NULL ELSE written END AS verdict,
+    verdict AS winner
+FROM (SELECT row_of_file, unnest({part}) AS part, unnest({values}) AS written, {beside}
+      FROM records)"""
 MIRRORED = """
 SELECT row_of_file{outcome} FROM records
 WHERE {arm} <= {other} OR {arm} IS NULL OR {other} IS NULL"""
@@ -90,7 +104,7 @@ def one_hot(table: Table) -> Shape | str:
         return lack
     flags = [name for name in table.columns if table.is_flag(name)]
     won = [n for n in flags if WON.search(plain(n)) and not TIED.search(plain(n))]
-    pair = next((p for p in permutations(won, 2) if side_of(*p)), None)
+    pair = next(((one, other) for _, one, other in Finder(won, "").sided()), None)
     counted = counts(table) is None and any("wins" in plain(name) for name in table.columns)
     if pair is None or (not table.named and counted):
         return lack
@@ -108,7 +122,8 @@ def one_hot(table: Table) -> Shape | str:
     said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
     said += f", tie where {join(ties)} is 1" if ties else ""
     rule = (", ".join(number), "1 in one of them and 0 in the others")
-    return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True)
+    return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True,
+                 roles={"winner": join([*number], NAMED)})  # fmt: skip
 
 
 def nested(table: Table) -> Shape | str:
@@ -214,28 +229,96 @@ def matches(table: Table) -> Shape | str:
         return lack
     if opponent is None and not table.named and arms_in(table.columns):
         return lack
-    results = {text.lower() for text in table.known(result)}
-    in_words = results <= {*WINS, *LOSSES, *DRAWS}
+    in_words = _in_words(table.known(result))
     scored = table.numbers(result) is not None and not in_words
     if not table.named and not in_words and (opponent is None or not scored):
         return lack  # of scores, a table of scores
     columns = {"arm": team, "other": opponent, "value": result}
+    called = {"model_a": team, "model_b": opponent or team, "winner": result}
     said = f"each match is there twice, once for each team, and is counted once; left={team}, "
     said += f"right={opponent or f'the other {team}'}, outcome={result} of the first row, "
     said += f"match={match}"
     taken = {role: name for role, name in columns.items() if name is not None}
     texts = ", ".join(f"{text_of_column(name)} AS {role}" for role, name in taken.items())
-    winner = f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
+    agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
+    rows = f"SELECT row_of_file, {text_of_column(match)} AS key, {texts} FROM records"
+    query = TWO_ROWS.format(rows=rows, winner=_winner_of_two(scored), agree=agree)
+    return Shape(
+        "two rows for each match", (*taken.values(), match), query, said, (result, REVERSE),
+        ordered=False, open=True, used=table.used(*OF_MATCHES), roles=called,
+    )  # fmt: skip
+
+
+def members(table: Table) -> Shape | str:
+    """Return the shape of a table with a row for each member of both sides of a match.
+
+    The side is a column, or those with the same result are one: winners and losers.
+    """
+    lack = (
+        "a row for each player of a match: its id, the side, the player and the result of the "
+        "side (group, right, left, outcome)"
+    )
+    match = table.column("group", MATCHES)
+    result = table.column("outcome", RESULTS, [match])
+    side = table.column("right", SIDES_OF_MATCH, [match, result])
+    player = table.column("left", PLAYERS, [match, result, side])
+    if match is None or result is None or player is None:
+        return lack
+    of_side = side or result
+    rows = table.all(*dict.fromkeys((match, of_side, result)))
+    sizes = Counter(zip(rows[match], rows[of_side], strict=True))
+    if not _are_of_two([key for key, _ in sizes]) or max(sizes.values(), default=0) < 2:
+        return lack
+    in_words = _in_words(rows[result])
+    if not in_words and table.numbers(result) is None:
+        return lack
+    if side is None and not (in_words and _equal_sizes(sizes)):
+        return lack
+    if len({*zip(rows[match], rows[of_side], rows[result], strict=True)}) > len(sizes):
+        if table.named:
+            return lack
+        raise ValueError(
+            f"{table.source.name}: the rows of a side should have one {result!r}, got several in "
+            f"the column {side!r} of a match: give the result of the side to each of its rows, or "
+            "compare the players one by one (shape='scores', --shape scores)"
+        )
+    key = text_of_column(match)
+    value = text_of_column(result)
+    grouped = (
+        f"SELECT min(row_of_file) AS row_of_file, {key} AS key, any_value({value}) AS value, "
+        f"string_agg({text_of_column(player)}, chr({ord(MEMBERS)}) ORDER BY row_of_file) AS arm "
+        f"FROM records GROUP BY {key}, {text_of_column(of_side)}"
+    )
+    query = TWO_ROWS.format(rows=grouped, winner=_winner_of_two(not in_words), agree="")
+    said = f"members={player}, side={side or 'those with the same result'}, outcome={result}, "
+    said += f"match={match}"
+    taken = (*dict.fromkeys((match, of_side, result, player)),)
+    return Shape(
+        "a row for each member of a side", taken, query, said, (result, REVERSE), teams=True,
+        ordered=False, open=True, used=table.used(*OF_MATCHES),
+        roles={"model_a": player, "model_b": player, "winner": result},
+    )  # fmt: skip
+
+
+def _in_words(results: Collection[str]) -> bool:
+    """Return whether results are words for a win, a loss or a draw."""
+    return {text.lower() for text in results} <= {*WINS, *LOSSES, *DRAWS}
+
+
+def _equal_sizes(sizes: Mapping[tuple[str, str], int]) -> bool:
+    """Return whether both sides of a match have as many members, in most matches."""
+    by_match: dict[str, set[int]] = {}
+    for (match, _), size in sizes.items():
+        by_match.setdefault(match, set()).add(size)
+    return 4 * sum(len(own) == 1 for own in by_match.values()) >= 3 * len(by_match)
+
+
+def _winner_of_two(scored: bool) -> str:
+    """Return the side that won, of the rows a and b of a match, in SQL; by scores, or by words."""
     if scored:
         number = "TRY_CAST({}.value AS DOUBLE)".format
-        winner = f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
-    agree = " AND a.other = b.arm AND b.other = a.arm" if opponent else ""
-    query = TWO_ROWS.format(key=text_of_column(match), texts=texts, winner=winner, agree=agree)
-    rule = (result, "a win, a loss or a draw, and the reverse in the other row of the match")
-    return Shape(
-        "two rows for each match", (*taken.values(), match), query, said, rule,
-        ordered=False, open=True, used=table.used("left", "right", "outcome", "group"),
-    )  # fmt: skip
+        return f"CASE sign({number('a')} - {number('b')}) {SIGNS} END"
+    return f"CASE WHEN {_side('a')} = {_side('b', other=True)} THEN {_side('a')} END"
 
 
 def _side(row: str, *, other: bool = False) -> str:
@@ -315,8 +398,10 @@ def versus(table: Table) -> Shape | str:
                 f"FROM (SELECT row_of_file, {parts} AS part FROM records)"
             )
             said = f"left=the first of {column}, right=the second"
-            return Shape("two arms in one column", (column,), query, said, open=True,
-                         used=table.used("group"))  # fmt: skip
+            return Shape(
+                "two arms in one column", (column,), query, said, open=True,
+                used=table.used("group"), roles={"left": column, "right": column},
+            )  # fmt: skip
     return lack
 
 
@@ -332,12 +417,9 @@ def pairs(table: Table) -> Shape | str:
     columns = [*found]
     values = listed(text_of_column(name) for name in columns)
     left, right = (listed(text_in_sql(sides[k]) for sides in found.values()) for k in (0, 1))
-    query = (
-        f"SELECT *, CASE WHEN list_contains({absent}, lower(written)) THEN NULL ELSE written END "
-        f"AS verdict, verdict AS winner FROM (SELECT row_of_file, {who} AS judge, "
-        f"unnest({listed(map(text_in_sql, columns))}) AS part, unnest({left}) AS model_a, "
-        f"unnest({right}) AS model_b, "
-        f"unnest({values}) AS written FROM records)"
+    query = VERDICTS.format(
+        absent=absent, part=listed(map(text_in_sql, columns)), values=values,
+        beside=f"{who} AS judge, unnest({left}) AS model_a, unnest({right}) AS model_b",
     )  # fmt: skip
     first = columns[0]
     said = f"{len(columns):,} pairs of {len({*sum(found.values(), ())}):,} arms, such as {first}: "
@@ -347,7 +429,43 @@ def pairs(table: Table) -> Shape | str:
     return Shape(
         "a column for each pair", (*columns,), query, said,
         may=may, open=True, ordered=False, used=used,
+        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, NAMED)),
     )  # fmt: skip
+
+
+def judges(table: Table) -> Shape | str:
+    """Return the shape of a table of duels with a column for the verdict of each judge.
+
+    The votes of a row are about the same, so that they are a group where no column is one.
+    """
+    lack = "two columns of arms, and several that each hold the verdicts of a judge"
+    arms = arms_in(table.columns)
+    if table.used("left", "right") == ("left", "right"):
+        arms = (table.given["left"], table.given["right"])
+    if arms is None or (not table.named and {*map(plain, table.columns)} & {*OUTCOMES}):
+        return lack
+    labels = table.known(arms[0]) | table.known(arms[1])
+    beside = table.beside(*arms)
+    if not table.named:
+        beside = [name for name in beside if any(word in plain(name) for word in JUDGE)]
+    coding = {name: coding_of(table.known(name), labels) for name in beside}
+    usual = Counter(found for found in coding.values() if found).most_common(1)
+    verdicts = [name for name in beside if usual and coding[name] == usual[0][0]]
+    if len(verdicts) < 2:
+        return lack
+    grouped = any(plain(name) in ROLES["group"] for name in table.columns)
+    query = VERDICTS.format(
+        absent=listed(map(text_in_sql, sorted(ABSENT))),
+        part=listed(map(text_in_sql, verdicts)), values=listed(map(text_of_column, verdicts)),
+        beside="NULL AS item" if grouped else "'row ' || row_of_file AS \"group\"",
+    )  # fmt: skip
+    silent = "CASE WHEN verdict IS NULL THEN part END AS silent"  # the judge gave no verdict
+    query = f"SELECT *, part AS judge, {silent} FROM ({query})"
+    said = f"judges={', '.join(verdicts)}, winner=what each says"
+    said += "" if grouped else "; the votes of a row are a group"
+    own = dict.fromkeys(("winner", "judge"), join(verdicts, NAMED))
+    return Shape("a column for each judge", (*verdicts,), query, said, open=True,
+                 roles=own | ({} if grouped else {"group": "the row"}))  # fmt: skip
 
 
 def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:

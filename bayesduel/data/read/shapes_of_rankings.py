@@ -65,7 +65,7 @@ CHOSEN_OF = """
 SELECT row_of_file, key AS ranking, arm, CASE WHEN value = 1 THEN '1' END AS rank, true AS judged,
     CASE WHEN sum(value) OVER (PARTITION BY key) <> 1 OR value NOT IN (0, 1)
          THEN sum(value) OVER (PARTITION BY key) || ' in the set ' || key END AS wrong
-FROM (SELECT row_of_file, {key} AS key, {texts} FROM records)"""
+FROM ({rows})"""
 # The best of the arms shown has rank 1; of a tie no arm has a rank.
 BEST_OF = """
 SELECT row_of_file, 'row ' || row_of_file AS ranking, arm,
@@ -117,7 +117,8 @@ def choices(table: Table) -> Shape | str:
         key = f"to_json([{text_of_column(judge)}, {key}])::VARCHAR"
     pairs = sizes == {2}
     winner = f"CASE WHEN a.value + b.value = 1 THEN CASE sign(a.value - b.value) {SIGNS} END END"
-    query = (TWO_ROWS if pairs else CHOSEN_OF).format(key=key, texts=texts, winner=winner, agree="")
+    rows = f"SELECT row_of_file, {key} AS key, {texts} FROM records"
+    query = (TWO_ROWS if pairs else CHOSEN_OF).format(rows=rows, winner=winner, agree="")
     said = f"set={' and '.join(own)}, alternative={arm}, chosen={chosen}; "
     said += "a duel for each set of two" if pairs else "the chosen is best, the others are below it"
     rule = (chosen, "1 for one alternative of a set and 0 for the others")
@@ -125,7 +126,8 @@ def choices(table: Table) -> Shape | str:
     used = table.used("left", "outcome", "group")
     return Shape("a row for each alternative", (of, arm, chosen), query, said, rule,
                  may=(*own[:-1],), kind=kind, used=used, open=True,
-                 roles={"ranking": ", ".join(own), "arm": arm, "rank": chosen})  # fmt: skip
+                 roles={"ranking": ", ".join(own), "arm": arm, "rank": chosen,
+                        "model_a": arm, "model_b": arm, "winner": chosen})  # fmt: skip
 
 
 def _n_chosen(table: Table, chosen: str) -> int:

@@ -1,7 +1,7 @@
 """Shapes of scores: a row a score, or a column of numbers for each arm; which number is better."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from bayesduel.data.read.table import ITEMS, JUDGES, RANKING, ROWS, Table, left_
 from bayesduel.data.read.words import (
     MODELS,
     POINTS,
+    THUMBS,
 )
 from bayesduel.text import join
 
@@ -27,6 +28,7 @@ __all__ = [
     "scores",
 ]
 
+NAMED = 3  # columns that a role of several names
 FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
          "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
          "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
@@ -46,6 +48,8 @@ def scores(table: Table) -> Shape | str:
     if table.given.get("lower_is_better", False) is None:  # it is asked for where it matters
         _check_no_ranks(table)
     names = {"item": ITEMS, "model": MODELS, "score": POINTS}
+    if table.named:
+        names["score"] += THUMBS
     found: dict[str, str | None] = {}
     for role, usual in names.items():
         found[role] = table.column(role, usual, [*found.values()])
@@ -81,7 +85,8 @@ def _long_scores(
     )
     better = "lower" if table.given.get("lower_is_better") else "higher"
     said = f"model={model}, winner=the {better} {score}, prompt={item}"
-    return _of_scores(table, said, score, own, query)
+    names = {"model_a": model, "model_b": model, "winner": score, "prompt": item}
+    return _of_scores(table, said, names, own, query)
 
 
 def _wide_scores(table: Table, item: str | None) -> Shape | None:
@@ -107,15 +112,19 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     said = f"models={', '.join(models)}, winner=the {better} score, prompt={item or 'the row'}"
     said += f"; {join(left_over, quote=True)} not used" if left_over else ""
     own = [name for name in (item, judge, *models) if name is not None]
-    return _of_scores(table, said, "score", own, query)
+    called = dict.fromkeys(("model_a", "model_b", "winner"), join(models, NAMED))
+    return _of_scores(table, said, called | {"prompt": item or "the row"}, own, query)
 
 
-def _of_scores(table: Table, said: str, score: str, columns: Sequence[str], query: str) -> Shape:
+def _of_scores(
+    table: Table, said: str, names: Mapping[str, str], columns: Sequence[str], query: str
+) -> Shape:
     what = f"a duel for each pair of models with a score of an item; {said}"
     better = "lower" if table.given.get("lower_is_better") else "higher"
     return Shape(
-        f"a table of scores, the {better} is better", (*columns,), query, what, (score, "a number"),
-        kind="scores", ordered=False, used=table.used("item", "model", "score"),
+        f"a table of scores, the {better} is better", (*columns,), query, what,
+        (names["winner"], "a number"),
+        kind="scores", ordered=False, used=table.used("item", "model", "score"), roles=names,
     )  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """A table of which a shape is looked for: its columns, its first rows, and what they may be."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from bayesduel.data.read.columns import THIRD, Columns, bare, plain, side_of, ta
 from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import MISSING
 from bayesduel.data.read.roles import ROLES, arms_in, goes_on
-from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.rows import are_numbers
 from bayesduel.data.read.shape import (
     number_of,
     text_of_column,
@@ -68,7 +67,7 @@ TWO_ROWS = """
 WITH sides AS (
     SELECT *, row_number() OVER (PARTITION BY key ORDER BY row_of_file) AS place,
            count(*) OVER (PARTITION BY key) AS n
-    FROM (SELECT row_of_file, {key} AS key, {texts} FROM records))
+    FROM ({rows}))
 SELECT a.row_of_file, a.arm AS model_a, coalesce(b.arm, '') AS model_b,
     CASE WHEN a.n = 2 THEN nullif(concat_ws(' and ', a.value, b.value), '')
          ELSE a.n || CASE WHEN a.n = 1 THEN ' row' ELSE ' rows' END END AS verdict,
@@ -101,7 +100,7 @@ class Table:
         }
         for name in columns_with_commas(self.source, self.decimal):
             found[name] = [text_with_point(text, self.decimal) for text in found[name]]
-        return found
+        return _without_headers(found)
 
     def known(self, column: str) -> set[str]:
         """Return the texts of a column that are not missing."""
@@ -140,7 +139,9 @@ class Table:
         """Return all rows of some columns as text, "" where missing."""
         wanted = take(self.columns, self.source.name, {name: name for name in columns})
         found = self.source.texts(wanted)
-        return {name: [(text or "").strip() for text in found[name].texts] for name in columns}
+        return _without_headers(
+            {name: [(text or "").strip() for text in found[name].texts] for name in columns}
+        )
 
     def is_flag(self, column: str) -> bool:
         """Return whether a column holds 0 and 1, or true and false."""
@@ -187,7 +188,7 @@ def mostly_numbers(texts: Sequence[str]) -> bool:
 
 def is_number(text: str) -> bool:
     """Return whether a text is a number, true or false."""
-    return bool(re.fullmatch(NUMBER, text)) or text.lower() in TRUTH
+    return are_numbers([text]) or text.lower() in TRUTH
 
 
 def number_in(text: str) -> float:
@@ -200,6 +201,22 @@ def flag_in_sql(column: str) -> str:
     text = text_of_column(column)
     marks = ", ".join(map(text_in_sql, MARKS))
     return f"CASE WHEN lower({text}) IN ({marks}) THEN 1 ELSE {number_of(text)} END"
+
+
+def _without_headers(rows: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the texts of columns without the rows that repeat the header line."""
+    (name, texts), *others = rows.items() or {"": []}.items()
+    again = {
+        k
+        for k, text in enumerate(texts)
+        if text == name and all(column[k : k + 1] == [other] for other, column in others)
+    }
+    if not again or are_numbers(rows):  # names that are numbers may be data
+        return rows
+    return {
+        name: [text for k, text in enumerate(texts) if k not in again]
+        for name, texts in rows.items()
+    }
 
 
 def _plain_text(text: str | None) -> str:

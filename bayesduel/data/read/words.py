@@ -11,6 +11,7 @@ __all__ = [
     "BOTH_BAD_WORDS",
     "BYES",
     "CHOSEN",
+    "DOWN",
     "DRAWS",
     "FIRST",
     "GROUNDS",
@@ -25,19 +26,24 @@ __all__ = [
     "OUTCOMES",
     "OUTCOME_WORDS",
     "PLACES",
+    "PLAYERS",
     "POINTS",
+    "RATINGS",
     "RECORDS",
     "RESULTS",
     "SAMPLING",
     "SCORES",
     "SCORE_PAIRS",
     "SIDES",
+    "SIDES_OF_MATCH",
     "TEAMS",
+    "THUMBS",
     "TIES",
     "TIE_COUNTS",
     "TIE_FLAGS",
     "TIME",
     "UNPLACED",
+    "UP",
     "VERSUS",
     "WINS",
     "WIN_COUNTS",
@@ -92,7 +98,7 @@ GROUNDS = _words("""
 """)
 # Two arms of which neither name says how the pair was presented: one of each list.
 TEAMS = _words("""
-    team teamname player playername club fighter competitor name model arm side
+    team teamname player playername club fighter competitor name model arm side tm
 """)
 OPPONENTS = _words("""
     opponent opponentname opponentteam opp against versus vs rival otherteam otherplayer
@@ -101,7 +107,7 @@ OPPONENTS = _words("""
 # Who won.
 OUTCOMES = _words("""
     outcome winner result verdict preference preferred vote ftr winnername winnerid winnermodel
-    whowon res
+    whowon res rslt
 """)
 # Words in the name of a column of outcomes that is none of these.
 OUTCOME_WORDS = _words("""
@@ -138,7 +144,8 @@ WIN_COUNTS = _words("""
     wins won nwins winsby winsof winscount win votes upvotes votesfor
 """)
 RECORDS = _pairs("""
-    wins|losses win|loss won|lost w|l victories|defeats
+    wins|losses win|loss won|lost w|l victories|defeats siege|niederlagen victoires|défaites
+    victorias|derrotas vittorie|sconfitte
 """)
 TIE_COUNTS = _words("""
     ties tied draws nties ndraws tie draw drawn
@@ -197,13 +204,36 @@ MATCHES = _words("""
     match matchid game gameid fixture fixtureid bout boutid duel duelid battle battleid event
     eventid id matchno gameno
 """)
+# The members of the sides of a match, and the sides.
+PLAYERS = _words("""
+    player playername playerid member membername athlete name user username
+""")
+SIDES_OF_MATCH = _words("""
+    side team teamname teamid pair alliance squad color colour faction party
+""")
+# What is said of one answer alone.
+UP = _words("""
+    1 1.0 true t yes y up thumbsup thumbup like liked upvote positive good helpful 👍 +1
+""")
+DOWN = _words("""
+    0 0.0 false f no n down thumbsdown thumbdown dislike disliked downvote negative bad unhelpful
+    👎 -1 -1.0
+""")
+THUMBS = _words("""
+    thumb thumbs feedback liked like likes vote votes reaction rating helpful upvoted approved
+    reward
+""")
+# A strength that was computed from duels, one for each arm.
+RATINGS = _words("""
+    elo rating elorating glicko trueskill arenascore mu score points btscore strength
+""")
 VERSUS = _words("""
     match fixture game pair pairing matchup versus vs teams event bout duel battle comparison
     partie spiel begegnung partido partita
 """)
 RESULTS = _words("""
-    result outcome wl winloss res win won winner score points goals pts gf goalsfor pf pointsfor
-    tore goles buts gols
+    result rslt outcome wl winloss res win won winner score points goals pts gf goalsfor pf
+    pointsfor tore goles buts gols
 """)
 # Words for a win, a loss and a draw, of the side whose row it is.
 WINS = _words("""

@@ -620,9 +620,9 @@ RIGHT = {
         STRICT, {}, ""),
     "several judges in columns": (
         "judges.csv",
-        table(STRICT, model_a=left, model_b=right, judge_1=says("A", "B"), judge_2=says("A", "B"),
-              judge_3=says("A", "B")),
-        STRICT, {"outcome": "judge_1"}, "--outcome judge_1"),
+        table(STRICT, model_a=left, model_b=right, ann=says("A", "B"), bob=says("A", "B"),
+              cyd=says("A", "B")),
+        STRICT, {"outcome": "ann"}, "--outcome ann"),
     "letters with a tie": (
         "abc.csv",
         table(TIED, sample_a=left, sample_b=right, choice=says("A", "B", "C"), taster=judge),

@@ -259,8 +259,8 @@ CASES = {
              [[row[0], row[1], "HA"[k], *row[3:]] for v in TIED for k, row in
               enumerate(two_rows(v))]), points(TIED), ("--shape",), ("--shape", "matches")),
     "standings": (
-        rows(["team", "won", "lost"], [[arm, 5, 3] for arm in ARMS]), None, ("no column for left",),
-        ()),
+        rows(["team", "won", "lost"], [[arm, 5, 3] for arm in ARMS]), None,
+        ("who met whom is missing",), ()),
     "matrix of halves": (
         rows(["", *ARMS], [[a, *(0 if a == b else points(TIED).get((a, b), 0) for b in ARMS)]
                            for a in ARMS]), None, ("wins_a, wins_b and ties",), ()),

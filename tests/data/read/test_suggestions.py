@@ -412,6 +412,17 @@ SAID = {
     "a share by its name": (
         table(TIED, **TABLE, b_result=share("0.{1}")), {(b, a): n for (a, b), n in SHARES.items()},
         "--coding probability", {}),
+    "judges of other names": (
+        table(STRICT, **TABLE, ann=PLAIN, bob=PLAIN), {pair: 2 * n for pair, n in PAIRS.items()},
+        "--shape judges", {}),
+    "points of each player of a team": (
+        rows(["match", "player", "team", "points"],
+             [[k, arm, place % 2, place * 3 + k % 2] for k in range(6)
+              for place, arm in enumerate(ARMS[:4])]), None, "--shape scores", {}),
+    "thumbs of answers": (
+        rows(["prompt", "model", "liked"],
+             [[v["k"], v[side], str(v["w"] == side).lower()] for v in STRICT for side in "ab"]),
+        PAIRS, "--shape scores", {}),
     "survey": (table(STRICT, **TABLE, winner=PLAIN, sample_weight=lambda v: v["k"] + 1), PAIRS,
                "--sampling-weight", {"weight": "weight sample_weight"}),
 }  # fmt: skip
