@@ -378,8 +378,13 @@ class Duels:
             check_flag(lower_is_better, "lower_is_better")
         for name, column in (("item", item), ("model", model), ("score", score)):
             check_type(column, str | None, name, "the name of a column")
-        given = {"item": item, "model": model, "score": score, "margin": margin,
-                 "lower_is_better": lower_is_better}  # fmt: skip
+        given = {
+            "item": item,
+            "model": model,
+            "score": score,
+            "margin": margin,
+            "lower_is_better": lower_is_better,
+        }
         log = cls.from_votes(**votes_of_scores(path_or_frame, given), tie_rule=tie_rule)
         return replace(log, ordered=False)
 

@@ -196,8 +196,9 @@ def sides_as_tuples(column: Any, name: str) -> list[tuple[str, ...]]:
         labels = [label for label in members if label is not None]
         if not labels or len(labels) < len(members):
             what = "an empty side" if not members else f"None in {members}"
-            raise ValueError(f"{name} should name an arm or several in every row, got {what} "
-                             f"at row {row}")  # fmt: skip
+            raise ValueError(
+                f"{name} should name an arm or several in every row, got {what} at row {row}"
+            )
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
             raise ValueError(

@@ -76,8 +76,10 @@ class NamedSides(NamedTuple):
 def named_sides(left: Any, right: Any, n: int) -> NamedSides:
     """Return the sides of each vote; raise where one is not named or has a member twice."""
     columns = {"left": left, "right": right}
-    columns = {name: labels if isinstance(labels, str | bytes | Mapping) else listed(labels, name)
-               for name, labels in columns.items()}  # fmt: skip
+    columns = {
+        name: labels if isinstance(labels, str | bytes | Mapping) else listed(labels, name)
+        for name, labels in columns.items()
+    }
     if not any(has_teams(column) for column in columns.values()):
         left_label = _labels(columns["left"], n, "left")
         right_label = _labels(columns["right"], n, "right")

@@ -33,8 +33,12 @@ from bayesduel.text import join
 
 __all__ = ["files_of", "is_address", "opened_address", "shown_address"]
 
-DATABASES = {"duckdb": "", "sqlite": "sqlite_scanner", "postgresql": "postgres_scanner",
-             "postgres": "postgres_scanner"}  # fmt: skip
+DATABASES = {
+    "duckdb": "",
+    "sqlite": "sqlite_scanner",
+    "postgresql": "postgres_scanner",
+    "postgres": "postgres_scanner",
+}
 WEB = ("s3", "gs", "gcs", "r2", "https", "http")
 ADDRESS = re.compile(rf"({'|'.join((*DATABASES, *WEB))})://(.*)", flags=re.S)
 READERS = {

@@ -12,12 +12,32 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["DEFAULTS", "check_coding", "options_of", "reading_of", "with_stored"]
 
-DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": None, "judge": None,
-            "group": None, "time": None, "weight": None, "sampling_weight": None,
-            "covariates": (), "keep": (), "ties": "keep", "missing": (),
-            "coding": None, "means": None, "grades": None, "lower_is_better": False,
-            "tie": None, "shown_first": None, "shape": None, "where": None, "decimal": None,
-            "time_format": None, "teams": None}  # fmt: skip
+DEFAULTS = {
+    "left": "left",
+    "right": "right",
+    "outcome": "outcome",
+    "margin": None,
+    "judge": None,
+    "group": None,
+    "time": None,
+    "weight": None,
+    "sampling_weight": None,
+    "covariates": (),
+    "keep": (),
+    "ties": "keep",
+    "missing": (),
+    "coding": None,
+    "means": None,
+    "grades": None,
+    "lower_is_better": False,
+    "tie": None,
+    "shown_first": None,
+    "shape": None,
+    "where": None,
+    "decimal": None,
+    "time_format": None,
+    "teams": None,
+}
 # Those of :func:`bayesduel.read_rankings` that are not of duels, too.
 OF_RANKINGS = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 LISTS = ("covariates", "keep", "missing")

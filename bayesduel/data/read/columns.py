@@ -86,9 +86,20 @@ class Roles:
     def taken(self) -> dict[str, str]:
         """The column of each role that has one."""
         names = (
-            "left", "right", "outcome", "margin", "margin_right", "judge", "group", "time",
-            "weight", "sampling_weight", "by", "tie", "shown_first",
-        )  # fmt: skip
+            "left",
+            "right",
+            "outcome",
+            "margin",
+            "margin_right",
+            "judge",
+            "group",
+            "time",
+            "weight",
+            "sampling_weight",
+            "by",
+            "tie",
+            "shown_first",
+        )
         own = {n: getattr(self, n) for n in names if getattr(self, n) is not None}
         kept = {f"kept_{k}": name for k, name in enumerate(self.kept)}
         return own | dict(self.members) | dict(self.covariate_columns) | kept

@@ -288,13 +288,32 @@ def read_duels(  # type: ignore[misc]
     if both_bad is not None and shard is not None:
         raise ValueError("shard should be None with both_bad: choices are counted already")
     check_type(both_bad, str | None, "both_bad", "the label of an arm")
-    given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
-             "group": group, "time": time, "weight": weight, "covariates": covariates,
-             "keep": keep, "ties": ties, "missing": missing, "coding": coding,
-             "sampling_weight": sampling_weight, "means": means, "grades": grades,
-             "lower_is_better": lower_is_better, "tie": tie,
-             "shown_first": shown_first, "shape": shape, "where": where, "decimal": decimal,
-             "time_format": time_format, "teams": teams}  # fmt: skip
+    given = {
+        "left": left,
+        "right": right,
+        "outcome": outcome,
+        "margin": margin,
+        "judge": judge,
+        "group": group,
+        "time": time,
+        "weight": weight,
+        "covariates": covariates,
+        "keep": keep,
+        "ties": ties,
+        "missing": missing,
+        "coding": coding,
+        "sampling_weight": sampling_weight,
+        "means": means,
+        "grades": grades,
+        "lower_is_better": lower_is_better,
+        "tie": tie,
+        "shown_first": shown_first,
+        "shape": shape,
+        "where": where,
+        "decimal": decimal,
+        "time_format": time_format,
+        "teams": teams,
+    }
     options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:

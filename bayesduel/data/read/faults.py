@@ -181,12 +181,12 @@ def _chosen(
 ) -> Meaning:
     """Return how a column that names a side or an arm is read."""
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (column.code >= 0)
-    texts = [rows.left, rows.right, column]
-    n = rows.n
+    left, right, outcome, n = rows.left, rows.right, column, rows.n
     if not ok.all():  # no copies where all is well
-        texts = [Coded(one.values, one.code[ok]) for one in texts]
+        left, right, outcome = (Coded(c.values, c.code[ok]) for c in (left, right, outcome))
         n = n[ok]
-    return choose_meaning(*texts, n, (roles.left, roles.right, name or ""), coding)
+    columns = (roles.left, roles.right, name or "")
+    return choose_meaning(left, right, outcome, n, columns, coding)
 
 
 def decide_first(rows: Rows, roles: Roles) -> Meaning | None:

@@ -45,17 +45,32 @@ __all__ = [
 ]
 
 FORMATS = {
-    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
-NAMES = {"csv": "text in columns", "jsonl": "JSON lines", "array": "a list of JSON",
-         "object": "an object of JSON", "parquet": "Parquet"}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+NAMES = {
+    "csv": "text in columns",
+    "jsonl": "JSON lines",
+    "array": "a list of JSON",
+    "object": "an object of JSON",
+    "parquet": "Parquet",
+}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
-ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF file",
-            b"\xd0\xcf\x11\xe0": "an old Excel file", b"\x89PNG": "a PNG picture",
-            b"BZh91AY&SY": "a bzip2 file", b"\xfd7zXZ": "an xz file"}  # fmt: skip
+ARCHIVES = {
+    b"PK\x03\x04": "a zip archive (an Excel file?)",
+    b"%PDF": "a PDF file",
+    b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"\x89PNG": "a PNG picture",
+    b"BZh91AY&SY": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+}
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
 GAMES = ".pgn"
 # Read as files: the module of datasets imports what reads logs.

@@ -7,19 +7,11 @@ left arm. Only the order of the sizes counts: 1 "slightly better", 2 "better", 3
 
 import re
 
+from bayesduel.data.read.words import AHEAD, BEHIND, LEFT_WORDS, RIGHT_WORDS, SAME, SLIGHT, STRONG
 from bayesduel.data.votes import LARGEST_GRADE
 
 __all__ = ["grade_in"]
 
-LEFT = ("left", "l", "a", "first", "1", "home", "white")
-RIGHT = ("right", "r", "b", "second", "2", "away", "black")
-TIES = ("same", "equal", "equally", "equivalent", "tie", "tied", "similar", "identical", "neither",
-        "indifferent", "no")  # fmt: skip
-AHEAD = ("better", "best", "prefer", "prefers", "preferred", "stronger", "superior", "wins")
-BEHIND = ("worse", "worst", "weaker", "inferior", "loses")
-SLIGHT = ("slightly", "marginally", "somewhat", "weakly", "little", "bit", "barely")
-STRONG = ("much", "strongly", "significantly", "far", "clearly", "definitely", "lot",
-          "substantially", "considerably", "greatly")  # fmt: skip
 SYMBOLS = re.compile(r"\W*(\w+?)\s*(>+|<+|=+)\s*(\w+?)\W*")
 
 
@@ -33,12 +25,12 @@ def grade_in(text: str, *, numbers: bool = False) -> int | None:
         return found if abs(found) <= LARGEST_GRADE else None
     words = re.findall(r"[^\W_]+", re.sub(r"\ba (bit|little|lot)\b", r"\1", text.casefold()))
     symbols = SYMBOLS.fullmatch(text.casefold())
-    sides = [1 if word in LEFT else -1 for word in words if word in LEFT + RIGHT]
+    sides = [1 if word in LEFT_WORDS else -1 for word in words if word in LEFT_WORDS + RIGHT_WORDS]
     if symbols is not None and len(words) == len(sides) == 2 and sides[0] != sides[1]:
         kind = {">": 1, "<": -1, "=": 0}[symbols[2][0]]
         return kind * sides[0] * len(symbols[2])
     degrees = {*words} & {*SLIGHT, *STRONG}
-    if {*words} & {*TIES}:
+    if {*words} & {*SAME}:
         return 0
     if not {*words} & {*AHEAD, *BEHIND} and not (degrees and sides):
         return None

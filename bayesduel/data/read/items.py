@@ -202,8 +202,11 @@ def _check_rows(
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
     """Return a function that returns what is wrong with a value of a column, "" if nothing."""
     if like is None:
-        numeric = all(NUMERIC.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
-                      for t in texts if t is not None and label_of(t))  # fmt: skip
+        numeric = all(
+            NUMERIC.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
+            for t in texts
+            if t is not None and label_of(t)
+        )
         return lambda text: f"be {FINITE}" if numeric and not _is_finite(text) else ""
     levels = {a.level for a in like.attributes if a.column == name}
     if "" in levels:

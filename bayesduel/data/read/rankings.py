@@ -27,7 +27,7 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import Columns, Given, as_option, plain, take
+from bayesduel.data.read.columns import Columns, Finder, Given, as_option, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
@@ -39,9 +39,7 @@ from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import open_log
 from bayesduel.data.read.table import PEEK
-from bayesduel.data.read.words import (
-    OUTCOMES,
-)
+from bayesduel.data.read.words import OF_PLACES, ORDINALS, OUTCOMES
 from bayesduel.data.reading import HEADER_AGAIN, LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
@@ -62,16 +60,20 @@ NAMES = {
 FORMS = (("ranking", "arm", "rank"), ("best", "shown"), ("order",))
 OPTIONAL = ("worst", "weight")
 ROW_A_RANKING = ("best", "ranks", "lists")  # shapes whose rows may be counts of equal rankings
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-            "tenth")  # fmt: skip
 PLACE_WORDS = {word: k for k, word in enumerate(ORDINALS, 1)} | {
-    "best": 1, "gold": 1, "silver": 2, "bronze": 3, "worst": 99, "last": 99}  # fmt: skip
-OF_PLACES = ("rank", "place", "position", "platz", "rang", "puesto", "posición", "classement",
-             "posizione", "posto", "место", "top")  # fmt: skip
+    "best": 1,
+    "gold": 1,
+    "silver": 2,
+    "bronze": 3,
+    "worst": 99,
+    "last": 99,
+}
 OF_CHOICES = ("choice", "preference", "pick", "")  # beside 1st or first; 1 alone may be a name
 BETWEEN = ("left", "right", "outcome", "winner", "loser")  # columns of duels
 RANKED = ("choices", "best", "ranks", "places", "lists")  # shapes that may be of rankings
 OF_SHAPE = {"arm": "left", "rank": "outcome"}  # what shapes call roles of rankings
+FORM_ROLES = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
+BESIDE = ("weight", "judge", "group")  # columns that may be False
 OF_UNITS = ("judge", "group")  # who ranked, and the unit within which rankings depend
 NAMED = 8  # columns and words that a notice names
 
@@ -176,152 +178,180 @@ def read_rankings(
     >>> bd.read_rankings(table).votes.judges
     ('Ann', 'Bo')
     """
+    given: dict[str, Any] = {
+        "ranking": ranking,
+        "arm": arm,
+        "rank": rank,
+        "order": order,
+        "best": best,
+        "worst": worst,
+        "shown": shown,
+        "weight": weight,
+        "judge": judge,
+        "group": group,
+        "keep": keep,
+        "on_bad": on_bad,
+        "shape": shape,
+        "where": where,
+        "decimal": decimal,
+        "by": by,
+    }
     if like is not None:
-        given_here = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
-                      "worst": worst, "shown": shown, "weight": weight, "judge": judge,
-                      "group": group, "keep": keep, "on_bad": on_bad, "shape": shape,
-                      "where": where, "decimal": decimal, "by": by}  # fmt: skip
-        unsaid = {name for name, value in given_here.items() if value is None or value == ()}
-        stored = {n: value for n, value in reading_of(like).items() if n in unsaid}
-        return read_rankings(path_or_frame, **(given_here | stored))
-    asked = {"ranking": ranking, "arm": arm, "rank": rank, "order": order, "best": best,
-             "worst": worst, "shown": shown}  # fmt: skip
-    several = ranking is not None and not isinstance(ranking, str)
-    if several:
-        asked["ranking"] = texts_of(ranking, "ranking")
-    columns: dict[str, Any] = {role: name for role, name in asked.items() if name is not None}
-    for role, name in columns.items():
-        if role != "ranking" or not several:
-            check_names(name, role)
-    beside: dict[str, Given] = {"weight": weight, "judge": judge, "group": group}
-    for role, name in beside.items():
-        check_type(name, str | bool | None, role, "the name of a column, or False")
-    check_type(by, str | None, "by", "the name of a column")
-    keep = texts_of(keep, "keep")
-    check_one_of(on_bad, "on_bad", ("error", "skip"))
-    frame, words = as_frame(path_or_frame)
-    check_type(shape, str | bool | None, "shape", "the name of a shape, or False")
+        stored = reading_of(like)
+        given |= {n: stored[n] for n, value in given.items() if n in stored and value in (None, ())}
+    given = _checked(given)
+    columns = {role: given[role] for role in FORM_ROLES if given[role] is not None}
+    shape = given["shape"]
     if shape is None and columns:
-        shape = "places" if several else False
-    given: dict[str, Any] = {r: name for r, name in beside.items() if isinstance(name, str)}
+        shape = False if isinstance(columns.get("ranking", ""), str) else "places"
+    named = {role: given[role] for role in BESIDE if isinstance(given[role], str)}
     if shape:
-        given |= {"ranking": None, **{OF_SHAPE.get(role, role): c for role, c in columns.items()}}
+        named |= {"ranking": None} | {OF_SHAPE.get(r, r): column for r, column in columns.items()}
         columns = {}
+    if isinstance(given["weight"], str):
+        columns["weight"] = given["weight"]
+    frame, words = as_frame(path_or_frame)
     opened = open_log(
-        frame, words=words, shape=shape, given=given, rankings=True, where=where, decimal=decimal
+        frame,
+        words=words,
+        shape=shape,
+        given=named,
+        rankings=True,
+        where=given["where"],
+        decimal=given["decimal"],
     )
     with opened as source:
         if shape and source.kind != "rankings":
             raise ValueError(
                 f"shape should be one of rankings ({', '.join(RANKED)}), got {shape!r}"
             )
-        there = source.columns()
-        if isinstance(weight, str):
-            columns["weight"] = weight
-        found = columns_in(source, columns, sure=shape is False)
-        if found is None:
-            forms = "; ".join(" and ".join(form) for form in FORMS)
-            raise ValueError(
-                f"{source.name}: columns should be those of rankings ({forms}; or first, second, "
-                f"third), got {', '.join(there)}"
-            )
-        if weight is False:
-            found.pop("weight", None)
-        found |= {} if by is None else {"by": by}
-        found |= _units(there, found, beside)
-        taken = take(there, source.name, found)
-        texts = {role: column.texts.tolist() for role, column in source.texts(taken).items()}
-        every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
-        rows = {k: row for k, row in enumerate(every) if not repeats_header(row, taken.taken)}
-        n_again = len(every) - len(rows)
-        said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
-        places = source.places() if said.faults else []
-        if said.faults and (on_bad == "error" or not said.orders):
-            first = min(said.faults)
-            raise refusal(
-                places[first], said.faults[first], len(said.faults) - 1, skipped=on_bad == "error"
-            )
-        kept = _texts(source, keep)
-        used = {*found.values(), *keep, *source.taken}
-        unread = tuple(name for name in there if name not in used)
-        guessed = tuple(
+        found = _roles(source, columns, given, sure=shape is False)
+        return _read(source, found, columns, given | {"shape": source.recognised or shape})
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
+    found = dict(given)
+    if given["ranking"] is not None and not isinstance(given["ranking"], str):
+        found["ranking"] = texts_of(given["ranking"], "ranking")
+    for role in FORM_ROLES:
+        if found[role] is not None and not isinstance(found[role], tuple):
+            check_names(found[role], role)
+    for role in BESIDE:
+        check_type(given[role], str | bool | None, role, "the name of a column, or False")
+    check_type(given["by"], str | None, "by", "the name of a column")
+    check_one_of(given["on_bad"], "on_bad", ("error", "skip"))
+    check_type(given["shape"], str | bool | None, "shape", "the name of a shape, or False")
+    return found | {"keep": texts_of(given["keep"], "keep")}
+
+
+def _roles(
+    source: Any, columns: Mapping[str, str], given: Mapping[str, Any], *, sure: bool
+) -> dict[str, str]:
+    """Return the column of each role of a log; raise ValueError where it is none of rankings.
+
+    columns: those of a form that are given.
+    sure: as of :func:`columns_in`.
+    """
+    there = source.columns()
+    found = columns_in(source, columns, sure=sure)
+    if found is None:
+        forms = "; ".join(" and ".join(form) for form in FORMS)
+        raise ValueError(
+            f"{source.name}: columns should be those of rankings ({forms}; or first, second, "
+            f"third), got {', '.join(there)}"
+        )
+    if given["weight"] is False:
+        found.pop("weight", None)
+    if given["by"] is not None:
+        found["by"] = given["by"]
+    finder = Finder(there, source.name)
+    for role, column in found.items():
+        finder.take(role, column)
+    for role in OF_UNITS:
+        if isinstance(given[role], str):
+            finder.take(role, given[role])
+        elif given[role] is None:
+            for column in finder.all_free(ROLES[role])[:1]:
+                finder.settle(role, column)
+    return finder.found
+
+
+def _read(
+    source: Any, found: dict[str, str], columns: Mapping[str, str], given: Mapping[str, Any]
+) -> Rankings | dict[str, Rankings]:
+    """Return the log of a source, or one for each label.
+
+    found: the column of each role; `columns` those of a form that are given.
+    """
+    texts = {role: column.texts.tolist() for role, column in source.texts(Columns(found)).items()}
+    every = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    rows = {k: row for k, row in enumerate(every) if not repeats_header(row, found)}
+    said = _rows_of_long(rows) if "rank" in found else _rows_of_rankings(rows)
+    places = source.places() if said.faults else []
+    strict = given["on_bad"] == "error"
+    if said.faults and (strict or not said.orders):
+        first = min(said.faults)
+        raise refusal(places[first], said.faults[first], len(said.faults) - 1, skipped=strict)
+    kept = _texts(source, given["keep"])
+    used = {*found.values(), *kept, *source.taken}
+    unread = tuple(name for name in source.columns() if name not in used)
+    asked = {**given, **columns}
+    summary = ReadSummary(
+        source=source.words,
+        files=source.files,
+        columns=found,
+        guessed=tuple(
             role
             for role, column in found.items()
-            if (columns | beside | {"by": by}).get(role) is None
-            and column != role
-            and "_" not in role
-        )
-        named: dict[str, Any] = {"shape": source.recognised or shape} if source.roles else {}
-        named |= {role: list(name) if isinstance(name, tuple) else name
-                  for role, name in asked.items() if name is not None}  # fmt: skip
-        if not source.roles:
-            named |= {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
-        named |= {"weight": False} if weight is False else {}
-        named |= {name: value for name, value in (("where", where), ("decimal", decimal)) if value}
-        named |= {"keep": list(keep)} if keep else {}
-        summary = ReadSummary(
-            source=source.words,
-            files=source.files,
-            columns=found,
-            guessed=guessed,
-            unread=unread,
-            reading={role: name for role, name in named.items() if name is not None},
-            n_rows=len(every),
-            n_left_out=n_again,
-            n_ties_dropped=len(said.nothing),
-            n_bad_rows=len(said.faults),
-            bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
-        )
-        source.say(*source.remarks(), *_notices(summary, said, _texts(source, unread)))
-        orders = range(len(said.orders))
-        beside_it = [*not_used(source, used)]
-        if by is None:
-            whole = _log_of(source.name, said, orders, texts, kept, summary)
-            return _with_reading(whole, source, said, beside_it)
-        parts: dict[str, list[int]] = {}
-        for k in orders:
-            parts.setdefault(_label(texts["by"][said.rows[k]]) or "", []).append(k)
-        return {
-            label: _with_reading(
-                _log_of(source.name, said, parts[label], texts, kept,
-                        replace(summary, source=f"{source.words}, {by}={label}")),
-                source, said, beside_it)
-            for label in sorted(parts)
-        }  # fmt: skip
+            if asked.get(role) is None and column != role and "_" not in role
+        ),
+        unread=unread,
+        reading=_options_of(source, found, given),
+        n_rows=len(every),
+        n_left_out=len(every) - len(rows),
+        n_ties_dropped=len(said.nothing),
+        n_bad_rows=len(said.faults),
+        bad_rows=tuple((places[k], what) for k, what in sorted(said.faults.items())),
+    )
+    source.say(*source.remarks(), *_notices(summary, said, _texts(source, unread)))
+    lines = [*not_used(source, used)]
+
+    def log_of(rankings: Sequence[int], words: str) -> Rankings:
+        """Return the log of some of the orders, from what is called so in words."""
+        own = [said.rows[k] for k in rankings]
+        labels = {role: [_label(texts[role][k]) for k in own] for role in OF_UNITS if role in texts}
+        weight = [float(texts["weight"][k] or "") for k in own] if "weight" in texts else None
+        try:
+            log = Rankings.from_orders(
+                [said.orders[k] for k in rankings],
+                weight=weight,
+                keep={name: [_label(column[k]) for k in own] for name, column in kept.items()},
+                read_summary=replace(summary, source=words),
+                **labels,
+            )
+        except ValueError as error:
+            raise ValueError(f"{source.name}: {error}") from None
+        return _with_reading(log, source, said, lines)
+
+    by = given["by"]
+    if by is None:
+        return log_of(range(len(said.orders)), source.words)
+    parts: dict[str, list[int]] = {}
+    for k, row in enumerate(said.rows):
+        parts.setdefault(_label(texts["by"][row]) or "", []).append(k)
+    return {label: log_of(parts[label], f"{source.words}, {by}={label}") for label in sorted(parts)}
 
 
-def _log_of(
-    name: str,
-    said: Found,
-    rankings: Sequence[int],
-    texts: Mapping[str, list[str | None]],
-    kept: Mapping[str, list[str | None]],
-    summary: ReadSummary,
-) -> Rankings:
-    """Return the log of some of the rankings that rows say.
-
-    name: what the source is called.
-    rankings: their places among the orders.
-    texts: columns as text, by role; `kept` those that are kept, by name.
-    """
-    rows = [said.rows[k] for k in rankings]
-
-    def labels(column: Sequence[str | None]) -> list[str | None]:
-        return [_label(column[row]) for row in rows]
-
-    units = {role: labels(texts[role]) for role in OF_UNITS if role in texts}
-    try:
-        return Rankings.from_orders(
-            [said.orders[k] for k in rankings],
-            weight=[float(texts["weight"][row] or "") for row in rows]
-            if "weight" in texts
-            else None,
-            keep={name: labels(column) for name, column in kept.items()},
-            read_summary=summary,
-            **units,
-        )
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+def _options_of(source: Any, found: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that read a log the same way again."""
+    named: dict[str, Any] = {"shape": given["shape"]}
+    if not source.roles:
+        named = {role: name for role, name in found.items() if role in (*NAMES, *OF_UNITS)}
+    asked = {name: given[name] for name in (*FORM_ROLES, "where", "decimal", "keep") if given[name]}
+    named |= {name: list(v) if isinstance(v, tuple) else v for name, v in asked.items()}
+    named |= {"weight": False} if given["weight"] is False else {}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _with_reading(log: Rankings, source: Any, said: Found, unread: Sequence[Line]) -> Rankings:
@@ -334,9 +364,9 @@ def _with_reading(log: Rankings, source: Any, said: Found, unread: Sequence[Line
     if source.roles:
         own = {role: source.roles.get(role, "") for role in ("ranking", "arm", "rank")}
         lines = [line._replace(column=own.get(line.role, line.column)) for line in lines]
-    out = [*source.left_out(), (f"all arms in one place ({_counted(said.nothing)})",
-                                len(said.nothing))]  # fmt: skip
-    lines += [Line(LEFT_OUT, "", why, n) for why, n in out if n]
+    together = f"all arms in one place ({_counted(said.nothing)})"
+    for why, n in (*source.left_out(), (together, len(said.nothing))):
+        lines += [Line(LEFT_OUT, "", why, n)] if n else []
     understood = replace(known, lines=(*lines, *unread))
     return replace(log, read_summary=replace(log.read_summary, understood=understood))
 
@@ -451,19 +481,6 @@ def _columns_of_places(names: Sequence[str]) -> list[str]:
         if len(order) > 2 and whole == [*range(1, len(whole) + 1)]:
             return [places[k] for k in order]
     return []
-
-
-def _units(names: Sequence[str], found: Mapping[str, str], given: Mapping[str, Given]) -> Any:
-    """Return the columns of judges and groups, by role: as given, or by their usual names."""
-    free = {plain(name): name for name in reversed(names) if name not in found.values()}
-    units = {}
-    for role in OF_UNITS:
-        column = given[role]
-        if column is None:
-            column = next((free.pop(name) for name in ROLES[role] if name in free), None)
-        if isinstance(column, str):
-            units[role] = column
-    return units
 
 
 def _texts(source: Any, names: Iterable[str]) -> dict[str, list[str | None]]:

@@ -59,8 +59,9 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
         if meaning.coding not in PLAIN and not (meaning.grades or meaning.shares):
             said.append(f"{outcome.column}: {outcome.understood}")
     said += [f"{line.column}: {line.words}" for line in reading.lines if line.noticed]
-    said += [f"left out: {line.understood} ({count(line.rows or 0, 'row')})"
-             for line in reading.left_out]  # fmt: skip
+    said += [
+        f"left out: {line.understood} ({count(line.rows or 0, 'row')})" for line in reading.left_out
+    ]
     shared = reading.shared
     if shared and roles.judge is None and roles.group is None:
         named = [f"{line.column} ({line.understood})" for line in shared[:SHOWN]]

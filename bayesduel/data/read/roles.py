@@ -34,6 +34,7 @@ from bayesduel.data.read.outcomes import NAMED, coding_of
 from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
+    CLUBS,
     DOWN,
     FIRST,
     GROUP,
@@ -64,14 +65,32 @@ __all__ = ["ROLES", "arms_in", "assign", "goes_on", "scores_in", "shared_start",
 TALLIES = ("won", "lost")  # sides that are counts of a table of standings where they are numbers
 # Two arms of which neither name says how the pair was presented.
 PLAIN_PAIRS = (
-    *product(TEAMS, OPPONENTS), ("model", "baseline"),
-    ("system", "baseline"), ("candidate", "reference"), ("test", "reference"),
-    ("new", "old"), ("treatment", "control"), ("visitor", "opponent"),
-)  # fmt: skip
+    *product(TEAMS, OPPONENTS),
+    ("model", "baseline"),
+    ("system", "baseline"),
+    ("candidate", "reference"),
+    ("test", "reference"),
+    ("new", "old"),
+    ("treatment", "control"),
+    ("visitor", "opponent"),
+)
 STEMS = (
-    "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
-    "stimulus", "choice", "alternative", "name", "id",
-)  # fmt: skip
+    "",
+    "model",
+    "player",
+    "team",
+    "item",
+    "option",
+    "system",
+    "arm",
+    "candidate",
+    "object",
+    "stimulus",
+    "choice",
+    "alternative",
+    "name",
+    "id",
+)
 WON = {"win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected"}
 REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
 FEW = 20  # values that a column of outcomes may have which is not found
@@ -79,7 +98,6 @@ LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of an
 MOST_DIGITS = 2  # of the number of an arm in the name of its column
 # Wins and losses in a table of standings; in German, French and Spanish or Italian by a letter.
 STANDINGS = (*RECORDS, ("s", "n"), ("v", "d"), ("g", "p"))
-CLUBS = ("club", "mannschaft", "verein", "equipo", "squadra", "équipe", "drużyna")
 UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
 ROLES: dict[str, tuple[str, ...]] = {
@@ -90,7 +108,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "tie": TIE_FLAGS,
     "shown_first": FIRST,
     "weight": ("weight", "count", "n", "freq", "frequency"),
-}  # fmt: skip
+}
 OWN = ("judge", "group", "time", "weight")  # roles of one column each, which may be False
 FLAGS = ("tie", "shown_first")  # beside an outcome
 

@@ -11,8 +11,14 @@ from bayesduel.data.votes import ReadSummary
 __all__ = ["votes_of_scores"]
 
 POINTS = {"model_a": 1.0, "model_b": 0.0, "tie": 0.5}
-TAKEN = {"left": "model_a", "right": "model_b", "outcome": "winner", "margin": "margin",
-         "judge": "judge", "group": "prompt"}  # fmt: skip
+TAKEN = {
+    "left": "model_a",
+    "right": "model_b",
+    "outcome": "winner",
+    "margin": "margin",
+    "judge": "judge",
+    "group": "prompt",
+}
 
 
 def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,8 +40,17 @@ DUEL = ("model_a", "model_b", "winner")
 NEEDED = {"duels": DUEL, "scores": DUEL, "rankings": ("ranking", "arm", "rank")}  # by a log
 # columns that some shapes lack
 COMMON = (
-    "part", "item", "round", "source", "judge", "model_a", "model_b", "verdict", "winner", "silent",
-)  # fmt: skip
+    "part",
+    "item",
+    "round",
+    "source",
+    "judge",
+    "model_a",
+    "model_b",
+    "verdict",
+    "winner",
+    "silent",
+)
 # A row without a verdict is of a judge who gave none, unless it names no models either.
 DUELS = """
 SELECT *, CASE WHEN winner IS NULL THEN verdict END AS wrong,

@@ -82,9 +82,20 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
 }
 # In this order.
 RECOGNISED = (
-    "one-hot", "nested", "matches", "members", "judges", "versus", "choices", "best", "pairs",
-    "ranks", "places", "lists", "scores",
-)  # fmt: skip
+    "one-hot",
+    "nested",
+    "matches",
+    "members",
+    "judges",
+    "versus",
+    "choices",
+    "best",
+    "pairs",
+    "ranks",
+    "places",
+    "lists",
+    "scores",
+)
 # Those that have columns named like two arms.
 BESIDE_ARMS = ("one-hot", "matches", "members", "judges", "best", "ranks")
 

@@ -62,9 +62,16 @@ NAMED = 3  # columns that a role of several names
 OF_MATCHES = ("left", "right", "outcome", "group")  # options that name columns of matches
 REVERSE = "a win, a loss or a draw, and the reverse in the other row of the match"
 MOST_VALUES = 7  # of columns of pairs: no more than a scale has
-SEPARATORS = (r" *: *", r" +vs?\.? +", r"[_.-]vs?[_.-]", r" +(?:-|/|\||>|&) +", r"[|/>]", r"-",
-              r"_",
-              r"\.")  # fmt: skip
+SEPARATORS = (
+    r" *: *",
+    r" +vs?\.? +",
+    r"[_.-]vs?[_.-]",
+    r" +(?:-|/|\||>|&) +",
+    r"[|/>]",
+    r"-",
+    r"_",
+    r"\.",
+)
 CERTAIN = 4  # of the separators: the first ones are those of pairs alone
 WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
 TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
@@ -122,8 +129,15 @@ def one_hot(table: Table) -> Shape | str:
     said = f"winner=left where {pair[0]} is 1, right where {pair[1]} is 1"
     said += f", tie where {join(ties)} is 1" if ties else ""
     rule = (", ".join(number), "1 in one of them and 0 in the others")
-    return Shape("a column of 0 and 1 for each outcome", (*number,), query, said, rule, open=True,
-                 roles={"winner": join([*number], NAMED)})  # fmt: skip
+    return Shape(
+        "a column of 0 and 1 for each outcome",
+        (*number,),
+        query,
+        said,
+        rule,
+        open=True,
+        roles={"winner": join([*number], NAMED)},
+    )
 
 
 def nested(table: Table) -> Shape | str:
@@ -187,8 +201,9 @@ def _are_objects(values: Sequence[Any]) -> bool:
 def _fields(name: str, values: Sequence[Any]) -> dict[str, str]:
     """Return the fields of objects that hold values, or both of pairs, with their paths."""
     if values and all(isinstance(one, dict) for one in values):
-        flat = (key for one in values for key, part in one.items()
-                if not isinstance(part, dict | list))  # fmt: skip
+        flat = (
+            key for one in values for key, part in one.items() if not isinstance(part, dict | list)
+        )
         return {key: f"$.{json.dumps(key)}" for key in dict.fromkeys(flat)}
     if values and all(isinstance(one, list) and len(one) == 2 for one in values):
         if all(isinstance(part, str) for one in values for part in one):
@@ -244,9 +259,16 @@ def matches(table: Table) -> Shape | str:
     rows = f"SELECT row_of_file, {text_of_column(match)} AS key, {texts} FROM records"
     query = TWO_ROWS.format(rows=rows, winner=_winner_of_two(scored), agree=agree)
     return Shape(
-        "two rows for each match", (*taken.values(), match), query, said, (result, REVERSE),
-        ordered=False, open=True, used=table.used(*OF_MATCHES), roles=called,
-    )  # fmt: skip
+        "two rows for each match",
+        (*taken.values(), match),
+        query,
+        said,
+        (result, REVERSE),
+        ordered=False,
+        open=True,
+        used=table.used(*OF_MATCHES),
+        roles=called,
+    )
 
 
 def members(table: Table) -> Shape | str:
@@ -294,10 +316,17 @@ def members(table: Table) -> Shape | str:
     said += f"match={match}"
     taken = (*dict.fromkeys((match, of_side, result, player)),)
     return Shape(
-        "a row for each member of a side", taken, query, said, (result, REVERSE), teams=True,
-        ordered=False, open=True, used=table.used(*OF_MATCHES),
+        "a row for each member of a side",
+        taken,
+        query,
+        said,
+        (result, REVERSE),
+        teams=True,
+        ordered=False,
+        open=True,
+        used=table.used(*OF_MATCHES),
         roles={"model_a": player, "model_b": player, "winner": result},
-    )  # fmt: skip
+    )
 
 
 def _in_words(results: Collection[str]) -> bool:
@@ -399,9 +428,14 @@ def versus(table: Table) -> Shape | str:
             )
             said = f"left=the first of {column}, right=the second"
             return Shape(
-                "two arms in one column", (column,), query, said, open=True,
-                used=table.used("group"), roles={"left": column, "right": column},
-            )  # fmt: skip
+                "two arms in one column",
+                (column,),
+                query,
+                said,
+                open=True,
+                used=table.used("group"),
+                roles={"left": column, "right": column},
+            )
     return lack
 
 
@@ -418,19 +452,27 @@ def pairs(table: Table) -> Shape | str:
     values = listed(text_of_column(name) for name in columns)
     left, right = (listed(text_in_sql(sides[k]) for sides in found.values()) for k in (0, 1))
     query = VERDICTS.format(
-        absent=absent, part=listed(map(text_in_sql, columns)), values=values,
+        absent=absent,
+        part=listed(map(text_in_sql, columns)),
+        values=values,
         beside=f"{who} AS judge, unnest({left}) AS model_a, unnest({right}) AS model_b",
-    )  # fmt: skip
+    )
     first = columns[0]
     said = f"{len(columns):,} pairs of {len({*sum(found.values(), ())}):,} arms, such as {first}: "
     said += f"left={found[first][0]}, right={found[first][1]}; judge={judge or 'the row'}"
     used = table.used("judge")
     may = (judge,) if judge else ()
     return Shape(
-        "a column for each pair", (*columns,), query, said,
-        may=may, open=True, ordered=False, used=used,
+        "a column for each pair",
+        (*columns,),
+        query,
+        said,
+        may=may,
+        open=True,
+        ordered=False,
+        used=used,
         roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, NAMED)),
-    )  # fmt: skip
+    )
 
 
 def judges(table: Table) -> Shape | str:
@@ -456,16 +498,23 @@ def judges(table: Table) -> Shape | str:
     grouped = any(plain(name) in ROLES["group"] for name in table.columns)
     query = VERDICTS.format(
         absent=listed(map(text_in_sql, sorted(ABSENT))),
-        part=listed(map(text_in_sql, verdicts)), values=listed(map(text_of_column, verdicts)),
+        part=listed(map(text_in_sql, verdicts)),
+        values=listed(map(text_of_column, verdicts)),
         beside="NULL AS item" if grouped else "'row ' || row_of_file AS \"group\"",
-    )  # fmt: skip
+    )
     silent = "CASE WHEN verdict IS NULL THEN part END AS silent"  # the judge gave no verdict
     query = f"SELECT *, part AS judge, {silent} FROM ({query})"
     said = f"judges={', '.join(verdicts)}, winner=what each says"
     said += "" if grouped else "; the votes of a row are a group"
     own = dict.fromkeys(("winner", "judge"), join(verdicts, NAMED))
-    return Shape("a column for each judge", (*verdicts,), query, said, open=True,
-                 roles=own | ({} if grouped else {"group": "the row"}))  # fmt: skip
+    return Shape(
+        "a column for each judge",
+        (*verdicts,),
+        query,
+        said,
+        open=True,
+        roles=own | ({} if grouped else {"group": "the row"}),
+    )
 
 
 def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:

@@ -124,10 +124,25 @@ def choices(table: Table) -> Shape | str:
     rule = (chosen, "1 for one alternative of a set and 0 for the others")
     kind: Kind = "duels" if pairs else "rankings"
     used = table.used("left", "outcome", "group")
-    return Shape("a row for each alternative", (of, arm, chosen), query, said, rule,
-                 may=(*own[:-1],), kind=kind, used=used, open=True,
-                 roles={"ranking": ", ".join(own), "arm": arm, "rank": chosen,
-                        "model_a": arm, "model_b": arm, "winner": chosen})  # fmt: skip
+    return Shape(
+        "a row for each alternative",
+        (of, arm, chosen),
+        query,
+        said,
+        rule,
+        may=(*own[:-1],),
+        kind=kind,
+        used=used,
+        open=True,
+        roles={
+            "ranking": ", ".join(own),
+            "arm": arm,
+            "rank": chosen,
+            "model_a": arm,
+            "model_b": arm,
+            "winner": chosen,
+        },
+    )
 
 
 def _n_chosen(table: Table, chosen: str) -> int:
@@ -180,8 +195,7 @@ def ranks(table: Table) -> Shape | str:
     said += "1 is best; an arm without a place (0 or nothing) is not of the ranking"
     rule = ("rank", "a place from 1, or 0 or nothing where the arm is not ranked")
     roles = {"arm": ", ".join(names), "rank": ", ".join(arms)}
-    return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True,
-                 roles=roles)  # fmt: skip
+    return Shape(RANKS, (*arms, *names), query, said, rule, kind="rankings", open=True, roles=roles)
 
 
 def _ranks_or_scores(table: Table, arms: Sequence[str]) -> ValueError:
@@ -300,16 +314,27 @@ def best(table: Table) -> Shape | str:
     tied = listed(map(text_in_sql, TIES))
     word = f"lower({text_of_column(column)})"
     query = BEST_OF.format(
-        shown=listed(map(text_of_column, arms)), best=ends[column], last=last, middle=middle,
-        word=text_of_column(column), tie=f"list_contains({tied}, {word})",
+        shown=listed(map(text_of_column, arms)),
+        best=ends[column],
+        last=last,
+        middle=middle,
+        word=text_of_column(column),
+        tie=f"list_contains({tied}, {word})",
         columns=", ".join(name_of(name) for name in (*arms, *ends)),
-    )  # fmt: skip
+    )
     words = f"best={column}, shown={', '.join(arms)}"
     words += "" if worst is None else f", worst={worst}"
     rule = (column, "one of the arms that were shown, or its column")
-    return Shape("a column for each arm shown, and one of the best", (*arms, *ends), query, words,
-                 rule, kind="rankings", open=True,
-                 roles={"arm": ", ".join(arms), "rank": ", ".join(ends)})  # fmt: skip
+    return Shape(
+        "a column for each arm shown, and one of the best",
+        (*arms, *ends),
+        query,
+        words,
+        rule,
+        kind="rankings",
+        open=True,
+        roles={"arm": ", ".join(arms), "rank": ", ".join(ends)},
+    )
 
 
 def _numbered(table: Table, but: Sequence[str | None]) -> dict[str, str]:
@@ -385,9 +410,16 @@ def places(table: Table) -> Shape | str:
         "NULL::VARCHAR AS wrong FROM records"
     )
     said = f"ranking={' and '.join(own)}, arm={arm}, rank={rank}; 1 is best"
-    return Shape("a row for the place of each arm", (arm, rank), query, said,
-                 may=(*own,), kind="rankings", open=True,
-                 roles={"ranking": ", ".join(own), "arm": arm, "rank": rank})  # fmt: skip
+    return Shape(
+        "a row for the place of each arm",
+        (arm, rank),
+        query,
+        said,
+        may=(*own,),
+        kind="rankings",
+        open=True,
+        roles={"ranking": ", ".join(own), "arm": arm, "rank": rank},
+    )
 
 
 def _key_of(table: Table, rank: str, arm: str) -> list[str]:
@@ -414,8 +446,16 @@ def lists(table: Table) -> Shape | str:
     query = LISTED.format(text=text_of_column(order), value=name_of(order))
     said = f"arms=the list in {order}, the best first"
     rule = (order, "a list of two arms or more, each once")
-    return Shape("lists of arms, the best first", (order,), query, said, rule, kind="rankings",
-                 open=True, roles={"rank": order})  # fmt: skip
+    return Shape(
+        "lists of arms, the best first",
+        (order,),
+        query,
+        said,
+        rule,
+        kind="rankings",
+        open=True,
+        roles={"rank": order},
+    )
 
 
 def _are_lists(texts: Sequence[str]) -> bool:

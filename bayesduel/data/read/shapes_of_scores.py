@@ -17,11 +17,7 @@ from bayesduel.data.read.shape import (
 from bayesduel.data.read.shapes_of_rankings import are_ranks, columns_of_places
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.read.table import ITEMS, JUDGES, RANKING, ROWS, Table, left_over, mostly_numbers
-from bayesduel.data.read.words import (
-    MODELS,
-    POINTS,
-    THUMBS,
-)
+from bayesduel.data.read.words import FEWER, MARKS_OF_SCHOOLS, MODELS, POINTS, THUMBS
 from bayesduel.text import join
 
 __all__ = [
@@ -29,14 +25,12 @@ __all__ = [
 ]
 
 NAMED = 3  # columns that a role of several names
-FEWER = {"seconds", "second", "latency", "time", "duration", "ms", "error", "errors", "wer", "cer",
-         "loss", "cost", "perplexity", "ppl", "rank", "ranks", "strokes", "mistakes", "rmse", "mae",
-         "mse", "zeit", "fehler", "temps", "erreurs", "tiempo", "tempo"}  # fmt: skip
 # What a scale says of itself, in words: "1 = best, 7 = worst", "best = 1", "1 (sehr gut)".
-BEST_WORDS = ("best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|beste|mejor|meilleur"
-              "|migliore|melhor|лучший")  # fmt: skip
+BEST_WORDS = (
+    "best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|beste|mejor|meilleur"
+    "|migliore|melhor|лучший"
+)
 BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}) (is )?1\b")
-MARKS_OF_SCHOOLS = {"note", "noten", "schulnote", "schulnoten", "zensur"}  # in German 1 is best
 
 
 def scores(table: Table) -> Shape | str:
@@ -122,10 +116,16 @@ def _of_scores(
     what = f"a duel for each pair of models with a score of an item; {said}"
     better = "lower" if table.given.get("lower_is_better") else "higher"
     return Shape(
-        f"a table of scores, the {better} is better", (*columns,), query, what,
+        f"a table of scores, the {better} is better",
+        (*columns,),
+        query,
+        what,
         (names["winner"], "a number"),
-        kind="scores", ordered=False, used=table.used("item", "model", "score"), roles=names,
-    )  # fmt: skip
+        kind="scores",
+        ordered=False,
+        used=table.used("item", "model", "score"),
+        roles=names,
+    )
 
 
 def _check_no_ranks(table: Table) -> None:
@@ -143,10 +143,10 @@ def _check_direction(table: Table, columns: Sequence[str]) -> None:
     if table.named or table.given.get("lower_is_better"):
         return
     stem = Path(table.source.name).stem
-    fewer = [bool(words_of(name) & FEWER) or _says_1_is_best(name) for name in columns]
+    fewer = [bool(words_of(name) & {*FEWER}) or _says_1_is_best(name) for name in columns]
     constant = [min(texts) for name in table.columns if len(texts := table.known(name)) == 1]
-    marks = all(words_of(name) & MARKS_OF_SCHOOLS for name in columns)
-    said = bool(words_of(stem) & FEWER) or any(map(_says_1_is_best, [stem, *constant]))
+    marks = all(words_of(name) & {*MARKS_OF_SCHOOLS} for name in columns)
+    said = bool(words_of(stem) & {*FEWER}) or any(map(_says_1_is_best, [stem, *constant]))
     said |= marks and all(1 <= n <= 6 for name in columns for n in table.numbers(name) or [0])
     if not (all(fewer) or said):
         return

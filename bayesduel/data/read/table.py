@@ -15,9 +15,7 @@ from bayesduel.data.read.shape import (
     text_of_column,
 )
 from bayesduel.data.read.sql import text_in_sql
-from bayesduel.data.read.words import (
-    MODELS,
-)
+from bayesduel.data.read.words import MODELS, RANKING
 
 __all__ = [
     "ABSENT",
@@ -45,18 +43,65 @@ PEEK = 500  # rows by which a shape is recognised
 REPEATED = 1.5  # duels per arm above which the texts of a column name arms
 ITEMS = tuple(
     stem + end
-    for stem in ("item", "prompt", "question", "task", "example", "instance", "sample", "query",
-                 "game", "match", "race", "round", "test", "problem", "trial", "utterance", "utt",
-                 "sentence", "clip", "image", "segment", "stimulus")
+    for stem in (
+        "item",
+        "prompt",
+        "question",
+        "task",
+        "example",
+        "instance",
+        "sample",
+        "query",
+        "game",
+        "match",
+        "race",
+        "round",
+        "test",
+        "problem",
+        "trial",
+        "utterance",
+        "utt",
+        "sentence",
+        "clip",
+        "image",
+        "segment",
+        "stimulus",
+    )
     for end in ("", "id", "name", "number", "no")
-)  # fmt: skip
+)
 ROWS = ("id", "row", "no", "index", "unnamed:0", "")  # numbers of rows
 JUDGES = (*ROLES["judge"], "email", "participantemail", "sessionuuid", "responseid")
-SETS = ("choiceid", "choiceset", "choicesetid", "set", "setid", "choice", "task", "taskid", "chid",
-        "observation", "obs", "obsid", "occasion", "screen", *ITEMS, "id")  # fmt: skip
-ALTERNATIVES = ("alternative", "alternativeid", "alternativename", "alt", "altid", "option",
-                "optionid", "brand", "item", "arm", *MODELS)  # fmt: skip
-RANKING = ("rankingid", "race", "ballot", "list", "event")  # as a log of rankings calls it
+SETS = (
+    "choiceid",
+    "choiceset",
+    "choicesetid",
+    "set",
+    "setid",
+    "choice",
+    "task",
+    "taskid",
+    "chid",
+    "observation",
+    "obs",
+    "obsid",
+    "occasion",
+    "screen",
+    *ITEMS,
+    "id",
+)
+ALTERNATIVES = (
+    "alternative",
+    "alternativeid",
+    "alternativename",
+    "alt",
+    "altid",
+    "option",
+    "optionid",
+    "brand",
+    "item",
+    "arm",
+    *MODELS,
+)
 TRUTH = {"true": 1.0, "false": 0.0}
 MARKS = ("x", "✓", "✔")  # for 1; nothing stands for 0
 FLAGS = {"0", "1", "0.0", "1.0", "true", "false", *MARKS}

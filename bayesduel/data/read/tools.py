@@ -36,8 +36,10 @@ def _first(value: str, *paths: str) -> str:
 
 def _arm(value: str, side: int) -> str:
     """Return the name of a model in the data that an annotator was given."""
-    words = (("model_a", "model_1", "model_left", "left_model", "generator_1"),
-             ("model_b", "model_2", "model_right", "right_model", "generator_2"))[side]  # fmt: skip
+    words = (
+        ("model_a", "model_1", "model_left", "left_model", "generator_1"),
+        ("model_b", "model_2", "model_right", "right_model", "generator_2"),
+    )[side]
     return _first(value, *words)
 
 
@@ -78,8 +80,12 @@ def _size(name: str, side: str) -> str:
 
 NUMBER = f"{number_of('written')} AS number"
 PROMPTS = ("prompt_id", "question_id", "prompt", "question", "instruction")
-STYLE = {"length": "sum_assistant_{}_tokens", "headers": "header_count_{}",
-         "lists": "list_count_{}", "bold": "bold_count_{}"}  # fmt: skip
+STYLE = {
+    "length": "sum_assistant_{}_tokens",
+    "headers": "header_count_{}",
+    "lists": "list_count_{}",
+    "bold": "bold_count_{}",
+}
 
 ARENA_HARD = f"""
 SELECT row_of_file, 'game ' || game AS part, prompt, source, category, verdict,
@@ -212,74 +218,112 @@ FROM (SELECT row_of_file, {_first("data", "model_id")} AS own, {_first("data", "
 BETTER = "left, right, tie, or a word that ends in a, b, 1 or 2"
 TOOLS = {
     "arena-hard-auto": Shape(
-        "arena-hard-auto judgements", ("games", "model", "judge"), ARENA_HARD,
+        "arena-hard-auto judgements",
+        ("games", "model", "judge"),
+        ARENA_HARD,
         "two duels a question, in both orders; model_a=baseline, model_b=model (game 2: the "
         "other way round), winner=games.score (A>>B as A>B), prompt=uid, source=judge",
         ("games.score", "A>>B, A>B, A=B, B>A or B>>A"),
         may=("baseline", "uid", "question_id", "category"),
     ),
     "mt-bench-pairs": Shape(
-        "MT-bench judgements of pairs", ("model_1", "model_2", "g1_winner", "g2_winner"), MT_PAIRS,
+        "MT-bench judgements of pairs",
+        ("model_1", "model_2", "g1_winner", "g2_winner"),
+        MT_PAIRS,
         "two duels a question, in both orders; model_a=model_1, model_b=model_2 (game 2: the "
         "other way round), winner=g1_winner and g2_winner, prompt=question_id, source=judge",
-        ("g1_winner, g2_winner", "model_1, model_2, tie or error"), ("judge", "question_id"),
+        ("g1_winner, g2_winner", "model_1, model_2, tie or error"),
+        ("judge", "question_id"),
     ),
     "alpaca-eval": Shape(
-        "alpaca_eval annotations", ("generator_1", "generator_2", "preference"), ALPACA,
+        "alpaca_eval annotations",
+        ("generator_1", "generator_2", "preference"),
+        ALPACA,
         "model_a=generator_1, model_b=generator_2 (the order shown is not in the file), "
         "winner=preference (1: generator_1, 2: generator_2, between: a soft vote), "
         "prompt=instruction, source=annotator",
         ("preference", "between 1 and 2, or 0 for a draw"),
-        may=("instruction", "annotator"), ordered=False, soft=True,
+        may=("instruction", "annotator"),
+        ordered=False,
+        soft=True,
     ),
     "label-studio": Shape(
-        "a Label Studio export", ("annotations", "data"), LABEL_STUDIO,
+        "a Label Studio export",
+        ("annotations", "data"),
+        LABEL_STUDIO,
         "model_a=data.model_a, model_b=data.model_b, winner=annotations.result.value.selected, "
         "judge=annotations.completed_by, prompt=the prompt in data, source=people",
-        ("annotations.result.value", BETTER), ("id",),
+        ("annotations.result.value", BETTER),
+        ("id",),
     ),
     "argilla": Shape(
-        "an Argilla export", ("responses", "fields", "metadata"), ARGILLA,
+        "an Argilla export",
+        ("responses", "fields", "metadata"),
+        ARGILLA,
         "model_a=metadata.model_a, model_b=metadata.model_b, winner=the first of responses (a "
         "label, or a ranking of two), judge=user_id, prompt=the prompt in fields, source=people",
-        ("responses", BETTER), ("id",),
+        ("responses", BETTER),
+        ("id",),
     ),
     "study": Shape(
         "every ticket of a study",
-        ("left", "right", "answer", "kind", "state", "taken_back"), STUDY,
+        ("left", "right", "answer", "kind", "state", "taken_back"),
+        STUDY,
         "rows without an outcome are no duels: training, gold, repeats, no answer, excluded judges",
-        ("outcome", "left, right or tie"), may=("outcome", "margin"), open=True,
+        ("outcome", "left, right or tie"),
+        may=("outcome", "margin"),
+        open=True,
     ),
     "open-webui": Shape(
-        "an Open WebUI export of feedback", ("data", "meta", "type", "user_id", "version"),
+        "an Open WebUI export of feedback",
+        ("data", "meta", "type", "user_id", "version"),
         OPEN_WEBUI,
         "a duel with each sibling; model_a=data.model_id, model_b=data.sibling_model_ids, "
         "winner=data.rating (1: model_a, -1: model_b), judge=user_id, prompt=meta.message_id, "
-        "source=people", ("data.rating", "1 or -1"), ordered=False,
+        "source=people",
+        ("data.rating", "1 or -1"),
+        ordered=False,
     ),
     "arena": Shape(
-        "an arena log", ("model_a", "model_b", "winner", "conv_metadata"), ARENA,
+        "an arena log",
+        ("model_a", "model_b", "winner", "conv_metadata"),
+        ARENA,
         f"source=people; covariates may be {', '.join(STYLE)} (of conv_metadata)",
-        ("winner", "model_a, model_b or a tie"), ("judge",), open=True,
+        ("winner", "model_a, model_b or a tie"),
+        ("judge",),
+        open=True,
     ),
     "mt-bench": Shape(
-        "MT-bench judgements of single answers", ("question_id", "model", "score", "turn"),
-        MT_SINGLE, "a duel for each pair of models with a score of a question and turn, "
+        "MT-bench judgements of single answers",
+        ("question_id", "model", "score", "turn"),
+        MT_SINGLE,
+        "a duel for each pair of models with a score of a question and turn, "
         "winner=the higher score, prompt=question_id, source=judge",
-        ("score", "a number"), ("judge",), kind="scores", ordered=False,
+        ("score", "a number"),
+        ("judge",),
+        kind="scores",
+        ordered=False,
     ),
     "judgelm": Shape(
-        "JudgeLM judgements", ("answer1_model_id", "answer2_model_id", "score"), JUDGELM,
+        "JudgeLM judgements",
+        ("answer1_model_id", "answer2_model_id", "score"),
+        JUDGELM,
         "model_a=answer1_model_id, model_b=answer2_model_id, winner=the higher of the two scores, "
-        "prompt=question_id", ("score", "a list of two numbers"), ("question_id",),
+        "prompt=question_id",
+        ("score", "a list of two numbers"),
+        ("question_id",),
     ),
     "inspect": Shape(
-        "an Inspect log", ("eval", "samples"), INSPECT,
+        "an Inspect log",
+        ("eval", "samples"),
+        INSPECT,
         "a duel for each pair of models (eval.model) with a score of a sample and epoch, "
         "winner=the higher score, prompt=task and id of the sample, source=the scorer",
-        ("samples.scores.value", "a number, or C, P, I or N"), kind="scores", ordered=False,
+        ("samples.scores.value", "a number, or C, P, I or N"),
+        kind="scores",
+        ordered=False,
     ),
-}  # fmt: skip
+}
 
 
 def tool_of(columns: Sequence[str]) -> Shape | None:

@@ -6,36 +6,49 @@ Japanese. Names are plain: without case, spaces and punctuation (:func:`plain` o
 
 __all__ = [
     "AGAINST",
+    "AHEAD",
     "BARE",
+    "BEHIND",
     "BEST",
     "BOTH_BAD_WORDS",
     "BYES",
     "CHOSEN",
+    "CLUBS",
     "DOWN",
     "DRAWS",
+    "FEWER",
     "FIRST",
     "GROUNDS",
     "GROUP",
     "JUDGE",
+    "LEFT_WORDS",
     "LISTS",
     "LOSSES",
     "LOST",
+    "MARKS_OF_SCHOOLS",
     "MATCHES",
     "MODELS",
+    "OF_PLACES",
     "OPPONENTS",
+    "ORDINALS",
     "OUTCOMES",
     "OUTCOME_WORDS",
     "PLACES",
     "PLAYERS",
     "POINTS",
+    "RANKING",
     "RATINGS",
     "RECORDS",
     "RESULTS",
+    "RIGHT_WORDS",
+    "SAME",
     "SAMPLING",
     "SCORES",
     "SCORE_PAIRS",
     "SIDES",
     "SIDES_OF_MATCH",
+    "SLIGHT",
+    "STRONG",
     "TEAMS",
     "THUMBS",
     "TIES",
@@ -278,4 +291,49 @@ BYES = _words("""
 # qualify, disqualified, excluded, not classified, not placed, not ranked, retired, withdrawn.
 UNPLACED = _words("""
     dnf dns dnq dsq dq disq ex nc np nr ret wd unranked unplaced – —
+""")
+# Grades in words: the sides, no difference, better and worse, and by how much.
+LEFT_WORDS = _words("""
+    left l a first 1 home white
+""")
+RIGHT_WORDS = _words("""
+    right r b second 2 away black
+""")
+SAME = _words("""
+    same equal equally equivalent tie tied similar identical neither indifferent no
+""")
+AHEAD = _words("""
+    better best prefer prefers preferred stronger superior wins
+""")
+BEHIND = _words("""
+    worse worst weaker inferior loses
+""")
+SLIGHT = _words("""
+    slightly marginally somewhat weakly little bit barely
+""")
+STRONG = _words("""
+    much strongly significantly far clearly definitely lot substantially considerably greatly
+""")
+# Names of teams that are no arms elsewhere.
+CLUBS = _words("""
+    club mannschaft verein equipo squadra équipe drużyna
+""")
+# Places in words; what stands before or behind the number of a place.
+ORDINALS = _words("""
+    first second third fourth fifth sixth seventh eighth ninth tenth
+""")
+OF_PLACES = _words("""
+    rank place position platz rang puesto posición classement posizione posto место top
+""")
+# Numbers of which the lower is better; marks of schools, in German the lower.
+FEWER = _words("""
+    cer cost duration erreurs error errors fehler latency loss mae mistakes ms mse perplexity ppl
+    rank ranks rmse second seconds strokes tempo temps tiempo time wer zeit
+""")
+MARKS_OF_SCHOOLS = _words("""
+    note noten schulnote schulnoten zensur
+""")
+# What names a ranking.
+RANKING = _words("""
+    rankingid race ballot list event
 """)
