@@ -1,7 +1,7 @@
 """The columns of a log: their names as they are compared, and the roles that they have.
 
 Names are compared without regard to case, spaces, ``_``, ``-`` and ``.``. How roles are found is
-told in :mod:`bayesduel.data.read.roles`.
+said in :mod:`bayesduel.data.read.roles`.
 """
 
 import re

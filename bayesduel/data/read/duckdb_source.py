@@ -234,10 +234,12 @@ class FileSource(Source):
         names = {*columns.taken.values()} - self._first.keys()
         if names:
             every = self.columns()
-            wanted = Columns({name: name for name in (every if len(every) <= FEW else names)})
+            read = every if len(every) <= FEW else names
+            wanted = Columns({f"c{k}": name for k, name in enumerate(read)})
             try:
                 batches = self._batches(f"FROM ({self._log(wanted)}) LIMIT {PEEKED}")
-                self._first |= coded(batches, wanted.taken, lenient=True)
+                found = coded(batches, wanted.taken, lenient=True)
+                self._first |= {wanted.taken[role]: column for role, column in found.items()}
             except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says it
                 nothing = np.zeros(0, dtype=np.int32)
                 return {role: Coded([], nothing) for role in columns.taken}

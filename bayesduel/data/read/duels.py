@@ -1,92 +1,41 @@
 """Read a log of duels from files or a frame.
 
-The steps: assign roles to the columns (``columns``); read the rows as codes, counted by the
-engine of the source if votes are not needed (``source``, ``duckdb_source``,
-``narwhals_source``, ``rows``); read the outcomes (``outcomes``); find the bad rows (``faults``)
-and their lines (``line_numbers``); build a log of the valid rows (``log_from_rows``).
+The steps: check the options (``options``); assign roles to the columns (``roles``); read the rows
+as codes, counted by the engine of the source if votes are not needed (``source``,
+``duckdb_source``, ``narwhals_source``, ``rows``); read the outcomes (``outcomes``); find the bad
+rows (``faults``) and their lines (``line_numbers``); build a log of the valid rows
+(``duels_in_source``, ``log_from_rows``).
 """
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from numbers import Integral
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-import numpy as np
-
 from bayesduel.data.duels import Duels
-from bayesduel.data.health import OutlierWarning
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.read import log_from_rows
-from bayesduel.data.read.coding import DEFAULTS, OF_SOURCE, options_of, with_stored
+from bayesduel.data.read.coding import DEFAULTS, with_stored
 from bayesduel.data.read.columns import Columns, Given, Roles
-from bayesduel.data.read.components import remark_on_components
-from bayesduel.data.read.duckdb_source import PEEKED, FileSource
-from bayesduel.data.read.faults import (
-    EMPTY,
-    WEIGHT,
-    Examined,
-    columns_of,
-    decide_first,
-    decide_meaning,
-    examine,
-    explain,
-    missing_labels,
-    named_like_missing,
-    prepared,
-    refusal,
-)
+from bayesduel.data.read.duckdb_source import PEEKED
+from bayesduel.data.read.duels_in_source import OnBad, duels_in
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
-from bayesduel.data.read.line_numbers import Numbered
-from bayesduel.data.read.outcomes import CODINGS, SCORED, Meaning, grades_of, means_of
+from bayesduel.data.read.options import NO_COLUMNS, SIDES, checked_options
+from bayesduel.data.read.outcomes import SCORED, Meaning, grades_of, means_of
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import columns_in, rankings_in
-from bayesduel.data.read.reading import notice_of, understood
 from bayesduel.data.read.roles import assign
-from bayesduel.data.read.rows import Rows
 from bayesduel.data.read.source import open_log
-from bayesduel.data.sides import sides_of
-from bayesduel.data.votes import LARGEST_GRADE, ReadSummary, TieRule
+from bayesduel.data.votes import TieRule
 from bayesduel.system.arguments import (
-    check_flag,
     check_one_of,
     check_type,
-    listed,
-    shown_value,
-    text_of,
-    texts_of,
 )
 from bayesduel.system.memory import bytes_of
-from bayesduel.system.warnings import warn
-from bayesduel.text import count, join
-
-if TYPE_CHECKING:
-    from bayesduel.data.read.narwhals_source import FrameSource
-
-    type Source = FileSource | FrameSource
+from bayesduel.text import join
 
 __all__ = ["log_in", "read_duels"]
 
-OnBad = Literal["error", "skip"]
-SIDES = ("left", "right")
-NO_COLUMNS = (
-    *("ties", "missing", "coding", "means", "grades", "lower_is_better", "teams"),
-    *OF_SOURCE,
-)
-NAMES = ("covariates", "keep")  # options that are lists of columns
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
-FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
-
-
-@dataclass(frozen=True)
-class _Fault:
-    """A row that was left out: its place, what is wrong, the number of rows, and the part."""
-
-    where: str
-    what: str
-    n: int
-    part: str | None
 
 
 if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB past its end
@@ -136,7 +85,7 @@ def read_duels(  # type: ignore[misc]
     """Read a log of duels.
 
     Columns that are not given are found by their usual names, and guesses are printed to stderr;
-    the rules are in :mod:`bayesduel.data.read.columns`, and the spellings of outcomes in
+    the rules are in :mod:`bayesduel.data.read.roles`, and the spellings of outcomes in
     :mod:`bayesduel.data.read.outcomes`. Labels are kept as written, without surrounding white
     space; those of a numeric column are its numbers as text: 1 and 1.0 differ, but floats that
     are all whole are whole numbers where the other side is of these. In a column of text every
@@ -314,7 +263,7 @@ def read_duels(  # type: ignore[misc]
         "time_format": time_format,
         "teams": teams,
     }
-    options = _checked_options(given, by)
+    options = checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
         read = _read_any(path_or_frame, options, like, by, on_bad, limit, shard, both_bad)
@@ -369,7 +318,7 @@ def _read_any(
     own = options
     earlier: set[Any] = set()
     if like is not None:
-        options = _checked_options(with_stored(options, like), by)
+        options = checked_options(with_stored(options, like), by)
         earlier = {
             c for s in SIDES for c in ([options[s]] if isinstance(options[s], str) else options[s])
         }
@@ -447,7 +396,7 @@ def _read_any(
             for column in roles.unused
         )
         source.say(*source.said(roles.notice(source.roles)), *unused)
-        return _read(source, roles, options, on_bad, both_bad)
+        return duels_in(source, roles, options, on_bad, both_bad)
 
 
 def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meaning | None:
@@ -469,289 +418,3 @@ def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meani
 def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: TieRule) -> Duels:
     log = Duels.from_wins(matrix.wins, matrix.arms, tie_rule=ties)
     return replace(log, read_summary=replace(log.read_summary, source=source, files=files))
-
-
-def _read(
-    source: "Source", roles: Roles, options: dict[str, Any], on_bad: OnBad, both_bad: str | None
-) -> Duels | Rankings | dict[str, Any]:
-    roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
-    reading = examined.reading
-    if names := named_like_missing(rows):
-        source.say(
-            f"{join(names, quote=True)} "
-            f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            "(missing=, --missing: a missing label)"
-        )
-    n_rows = int(rows.n.sum())
-    if sum(f.n for f in faults) != examined.n_bad:
-        raise ValueError(
-            f"{source.name}: rows read and bad rows should add up to {n_rows:,} rows, got "
-            f"{n_rows - examined.n_bad:,} and {sum(f.n for f in faults):,}"
-        )
-    if examined.n_bad == n_rows:
-        first = faults[0]
-        raise ValueError(
-            f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
-            f"{first.where}: {first.what}"
-        )
-    _warn_of_outliers(source, roles, rows)
-    log = log_from_rows.label_rows(
-        rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
-    )
-    record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
-    source.say(*notice_of(record, roles, reading))
-    n_left_out = int(rows.n[examined.left_out].sum())
-    taken = set(roles.taken.values())
-    unread = tuple(name for name in source.columns() if name not in taken)
-    repeated = None
-    if (roles.judge is not None or roles.time is not None) and not roles.counted:
-        repeated = source.duplicates(roles, rows)
-
-    def read_summary(part: str | None, n: int) -> ReadSummary:
-        ours = [f for f in faults if part is None or f.part in (part, None)]
-        again = None
-        if repeated is not None:
-            again = sum(
-                k for p, k in repeated.items() if part is None or _part_of(p, roles) == part
-            )
-        return ReadSummary(
-            source=source.words if part is None else f"{source.words}, {roles.by}={part}",
-            files=source.files,
-            columns=roles.words,
-            guessed=roles.guessed,
-            unread=unread,
-            reading=options_of(roles, reading, options),
-            other_codings=() if reading is None else reading.others,
-            n_rows=n,
-            n_left_out=n_left_out,
-            understood=record,
-            n_duplicates=again,
-            n_bad_rows=sum(f.n for f in ours),
-            bad_rows=tuple((f.where, f.what) for f in ours),
-        )
-
-    def log_of(rows: log_from_rows.Labelled, summary: ReadSummary) -> Duels | Rankings:
-        if both_bad is not None:
-            return log_from_rows.assemble_choices(rows, both_bad, summary)
-        return log_from_rows.assemble(rows, options["ties"], summary, roles.by_vote, source.ordered)
-
-    try:
-        if roles.by is None:
-            whole = log_of(log, read_summary(None, n_rows))
-            if isinstance(whole, Duels):
-                remark_on_components(source, roles, whole)
-                if remark := sides_of(whole).remark:
-                    source.say(remark)
-            return whole
-    except ValueError as error:
-        raise ValueError(f"{source.name}: {error}") from None
-    result = {}
-    parts = log_from_rows.parts_of(log)
-    for label, part in parts.items():
-        n_bad = sum(f.n for f in faults if f.part in (label, None))
-        summary = read_summary(label, int(part.n.sum()) + n_bad)
-        try:
-            result[label] = log_of(part, summary)
-        except ValueError as error:
-            print(f"left out {source.name}, {roles.by}={label}: {error}", file=sys.stderr)
-    for lost in dict.fromkeys(f.part for f in faults if f.part not in (*parts, None)):
-        n_bad = sum(f.n for f in faults if f.part == lost)
-        first_at = next(f"{f.where}: {f.what}" for f in faults if f.part == lost)
-        rows_of = f"{source.name}, {roles.by}={lost}"
-        print(
-            f"left out {rows_of}: {n_bad:,} bad rows only, the first at {first_at}", file=sys.stderr
-        )
-    if not result:
-        raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
-    return result
-
-
-def _checked(
-    source: "Source", roles: Roles, on_bad: OnBad, missing: Sequence[str]
-) -> tuple[Roles, Rows, Examined, list[_Fault]]:
-    """Return the rows, what is wrong with them, and the bad ones with their places.
-
-    The roles are returned with the texts that stand for missing labels in these rows.
-
-    Rows that are all valid are those that the engine of the source read or counted. Else, or if
-    it did not find as many rows as there are, they are read one by one, and those count.
-    """
-    rows = source.rows(roles)
-    if rows is not None and "time" in roles.guessed and _unreadable_times(rows):
-        n = _unreadable_times(rows)
-        source.say(
-            f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
-            "or numbers (time=, --time, for an error that names the first)"
-        )
-        guessed = tuple(role for role in roles.guessed if role != "time")
-        roles = replace(roles, time=None, guessed=guessed)
-        rows = source.rows(roles)
-    if rows is not None:
-        roles, rows, examined = _examined(source, rows, roles, missing)
-        if not examined.n_bad and EMPTY not in examined.no_duel:  # not lines that cannot be read
-            return roles, rows, examined, []
-        if on_bad == "error":
-            first = next(_locate(source, roles, rows, examined), None)
-            if first is not None:
-                raise refusal(first.where, first.what, examined.n_bad - first.n, skipped=True)
-    source.check_votes(roles)
-    broken: list[np.ndarray] = []
-
-    def batches() -> Iterator[Any]:
-        for chunk in source.numbered(roles):
-            broken.append(_broken(chunk))
-            yield chunk.batch
-
-    rows = Rows.from_batches(batches(), roles.taken, roles.time_format)
-    rows = replace(rows, broken=np.concatenate([np.zeros(0, dtype=bool), *broken]))
-    roles, rows, examined = _examined(source, rows, roles, missing)
-    faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
-    if faults and on_bad == "error":
-        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n, skipped=True)
-    return roles, rows, examined, faults
-
-
-def _unreadable_times(rows: Rows) -> int:
-    """Return the number of rows whose time cannot be read."""
-    return 0 if rows.unreadable_time is None else int(rows.n[rows.unreadable_time].sum())
-
-
-def _examined(
-    source: "Source", rows: Rows, roles: Roles, missing: Sequence[str]
-) -> tuple[Roles, Rows, Examined]:
-    """Return the roles with the texts that are missing labels, the rows, and what is wrong."""
-    if len(rows) == 0:
-        raise ValueError(f"{source.name}: should contain duels, got no rows")
-    found = missing_labels(rows, missing, own_nulls=source.own_nulls)
-    roles = replace(roles, missing=found)
-    rows = prepared(rows, roles)
-    try:
-        reading = decide_meaning(rows, roles)
-        first = decide_first(rows, roles)
-    except ValueError as error:
-        raise ValueError(f"{source.name}: {error}") from None
-    return replace(roles, first=first), rows, examine(rows, reading, first)
-
-
-def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
-    """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
-    check_one_of(given["ties"], "ties", get_args(TieRule))
-    if given["coding"] is not None:
-        check_one_of(given["coding"], "coding", CODINGS)
-    for name, value in (given | {"by": by}).items():
-        if name not in (*NAMES, *NO_COLUMNS):
-            _check_column(name, value)
-    check_flag(given["lower_is_better"], "lower_is_better")
-    if given["means"] is not None:
-        means_of(given["means"])
-    if given["grades"] is not None:
-        _check_ends(given["grades"])
-    if given["shape"] is not False:
-        check_type(given["shape"], str | None, "shape", "the name of a shape, None or False")
-    for name in OF_SOURCE[1:]:
-        check_type(given[name], str | None, name, "a text or None")
-    if given["teams"] is not None:
-        check_type(given["teams"], str, "teams", "the text between the members of a side")
-        if not given["teams"]:
-            raise ValueError("teams should be a text such as ',', got ''")
-    lists = {name: _names_of(given[name], name) for name in NAMES}
-    lists |= {s: _names_of(given[s], s) for s in SIDES if not isinstance(given[s], str)}
-    return given | lists | {"missing": texts_of(given["missing"], "missing")}
-
-
-def _check_ends(ends: Any) -> None:
-    """Raise TypeError or ValueError unless the ends of a scale of grades are two whole numbers."""
-    rule = (
-        "grades should be the whole numbers that are best for left and for right, such as (1, 5), "
-        f"at most {2 * LARGEST_GRADE} apart, got {shown_value(ends)}"
-    )
-    if not isinstance(ends, tuple | list) or len(ends) != 2:
-        raise TypeError(rule)
-    if not all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends):
-        raise TypeError(rule)
-    if not 0 < abs(ends[0] - ends[1]) <= 2 * LARGEST_GRADE:
-        raise ValueError(rule)
-
-
-def _check_column(name: str, value: Any) -> None:
-    if name in SIDES and isinstance(value, list | tuple):
-        allowed = bool(value)
-    elif name == "margin" and isinstance(value, tuple):
-        allowed = len(value) == 2 and all(isinstance(v, str) for v in value)
-    else:
-        none = value is None and name not in ("left", "right", "outcome")
-        allowed = isinstance(value, str) or none
-        allowed |= value is False and name not in ("left", "right", "by")
-    if not allowed:
-        raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
-
-
-def _names_of(given: Any, option: str) -> tuple[str, ...]:
-    """Return the names of an option; raise TypeError unless they are distinct names."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TypeError(f"{option} should be a list of names of columns, got {shown_value(given)}")
-    names = listed(given, option)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise TypeError(f"{option} should be different names of columns, got {shown_value(given)}")
-    return names
-
-
-def _locate(source: "Source", roles: Roles, every: Rows, examined: Examined) -> Iterator[_Fault]:
-    """Yield the bad rows with their places, given all rows and what is wrong with them."""
-    reading = examined.reading
-    for chunk, rows in _chunks(source, roles, every):
-        rows = prepared(rows, roles)
-        found = examine(rows, reading, roles.first)
-        for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
-            fault = int(found.fault[i]) or WEIGHT
-            n = int(rows.n[i] if found.fault[i] else rows.n_bad_weight[i])
-            values = {name: chunk.batch.column(name)[i].as_py() for name in roles.taken}
-            if "n_rows" in chunk.batch.schema.names:
-                values.pop("weight", None)  # a sum: the bad ones are not in it
-            what = chunk.reasons.get(int(i)) or explain(fault, roles, reading, values)
-            what += f" ({n:,} rows)" if n > 1 else ""
-            part = None if roles.by is None else _part_of(values["by"], roles)
-            yield _Fault(chunk.places[i], what, n, part)
-
-
-def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
-    """Warn of margins and covariates that are far larger than the others, with the first's place.
-
-    Far is over `FAR` times the median size of those that are not 0.
-    """
-    for role, values in rows.measured.items():
-        sizes = abs(values[np.isfinite(values) & (values != 0)])
-        limit = FAR * float(np.median(sizes)) if len(sizes) else np.inf
-        n = int((sizes > limit).sum())
-        if not n:
-            continue
-        where, value = next(
-            (chunk.places[k], part.measured[role][k])
-            for chunk, part in _chunks(source, roles, rows)
-            for k in np.flatnonzero(abs(part.measured[role]) > limit)
-        )
-        warn(
-            f"{where}: column {columns_of(role, roles)} has an outlier that may decide the scores, "
-            f"{value:g} (median size {limit / FAR:g})"
-            + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
-            OutlierWarning,
-        )
-
-
-def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbered, Rows]]:
-    """Yield the rows one by one with their places, in chunks; times as of `every` row."""
-    for chunk in source.numbered(roles):
-        rows = Rows.from_batches([chunk.batch], roles.taken, every.time_kind)
-        yield chunk, replace(rows, broken=_broken(chunk))
-
-
-def _broken(chunk: Numbered) -> np.ndarray:
-    """Return which rows of a chunk could not be read, bool."""
-    return np.isin(np.arange(len(chunk.batch)), [*chunk.reasons])
-
-
-def _part_of(value: Any, roles: Roles) -> str | None:
-    text = text_of(value)
-    if text is None or text.strip() in roles.missing.get("by", ()):
-        return None
-    return text.strip()

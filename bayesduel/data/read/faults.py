@@ -24,6 +24,7 @@ from bayesduel.text import count, join
 
 __all__ = [
     "EMPTY",
+    "PLACE",
     "Examined",
     "columns_of",
     "decide_first",
@@ -46,54 +47,56 @@ SHOWN = 30  # characters of a value in a hint
 EMPTY = "rows without a value"
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
-# (role, rule): the rules in the order in which they are checked.
-FAULTS = (
-    ("", ""),
-    ("left", "should name an arm"),
-    ("left", "should name an arm without control characters or byte-order marks"),
-    ("left", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
-    ("right", "should name an arm"),
-    ("right", "should name an arm without control characters or byte-order marks"),
-    ("right", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
-    ("by", "should name a log"),
-    ("outcome", "should be {accepted}"),
-    ("margin", f"should be {FINITE} (margin=False or --margin none ignores it)"),
-    ("margin", "should agree with outcome {outcome} (margin=False or --margin none ignores it)"),
-    ("weight", "should be a whole number of identical duels (those of a survey: sampling_weight)"),
-    (
+NO_NAME = "should name an arm"
+CONTROLS = f"{NO_NAME} without control characters or byte-order marks"
+TOO_LONG = f"{NO_NAME} in at most {LONGEST_LABEL:,} characters"
+# The role and the rule of each fault, in the order in which they are checked.
+FAULTS = {
+    "": ("", ""),
+    "left": ("left", NO_NAME),
+    "left, controls": ("left", CONTROLS),
+    "left, length": ("left", TOO_LONG),
+    "right": ("right", NO_NAME),
+    "right, controls": ("right", CONTROLS),
+    "right, length": ("right", TOO_LONG),
+    "by": ("by", "should name a log"),
+    "outcome": ("outcome", "should be {accepted}"),
+    "margin": ("margin", f"should be {FINITE} (margin=False or --margin none ignores it)"),
+    "margin, sign": (
+        "margin",
+        "should agree with outcome {outcome} (margin=False or --margin none ignores it)",
+    ),
+    "weight": (
+        "weight",
+        "should be a whole number of identical duels (those of a survey: sampling_weight)",
+    ),
+    "date": (
         "time",
         "should be an ISO date or time (--time-format says another form; time=False or --time none "
         "ignores it)",
     ),
-    ("time", "should be a number (time=False or --time none ignores it)"),
-    ("sampling_weight", "should be a positive number"),
-    ("tie", "should be true or false (tie=False or --tie none ignores it)"),
-    ("tie", "should agree with outcome {outcome} (tie=False or --tie none ignores it)"),
-    ("shown_first", "should name the side or the arm that was shown first (--shown-first none)"),
-    ("left", "should name each member of a side once, as should the other side"),
-)
-LEFT = 1
-RIGHT = 4
-BY = 7
-OUTCOME = 8
-MARGIN = 9
-AGREE = 10
-WEIGHT = 11
-DATE = 12
-TIME = 13
-SAMPLING = 14
-FLAG = 15
-TIED = 16
-FIRST = 17
-TWICE = 18
-COVARIATE = 19  # plus the index of the covariate
+    "time": ("time", "should be a number (time=False or --time none ignores it)"),
+    "sampling_weight": ("sampling_weight", "should be a positive number"),
+    "tie": ("tie", "should be true or false (tie=False or --tie none ignores it)"),
+    "tie, outcome": (
+        "tie",
+        "should agree with outcome {outcome} (tie=False or --tie none ignores it)",
+    ),
+    "shown_first": (
+        "shown_first",
+        "should name the side or the arm that was shown first (--shown-first none)",
+    ),
+    "twice": ("left", "should name each member of a side once, as should the other side"),
+}
+PLACE = {name: k for k, name in enumerate(FAULTS)}
+COVARIATE = len(FAULTS)  # plus the index of the covariate
 
 
 @dataclass
 class Examined:
     """Outcomes and faults of rows."""
 
-    # index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
+    # place in `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
     # follow those of `FAULTS`, one per covariate.
     fault: np.ndarray
     outcome: np.ndarray  # 1 left, -1 right, 0 tie, `LEFT_OUT` or `UNREADABLE`; int8
@@ -196,7 +199,7 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
     try:
         return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
     except ValueError:
-        _, rule = FAULTS[FIRST]
+        _, rule = FAULTS["shown_first"]
         values = [text for text in rows.shown_first.values if text.strip()]
         raise ValueError(
             f"column {roles.shown_first!r} {rule}, got {join(values, SHOWN_FIRST, quote=True)}"
@@ -264,17 +267,18 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
     n = len(rows)
     fault = np.zeros(n, dtype=np.int16)
 
-    def blame(where: np.ndarray, what: int | np.ndarray) -> None:
+    def blame(where: np.ndarray, what: str | int | np.ndarray) -> None:
+        what = PLACE[what] if isinstance(what, str) else what
         if where.any():
             fault[:] = np.where((fault == 0) & where, what, fault)
 
-    for column, first in ((rows.left, LEFT), (rows.right, RIGHT)):
+    for column, first in ((rows.left, PLACE["left"]), (rows.right, PLACE["right"])):
         kind = _label_faults(column)
         blame(kind > 0, kind + first - 1)
     if any(MEMBERS in label for label in (*rows.left.values, *rows.right.values)):
-        blame(_members_twice(rows.left) | _members_twice(rows.right), TWICE)
+        blame(_members_twice(rows.left) | _members_twice(rows.right), "twice")
     if rows.by is not None:
-        blame(_label_faults(rows.by) > 0, BY)
+        blame(_label_faults(rows.by) > 0, "by")
     if reading is not None:
         assert rows.outcome is not None
         outcome = reading.read(rows.left, rows.right, rows.outcome)
@@ -286,31 +290,31 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
         flags = [FLAG_WORDS.get(text.strip().casefold(), -1) for text in rows.tie.values]
         tied = np.array([*flags, False], dtype=np.int8)[rows.tie.code]
         decided = (abs(outcome) == 1) & (reading is not None or rows.margin is not None)
-        blame(tied == -1, FLAG)
-        blame((tied == 1) & decided, TIED)
+        blame(tied == -1, "tie")
+        blame((tied == 1) & decided, "tie, outcome")
         outcome = np.where(tied == 1, 0, outcome).astype(np.int8)
-    blame(outcome == UNREADABLE, OUTCOME)
+    blame(outcome == UNREADABLE, "outcome")
     margin = rows.margin
     if rows.margin is None and reading is not None and rows.outcome is not None:
         margin = reading.margin(rows.outcome)
     if rows.margin is not None:
-        blame(np.isnan(rows.margin), MARGIN)
+        blame(np.isnan(rows.margin), "margin")
         if reading is not None:  # a decisive outcome may have margin 0, as after a tie-break
             sign = np.sign(np.nan_to_num(rows.margin))
-            blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), AGREE)
+            blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), "margin, sign")
     if rows.unreadable_time is not None:
-        blame(rows.unreadable_time, TIME if rows.time_kind == "number" else DATE)
+        blame(rows.unreadable_time, "time" if rows.time_kind == "number" else "date")
     if rows.sampling_weight is not None:
-        blame(np.isnan(rows.sampling_weight), SAMPLING)
+        blame(np.isnan(rows.sampling_weight), "sampling_weight")
     if rows.covariates is not None:
         for k, values in enumerate(rows.covariates.T):
             blame(np.isnan(values), COVARIATE + k)
     swapped = None
     if shown is not None and rows.shown_first is not None:
         shown_first = shown.read(rows.left, rows.right, rows.shown_first)
-        blame(abs(shown_first) != 1, FIRST)
+        blame(abs(shown_first) != 1, "shown_first")
         swapped = shown_first == -1
-    blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
+    blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), "weight")
     no_duel = _no_duels(rows)
     for entries in no_duel.values():
         fault[entries] = 0
@@ -349,23 +353,24 @@ def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
 def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str, Any]) -> str:
     """Return the message for a fault: column, rule and value.
 
-    fault: index into `FAULTS`.
+    fault: place in `FAULTS`.
     values: values of the row by role; the message has no value for a role that is missing here.
     """
+    name = [*FAULTS, "covariate"][min(fault, COVARIATE)]
     covariate = (f"covariate_{fault - COVARIATE}", f"should be {FINITE}")
-    role, rule = FAULTS[fault] if fault < COVARIATE else covariate
+    role, rule = FAULTS.get(name, covariate)
     rule = rule.format(
         accepted=reading.accepted if reading else "", outcome=shown(values.get("outcome"))
     )
     got = shown(values.get(role))
     column = columns_of(role, roles)
-    if fault == MARGIN and roles.outcome is None:  # nothing else says who won
+    if name == "margin" and roles.outcome is None:  # nothing else says who won
         rule = rule.partition(" (")[0]
     if f"{role}_right" in roles.taken:
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
     hint = ""
     blank = not values.get("outcome")
-    if fault == OUTCOME and reading and (reading.to_complete or (blank and reading.by_name)):
+    if name == "outcome" and reading and (reading.to_complete or (blank and reading.by_name)):
         line = quote(",".join(filter(None, (reading.to_complete, "=?" if blank else ""))))
         hint = f"; say what it means, left, right, tie or none: --means {line} (means= in Python)"
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")

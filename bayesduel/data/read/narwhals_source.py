@@ -173,10 +173,10 @@ class FrameSource(Source):
 
         None if there are columns that cannot be compared, such as lists or objects.
         """
-        if rows.all_differ():
-            return {}
         if any(dtype.is_nested() or dtype == nw.Object for dtype in self._schema.values()):
             return None
+        if rows.all_differ():
+            return {}
         frame = self._frame.lazy()
         try:
             counts = [self._count_by(f, roles.by) for f in (frame, frame.unique(keep="any"))]

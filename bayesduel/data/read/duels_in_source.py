@@ -1,0 +1,290 @@
+"""The rows of a source as a log of duels: read, checked, the bad ones found and named."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayesduel.data.duels import Duels
+from bayesduel.data.health import OutlierWarning
+from bayesduel.data.rankings import Rankings
+from bayesduel.data.read import log_from_rows
+from bayesduel.data.read.coding import options_of
+from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.components import remark_on_components
+from bayesduel.data.read.duckdb_source import FileSource
+from bayesduel.data.read.faults import (
+    EMPTY,
+    PLACE,
+    Examined,
+    columns_of,
+    decide_first,
+    decide_meaning,
+    examine,
+    explain,
+    missing_labels,
+    named_like_missing,
+    prepared,
+    refusal,
+)
+from bayesduel.data.read.line_numbers import Numbered
+from bayesduel.data.read.reading import notice_of, understood
+from bayesduel.data.read.rows import Rows
+from bayesduel.data.sides import sides_of
+from bayesduel.data.votes import ReadSummary
+from bayesduel.system.arguments import (
+    text_of,
+)
+from bayesduel.system.warnings import warn
+from bayesduel.text import count, join
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.narwhals_source import FrameSource
+
+    type Source = FileSource | FrameSource
+
+
+__all__ = ["OnBad", "duels_in"]
+
+OnBad = Literal["error", "skip"]
+FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """A row that was left out: its place, what is wrong, the number of rows, and the part."""
+
+    where: str
+    what: str
+    n: int
+    part: str | None
+
+
+def duels_in(
+    source: "Source", roles: Roles, options: dict[str, Any], on_bad: OnBad, both_bad: str | None
+) -> Duels | Rankings | dict[str, Any]:
+    """Return the log of a source whose columns have these roles; with ``by`` one for each label.
+
+    options, on_bad, both_bad: of :func:`bayesduel.read_duels`.
+    Raises ValueError as said there.
+    """
+    roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
+    reading = examined.reading
+    if names := named_like_missing(rows):
+        source.say(
+            f"{join(names, quote=True)} "
+            f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
+            "(missing=, --missing: a missing label)"
+        )
+    n_rows = int(rows.n.sum())
+    if sum(f.n for f in faults) != examined.n_bad:
+        raise ValueError(
+            f"{source.name}: rows read and bad rows should add up to {n_rows:,} rows, got "
+            f"{n_rows - examined.n_bad:,} and {sum(f.n for f in faults):,}"
+        )
+    if examined.n_bad == n_rows:
+        first = faults[0]
+        raise ValueError(
+            f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
+            f"{first.where}: {first.what}"
+        )
+    _warn_of_outliers(source, roles, rows)
+    log = log_from_rows.label_rows(
+        rows, examined, roles.covariates, roles.kept, teams=roles.teams is not None
+    )
+    record = understood(source, roles, rows, examined, [(f.where, f.what, f.n) for f in faults])
+    source.say(*notice_of(record, roles, reading))
+    n_left_out = int(rows.n[examined.left_out].sum())
+    taken = set(roles.taken.values())
+    unread = tuple(name for name in source.columns() if name not in taken)
+    repeated = None
+    if (roles.judge is not None or roles.time is not None) and not roles.counted:
+        repeated = source.duplicates(roles, rows)
+
+    def read_summary(part: str | None, n: int) -> ReadSummary:
+        ours = [f for f in faults if part is None or f.part in (part, None)]
+        again = None
+        if repeated is not None:
+            again = sum(
+                k for p, k in repeated.items() if part is None or _part_of(p, roles) == part
+            )
+        return ReadSummary(
+            source=source.words if part is None else f"{source.words}, {roles.by}={part}",
+            files=source.files,
+            columns=roles.words,
+            guessed=roles.guessed,
+            unread=unread,
+            reading=options_of(roles, reading, options),
+            other_codings=() if reading is None else reading.others,
+            n_rows=n,
+            n_left_out=n_left_out,
+            understood=record,
+            n_duplicates=again,
+            n_bad_rows=sum(f.n for f in ours),
+            bad_rows=tuple((f.where, f.what) for f in ours),
+        )
+
+    def log_of(rows: log_from_rows.Labelled, summary: ReadSummary) -> Duels | Rankings:
+        if both_bad is not None:
+            return log_from_rows.assemble_choices(rows, both_bad, summary)
+        return log_from_rows.assemble(rows, options["ties"], summary, roles.by_vote, source.ordered)
+
+    try:
+        if roles.by is None:
+            whole = log_of(log, read_summary(None, n_rows))
+            if isinstance(whole, Duels):
+                remark_on_components(source, roles, whole)
+                if remark := sides_of(whole).remark:
+                    source.say(remark)
+            return whole
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from None
+    result = {}
+    parts = log_from_rows.parts_of(log)
+    for label, part in parts.items():
+        n_bad = sum(f.n for f in faults if f.part in (label, None))
+        summary = read_summary(label, int(part.n.sum()) + n_bad)
+        try:
+            result[label] = log_of(part, summary)
+        except ValueError as error:
+            print(f"left out {source.name}, {roles.by}={label}: {error}", file=sys.stderr)
+    for lost in dict.fromkeys(f.part for f in faults if f.part not in (*parts, None)):
+        n_bad = sum(f.n for f in faults if f.part == lost)
+        first_at = next(f"{f.where}: {f.what}" for f in faults if f.part == lost)
+        rows_of = f"{source.name}, {roles.by}={lost}"
+        print(
+            f"left out {rows_of}: {n_bad:,} bad rows only, the first at {first_at}", file=sys.stderr
+        )
+    if not result:
+        raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
+    return result
+
+
+def _checked(
+    source: "Source", roles: Roles, on_bad: OnBad, missing: Sequence[str]
+) -> tuple[Roles, Rows, Examined, list[_Fault]]:
+    """Return the rows, what is wrong with them, and the bad ones with their places.
+
+    The roles are returned with the texts that stand for missing labels in these rows.
+
+    Rows that are all valid are those that the engine of the source read or counted. Else, or if
+    it did not find as many rows as there are, they are read one by one, and those count.
+    """
+    rows = source.rows(roles)
+    if rows is not None and "time" in roles.guessed and _unreadable_times(rows):
+        n = _unreadable_times(rows)
+        source.say(
+            f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
+            "or numbers (time=, --time, for an error that names the first)"
+        )
+        guessed = tuple(role for role in roles.guessed if role != "time")
+        roles = replace(roles, time=None, guessed=guessed)
+        rows = source.rows(roles)
+    if rows is not None:
+        roles, rows, examined = _examined(source, rows, roles, missing)
+        if not examined.n_bad and EMPTY not in examined.no_duel:  # not lines that cannot be read
+            return roles, rows, examined, []
+        if on_bad == "error":
+            first = next(_locate(source, roles, rows, examined), None)
+            if first is not None:
+                raise refusal(first.where, first.what, examined.n_bad - first.n, skipped=True)
+    source.check_votes(roles)
+    broken: list[np.ndarray] = []
+
+    def batches() -> Iterator[Any]:
+        for chunk in source.numbered(roles):
+            broken.append(_broken(chunk))
+            yield chunk.batch
+
+    rows = Rows.from_batches(batches(), roles.taken, roles.time_format)
+    rows = replace(rows, broken=np.concatenate([np.zeros(0, dtype=bool), *broken]))
+    roles, rows, examined = _examined(source, rows, roles, missing)
+    faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
+    if faults and on_bad == "error":
+        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n, skipped=True)
+    return roles, rows, examined, faults
+
+
+def _unreadable_times(rows: Rows) -> int:
+    """Return the number of rows whose time cannot be read."""
+    return 0 if rows.unreadable_time is None else int(rows.n[rows.unreadable_time].sum())
+
+
+def _examined(
+    source: "Source", rows: Rows, roles: Roles, missing: Sequence[str]
+) -> tuple[Roles, Rows, Examined]:
+    """Return the roles with the texts that are missing labels, the rows, and what is wrong."""
+    if len(rows) == 0:
+        raise ValueError(f"{source.name}: should contain duels, got no rows")
+    found = missing_labels(rows, missing, own_nulls=source.own_nulls)
+    roles = replace(roles, missing=found)
+    rows = prepared(rows, roles)
+    try:
+        reading = decide_meaning(rows, roles)
+        first = decide_first(rows, roles)
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from None
+    return replace(roles, first=first), rows, examine(rows, reading, first)
+
+
+def _locate(source: "Source", roles: Roles, every: Rows, examined: Examined) -> Iterator[_Fault]:
+    """Yield the bad rows with their places, given all rows and what is wrong with them."""
+    reading = examined.reading
+    for chunk, rows in _chunks(source, roles, every):
+        rows = prepared(rows, roles)
+        found = examine(rows, reading, roles.first)
+        for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
+            fault = int(found.fault[i]) or PLACE["weight"]
+            n = int(rows.n[i] if found.fault[i] else rows.n_bad_weight[i])
+            values = {name: chunk.batch.column(name)[i].as_py() for name in roles.taken}
+            if "n_rows" in chunk.batch.schema.names:
+                values.pop("weight", None)  # a sum: the bad ones are not in it
+            what = chunk.reasons.get(int(i)) or explain(fault, roles, reading, values)
+            what += f" ({n:,} rows)" if n > 1 else ""
+            part = None if roles.by is None else _part_of(values["by"], roles)
+            yield _Fault(chunk.places[i], what, n, part)
+
+
+def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
+    """Warn of margins and covariates that are far larger than the others, with the first's place.
+
+    Far is over `FAR` times the median size of those that are not 0.
+    """
+    for role, values in rows.measured.items():
+        sizes = abs(values[np.isfinite(values) & (values != 0)])
+        limit = FAR * float(np.median(sizes)) if len(sizes) else np.inf
+        n = int((sizes > limit).sum())
+        if not n:
+            continue
+        where, value = next(
+            (chunk.places[k], part.measured[role][k])
+            for chunk, part in _chunks(source, roles, rows)
+            for k in np.flatnonzero(abs(part.measured[role]) > limit)
+        )
+        warn(
+            f"{where}: column {columns_of(role, roles)} has an outlier that may decide the scores, "
+            f"{value:g} (median size {limit / FAR:g})"
+            + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
+            OutlierWarning,
+        )
+
+
+def _chunks(source: "Source", roles: Roles, every: Rows) -> Iterator[tuple[Numbered, Rows]]:
+    """Yield the rows one by one with their places, in chunks; times as of `every` row."""
+    for chunk in source.numbered(roles):
+        rows = Rows.from_batches([chunk.batch], roles.taken, every.time_kind)
+        yield chunk, replace(rows, broken=_broken(chunk))
+
+
+def _broken(chunk: Numbered) -> np.ndarray:
+    """Return which rows of a chunk could not be read, bool."""
+    return np.isin(np.arange(len(chunk.batch)), [*chunk.reasons])
+
+
+def _part_of(value: Any, roles: Roles) -> str | None:
+    text = text_of(value)
+    if text is None or text.strip() in roles.missing.get("by", ()):
+        return None
+    return text.strip()
