@@ -310,9 +310,9 @@ class FileSource(Source):
         """Yield the rows; the hashes of all their columns are kept where duplicates are counted."""
         self._hashes = []
         hashed = roles.judge is not None
-        if roles.time is not None:  # which mostly differ, so that votes do
-            first = self.peek(Columns({"time": roles.time}), FIRST_TIMES)["time"]
-            hashed = len(first.values) < len(first.code)
+        if roles.time is not None:  # votes at different times differ
+            times = self.peek(Columns({"time": roles.time}), FIRST_TIMES)["time"].code
+            hashed = 2 * len(np.unique(times)) < len(times)
         for batch in self._batches(self._log(roles, hashed=hashed)):
             if hashed:
                 self._hashes.append(batch.column("row_hash").to_numpy())
