@@ -116,7 +116,7 @@ FLAGS = ("tie", "shown_first")  # beside an outcome
 def wins_columns(
     columns: Sequence[str], source: str, left: str, right: str, weight: Given
 ) -> dict[str, str] | None:
-    """Return the columns of a table with one row a pair, or None if it has no columns of wins.
+    """Return the columns of a table with one row per pair, or None if it has no columns of wins.
 
     The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``,
     or ``wins`` and ``losses`` of the left arm) and, if there is one, ``ties`` and, unless
