@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
+from scipy.special import expit, gammaln, ndtr, softmax
 
 from bayesduel.models.cells import DIMS, ModelCells, Seen
 from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import SummedLogLikelihood
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
+from bayesduel.models.thurstone_likelihood import of_probit
 
 __all__ = [
     "Bernoulli",
@@ -316,16 +317,10 @@ class Bernoulli(Response):
         if self.link == "logit":
             win = expit(eta)
             return without_own(points - n * win, -n * win * (1.0 - win))
-        log_phi = -0.5 * (eta**2 + np.log(2 * np.pi))
-        log_win = log_ndtr(eta)
-        log_loss = log_ndtr(-eta)
-        won = np.exp(log_phi - log_win)
-        lost = np.exp(log_phi - log_loss)
-        losses = n - points
-        slope = points * won - losses * lost
-        bend = -points * won * (won + eta) - losses * lost * (lost - eta)
-        value = points * log_win + losses * log_loss + data["log_coefficient"]
-        return without_own(slope, bend)._replace(value=value)
+        draws = eta.reshape(-1, len(points))
+        found = of_probit(draws, points, n - points)
+        slope, bend, value = (one.reshape(eta.shape) for one in found)
+        return without_own(slope, bend)._replace(value=value + data["log_coefficient"])
 
     def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (given["n"], given["log_coefficient"])
