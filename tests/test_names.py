@@ -37,7 +37,8 @@ PLAIN = set(
     explore extras family figure filter find floor folder format from full function graph grid
     group grouped
     hybrid hyper identification imports in indices inference init interaction join judging kind
-    label last level library limit line linear list literature load lower main many mask match
+    label last level library likelihood limit line linear list literature load lower main many mask
+    match
     matrices mean memory merge method minimize mixture mle name named names next no number of open
     operation optimal option outcome page parallel parse partial perturbed phase pick planning plot
     plots plus population predict probability process progress query question race random rate read
