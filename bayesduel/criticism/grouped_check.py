@@ -150,8 +150,7 @@ def _statistics(
     replicates = []
     real = []
     replicated = []
-    step = max(1, ENTRIES // len(group))
-    for part in chunks(len(mean), step):
+    for part in chunks(len(mean), ENTRIES // len(group)):
         here = {name: values[part] for name, values in posterior.items()}
         mean, variance = _moments(model, here, given, margins)
         made = model.replicate(here, given, rng)

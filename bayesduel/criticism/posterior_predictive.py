@@ -19,7 +19,7 @@ Statistics 1994, for the bound.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from bayesduel.inference.datatree import BY_CELL
 from bayesduel.intervals import TAILS95, rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
-from bayesduel.posterior.draws import draws_of
+from bayesduel.posterior.draws import chunks, draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import Result, join
 
@@ -128,6 +128,14 @@ class MarginCheck(Result):
         return f"\u2264 {2 * least:.1g}"
 
 
+class _Summary(NamedTuple):
+    """What residuals are held against replicated ones by, a row a draw."""
+
+    statistics: np.ndarray  # (draws, 6), in the order of the checks
+    histogram: np.ndarray  # (draws, bins)
+    ordered: np.ndarray  # mean residuals of pairs, times the root of their duels, (draws, pairs)
+
+
 def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
     """Compare the residuals of a model of margins with replicated ones.
 
@@ -182,28 +190,28 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     to_root = per_root(by_pair)
     size = size_of(by_pair)
     rng = np.random.default_rng(seed)
-    # By kind, real and replicated: statistics, histograms, pair residuals in order.
-    found: list[list[list[np.ndarray]]] = [[[], [], []], [[], [], []]]
+
+    def summary(values: np.ndarray) -> _Summary:
+        pair_means = (sign * values) @ to_root
+        found = statistics(values, pair_means, by_pair, by_arm).T
+        return _Summary(found, histogram(values), np.sort(pair_means, axis=1))
+
+    summaries = []
+    replicates = []
     residual = np.zeros(len(key))
     off = np.zeros(len(key))
-    step = max(1, ENTRIES // len(margin))
-    for start in range(0, n_draws, step):
-        here = {n: v[start : start + step] for n, v in posterior.items()}
+    for part in chunks(n_draws, ENTRIES // len(margin)):
+        here = {name: values[part] for name, values in posterior.items()}
         middle, spread, degrees = model.margins(here, given)
         z = (margin - middle) / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
         off += ((sign * (margin - middle)) @ by_pair).sum(axis=0)
-        for kind, values in enumerate((z, rng.standard_normal(z.shape))):
-            pair_means = (sign * values) @ to_root
-            found[kind][0].append(statistics(values, pair_means, by_pair, by_arm).T)
-            found[kind][1].append(histogram(values))
-            found[kind][2].append(np.sort(pair_means, axis=1))
-            if kind == 0:
-                residual += pair_means.sum(axis=0)
-    (observed, bars, ordered), (replicated, made, made_ordered) = (
-        [np.concatenate(parts) for parts in kind] for kind in found
-    )
+        residual += ((sign * z) @ to_root).sum(axis=0)
+        summaries.append(summary(z))
+        replicates.append(summary(rng.standard_normal(z.shape)))
+    observed, bars, ordered = map(np.concatenate, zip(*summaries, strict=True))
+    replicated, made, made_ordered = map(np.concatenate, zip(*replicates, strict=True))
     share = (1 + (replicated >= observed).sum(axis=0)) / (1 + n_draws)
     bounds = np.quantile(made, TAILS95, axis=0)
     envelope = np.quantile(made_ordered, TAILS95, axis=0)
