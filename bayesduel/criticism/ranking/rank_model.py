@@ -81,23 +81,25 @@ class Sides:
         self.order = np.empty((SIZES, 2))
         for k, size in enumerate(sizes):
             _, mode, deviation = self._without_sides(size)
-            sides = of_ranks(log.n, log.won, self.spread[k], mode)
-            self.half[k] = (sides[:, 0] - sides[:, 1]) / 2
-            prior = SIZE.log_density(np.asarray(size), 1.0) + np.log(step)
-            of_order = np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2
-            self.middle[k] = sides.sum() / 2 + prior + of_order
+            first, second = of_ranks(log.n, log.won, self.spread[k], mode).T
+            self.half[k] = (first - second) / 2
+            self.middle[k] = (first.sum() + second.sum()) / 2
+            self.middle[k] += _log_prior(size) + np.log(step)
+            self.middle[k] += _log_of_order(mode, deviation)
             self.order[k] = mode, deviation
 
     @property
     def most(self) -> float:
         """A bound of the log evidence: the sides of all pairs as their own duels have them."""
-        return float((self.middle + np.abs(self.half).sum(axis=1)).max() + np.log(SIZES))
+        of_sides = np.abs(self.half).sum(axis=1)
+        return float((self.middle + of_sides).max() + np.log(SIZES))
 
     def _sizes(self) -> tuple[float, np.ndarray]:
         """Return the step between nodes of the logarithm of the size, and the nodes."""
 
         def density(size: float) -> float:
-            return self._without_sides(size)[0] + float(SIZE.log_density(np.asarray(size), 1.0))
+            value, _, _ = self._without_sides(size)
+            return value + _log_prior(size)
 
         found = minimize_scalar(
             lambda size: -density(size), bounds=RANGE, method="bounded", options={"xatol": NEAR}
@@ -130,8 +132,17 @@ class Sides:
             scores[-1] += np.clip(step, -ORDER, ORDER)
         mode = float(scores[-1])
         deviation = float(information**-0.5)
-        value += np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2
-        return float(value), mode, deviation
+        return value + _log_of_order(mode, deviation), mode, deviation
+
+
+def _log_prior(size: float) -> float:
+    """Return the log density of the logarithm of the typical size."""
+    return float(SIZE.log_density(np.asarray(size), 1.0))
+
+
+def _log_of_order(mode: float, deviation: float) -> float:
+    """Return what the order effect, integrated out by a normal approximation, adds to a density."""
+    return float(np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2)
 
 
 class RankModel:
@@ -194,14 +205,19 @@ class RankModel:
             found = self._moved(found, 1.0)
             drawn.append(found)
         which = rng.permutation(len(found.orders) * len(drawn))[:n]
-        orders, nodes, exceptions = (
-            np.concatenate(parts)[which] for parts in zip(*drawn, strict=True)
-        )
+        together = Particles(*map(np.concatenate, zip(*drawn, strict=True)))
+        orders, nodes, exceptions = together.at(which)
         mode, deviation = self.sides.order[nodes].T
         order = mode + deviation * rng.standard_normal(n)
-        coefficients = np.column_stack([-np.argsort(orders, axis=1), order]).astype(float)
-        starts = np.zeros(len(self.log.n))
-        return Draws(self.log, RANKS, coefficients, self.sides.spread[nodes], exceptions, starts)
+        places = np.argsort(orders, axis=1)
+        return Draws(
+            log=self.log,
+            kind=RANKS,
+            coefficients=np.column_stack([-places, order]).astype(float),
+            spread=self.sides.spread[nodes],
+            exceptions=exceptions,
+            modes=np.zeros(len(self.log.n)),
+        )
 
     def _signs(self, orders: np.ndarray) -> np.ndarray:
         """Return 1 where the first arm of a pair leads, and -1 elsewhere, (particles, pairs)."""
