@@ -644,10 +644,10 @@ class Duels:
         return replace(self, **parts._asdict())
 
     def summary(self) -> "pd.DataFrame":
-        """Return one row per arm, in order of win rate.
+        """Return one row per arm, in order of their share of wins.
 
-        Columns: duels, wins, losses, ties, opponents (number of arms met) and win_rate
-        (half a win for a tie).
+        Columns: duels, wins, losses, ties, opponents (number of arms met) and win_share
+        (of its duels; half a win for a tie).
         """
         import pandas as pd
 
@@ -659,7 +659,7 @@ class Duels:
         opponents = each(met, met).astype(int)
         total = won + lost + tied
         with np.errstate(invalid="ignore"):
-            rate = (won + tied / 2) / total
+            share = (won + tied / 2) / total
         frame = pd.DataFrame(
             {
                 "duels": total.astype(int),
@@ -667,11 +667,11 @@ class Duels:
                 "losses": lost.astype(int),
                 "ties": tied.astype(int),
                 "opponents": opponents,
-                "win_rate": rate,
+                "win_share": share,
             },
             index=pd.Index(self.arms, name="arm"),
         )
-        return frame.sort_values(["win_rate", "duels"], ascending=False, kind="stable")
+        return frame.sort_values(["win_share", "duels"], ascending=False, kind="stable")
 
     def results_by_arm(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the duels that each arm won, lost and tied, alone or in a team, (K,) each."""

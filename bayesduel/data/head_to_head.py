@@ -94,7 +94,7 @@ def raw_winners(duels: Duels) -> pd.DataFrame:
         return by_arm(pairs.first[met], pairs.second[met], n_arms, first[met], second[met])
 
     known = duels.summary().reindex(list(duels.arms))
-    frame = known[["duels", "win_rate", "opponents"]].rename(columns={"win_rate": "win_share"})
+    frame = known[["duels", "win_share", "opponents"]].copy()
     with np.errstate(invalid="ignore", divide="ignore"):
         share = points / n
         frame["beaten"] = each(share > 0.5, share < 0.5).astype(int)

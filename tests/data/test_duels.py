@@ -171,7 +171,7 @@ def test_summary_by_hand():
     table = Duels.from_votes(*VOTES).summary()
     assert list(table.index) == ["a", "c", "b"]
     assert table.loc["a"].to_dict() == {
-        "duels": 4, "wins": 2, "losses": 1, "ties": 1, "opponents": 2, "win_rate": 2.5 / 4,
+        "duels": 4, "wins": 2, "losses": 1, "ties": 1, "opponents": 2, "win_share": 2.5 / 4,
     }  # fmt: skip
 
 
