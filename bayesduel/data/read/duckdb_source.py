@@ -536,7 +536,8 @@ class FileSource(Source):
             (_, n_columns), *nodes = self._con.sql(schema).fetchall()
         except duckdb.Error as error:
             raise line_numbers.parse_fault(file, error) from None
-        names, below = [], 0  # the nodes come in depth-first order
+        names = []
+        below = 0  # the nodes come in depth-first order
         for name, n_children in nodes:
             names += [] if below else [name]
             below = max(below - 1, 0) + n_children

@@ -184,12 +184,13 @@ def _chosen(
 ) -> Meaning:
     """Return how a column that names a side or an arm is read."""
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (column.code >= 0)
-    left, right, outcome, n = rows.left, rows.right, column, rows.n
-    if not ok.all():  # no copies where all is well
-        left, right, outcome = (Coded(c.values, c.code[ok]) for c in (left, right, outcome))
-        n = n[ok]
     columns = (roles.left, roles.right, name or "")
-    return choose_meaning(left, right, outcome, n, columns, coding)
+    if ok.all():  # no copies where all is well
+        return choose_meaning(rows.left, rows.right, column, rows.n, columns, coding)
+    left, right, outcome = (
+        Coded(one.values, one.code[ok]) for one in (rows.left, rows.right, column)
+    )
+    return choose_meaning(left, right, outcome, rows.n[ok], columns, coding)
 
 
 def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
