@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -225,3 +226,15 @@ def test_the_command(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["site", "log.csv", "--by", "g", "-o", "other"])
     assert done.exit_code == 2 and "a site is of one" in done.stderr
     assert not Path("other").exists()
+
+
+def test_the_estimated_win_rate_and_the_counted_share_stand_side_by_side(tmp_path):
+    log = bd.datasets.load("citations")
+    fit = bd.fit(log, "bradley-terry", draws=200)
+    bd.site(fit, tmp_path, date=DAY)
+    rows = pd.DataFrame(read(tmp_path / "ranking.json")["ranking"]).set_index("arm")
+    rate = bd.winners(fit).table()["win_rate"]
+    share = log.summary()["win_share"]
+    assert np.allclose(rows["win_rate"], rate[rows.index])
+    assert np.allclose(rows["win_share"], share[rows.index])
+    assert not np.allclose(rows["win_rate"], rows["win_share"])
