@@ -5,6 +5,7 @@ log-concave: damped Newton steps find its one mode.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class Mode:
         half = np.log(self.factor.diagonal()).sum()
         return self.value + len(self.x) / 2 * np.log(2 * np.pi) - float(half)
 
+    @cached_property
     def covariance(self) -> np.ndarray:
-        """Return the inverse of the precision, shape (size, size)."""
+        """The inverse of the precision, shape (size, size)."""
         return solved(self.factor, np.eye(len(self.x)))
 
 
@@ -137,7 +139,7 @@ def grid_variables(density: LinearPredictor, grid: Grid) -> dict[str, Any]:
         made["score_mode"] = ("arm", score)
         made["score_cov"] = (("arm", "opponent"), score_covariance(mode, len(score)))
     else:
-        errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
+        errors = density.parameters(np.sqrt(mode.covariance.diagonal()))
     for ending, values in (("mode", found), ("se", errors)):
         made |= {f"{n}_{ending}": (dims.get(n, ()), v) for n, v in values.items()}
     if len(grid.nodes) > 1:
@@ -156,7 +158,7 @@ def centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     """Return the covariance of the centred scores at `mode`, shape (K, K)."""
-    covariance = mode.covariance()[: n_arms - 1, : n_arms - 1]
+    covariance = mode.covariance[: n_arms - 1, : n_arms - 1]
     return centre(centre(covariance).T)
 
 

@@ -542,12 +542,13 @@ class LinearPredictor:
         return whole
 
     def factored(
-        self, x: np.ndarray, phi: Any, root: np.ndarray
+        self, x: np.ndarray, phi: Any, directions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return factors of ``root' F root``, where F is the information at `x`, (size, size).
+        """Return factors of the information F at `x` along `directions` of x, (n, size).
 
-        They are `along` (size, m) and `inner` (m, m) with ``along @ inner @ along.T``, where m is
-        the number of cells and of the response's own numbers. None where m is no less than `size`.
+        They are `along` (n, m) and `inner` (m, m): ``directions F directions'`` is
+        ``along @ inner @ along.T``, where m is the number of cells and of the response's own
+        numbers. None where m is no less than `size`.
         """
         if self.n_cells + len(self.own) >= self.size:
             return None
@@ -556,12 +557,12 @@ class LinearPredictor:
         if found.joint is not None:
             group, share = found.joint
             inner -= np.where(group[:, None] == group, np.outer(share, share), 0.0)
-        along = self.reach(root.T)
+        along = self.reach(directions)
         if not self.own:
             return along, inner
         border = -found.cross
         inner = np.block([[inner, border], [border.T, -found.second]])
-        return np.hstack([along, root[self._cut :].T]), inner
+        return np.hstack([along, directions[:, self._cut :]]), inner
 
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
         """Return the density over other cells, each with the design of one of these, `cells`.

@@ -37,12 +37,14 @@ the approximation of a generalized linear model by a weighted linear one at the 
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy.linalg import block_diag
+from scipy import sparse
+from scipy.linalg import block_diag, solve_triangular
 from scipy.special import digamma, polygamma
 
 from bayesduel.data.votes import distinct
@@ -56,7 +58,7 @@ from bayesduel.inference.clusters import (
     why_not_robust,
     with_lone_votes,
 )
-from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
+from bayesduel.inference.conditional_mode import Mode, cholesky, find_mode, named_parameters
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.models.cells import levels_of
@@ -193,7 +195,7 @@ def robust_covariance(
         within = cluster_covariance(mode, phi, both, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
-    own = mode.covariance()
+    own = mode.covariance
     if terms:
         by_name = {name: _moderated(one, own, scores) for name, one in by_name.items()}
     robust = np.stack([one.covariance for one in by_name.values()])
@@ -239,15 +241,18 @@ def cluster_covariance(
     for their leverage, of very many the 1,000 with the largest (fewer where there are many
     parameters); the adjustment of the others is negligible.
     """
-    own = mode.covariance()
+    own = mode.covariance
     shared = rows.shared
     # Coordinates where the precision of what clusters share is I.
     turn = np.linalg.cholesky(own[np.ix_(shared, shared)])
-    root = np.linalg.solve(turn, own[shared]).T
+    owned = np.flatnonzero(rows.owner >= 0)
+    root = np.empty((len(own), len(shared)))
+    root[shared] = turn
+    root[owned] = solve_triangular(turn, own[np.ix_(shared, owned)], lower=True).T
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
     gradient = gradient[:, shared] @ turn
     common = np.logical_or.outer(rows.owner < 0, rows.owner < 0)
-    prior = root.T @ (common * mode.prior) @ root
+    prior = root.T @ (sparse.csr_array(common * mode.prior) @ root)
     chosen = _by_leverage(mode, phi, rows, (gradient**2).sum(axis=1))
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
@@ -260,7 +265,7 @@ def cluster_covariance(
     covariance = own + root @ (gradient.T @ gradient + prior + lone_part - np.eye(size)) @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
-        spread = np.linalg.solve(turn, np.diag(rows.density.typical[shared]))
+        spread = solve_triangular(turn, np.diag(rows.density.typical[shared]), lower=True)
         tastes = [spread.T @ one.vectors for one in informed]
         variance, total = _working(raw, informed, tastes, prior)
         rest = np.eye(len(prior)) - prior
@@ -365,13 +370,16 @@ def _two_way(
     mode: Mode, judge: ClusterCovariance, group: ClusterCovariance, within: ClusterCovariance
 ) -> ClusterCovariance:
     """Return the covariance by judge and group, positive semidefinite in the model's metric."""
-    root = np.linalg.cholesky(mode.covariance())
     both = judge.covariance + group.covariance - within.covariance
-    flat = np.linalg.solve(root, np.linalg.solve(root, both).T)
+    degrees = np.minimum(judge.degrees, group.degrees)
+    with suppress(FloatingPointError):
+        cholesky(both)  # it is positive definite as it is, which takes a thirtieth to see
+        return ClusterCovariance(both, degrees)
+    flat = mode.factor.T @ both @ mode.factor
     values, vectors = np.linalg.eigh((flat + flat.T) / 2)
-    turned = root @ vectors
+    turned = solve_triangular(mode.factor, vectors, lower=True, trans=1)
     covariance = turned * np.maximum(values, 0.0) @ turned.T
-    return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
+    return ClusterCovariance(covariance, degrees)
 
 
 def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) -> ClusterCovariance:
@@ -409,7 +417,7 @@ def _by_leverage(mode: Mode, phi: np.ndarray, rows: ClusterRows, pull: np.ndarra
     room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
     if rows.n_clusters <= room:
         return np.arange(rows.n_clusters)
-    spread = rows.density.spread(mode.covariance())
+    spread = rows.density.spread(mode.covariance)
     bend = rows.density.derivatives(mode.x, phi).bend
     leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
     alike = (np.round(values / values.max(), 12) for values in (pull, leverage))
@@ -422,12 +430,13 @@ def _informed(
     """Return root' F_c root of the clusters chosen."""
     order = np.argsort(rows.cluster, kind="stable")
     ends = np.searchsorted(rows.cluster[order], np.arange(rows.n_clusters + 1))
+    directions = np.ascontiguousarray(root.T)
     found = []
     for c in chosen:
         part = rows.density.over({}, order[ends[c] : ends[c + 1]])
         own = np.flatnonzero(rows.owner == c)
         of_own = mode.prior[np.ix_(own, own)]
-        factors = part.factored(mode.x, phi, root)
+        factors = part.factored(mode.x, phi, directions)
         if factors is None:
             whole = root.T @ part.information(mode.x, phi) @ root
             whole += root[own].T @ of_own @ root[own]

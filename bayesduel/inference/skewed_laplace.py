@@ -147,7 +147,7 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     whitened = solve_triangular(mode.factor.T, np.eye(density.size), lower=False)
     left, _, right = np.linalg.svd(whitened)
     rotation = right.T @ left.T
-    spread = density.spread(mode.covariance())
+    spread = density.spread(mode.covariance)
     ahead, behind = (density.derivatives(mode.x, hyper, s * spread).bend for s in (1.0, -1.0))
     third = (ahead - behind) / (2 * np.maximum(spread, 1e-12))
     reached = 0.0

@@ -327,7 +327,7 @@ def test_moments_of_the_parts_are_those_of_their_covariance(n_clusters):
 
 def from_whole_matrices(mode, phi, rows, functionals):
     """Return covariance and degrees as ``cluster_covariance`` does, each matrix written out."""
-    root = np.linalg.cholesky(mode.covariance())
+    root = np.linalg.cholesky(mode.covariance)
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
     prior, one = root.T @ mode.prior @ root, np.eye(len(root))
     information = []
@@ -426,7 +426,7 @@ def test_the_information_of_rankings_is_factored_with_what_their_places_share():
     x = rng.normal(size=density.size)
     of_ranking = density.derivatives(x, phi).joint[0]
     part = density.over({}, np.flatnonzero(of_ranking <= 1))
-    along, inner = part.factored(x, phi, root)
+    along, inner = part.factored(x, phi, np.ascontiguousarray(root.T))
     assert along.shape[1] < density.size
     whole = root.T @ part.information(x, phi) @ root
     np.testing.assert_allclose(along @ inner @ along.T, whole, atol=1e-9)
@@ -454,7 +454,7 @@ def test_errors_beside_deviations_are_those_of_clusters_with_their_own_prior(res
     mode = find_mode(density, phi)
     rows = _rows(density, log, model, clusterings(log)["group"], term)
     found = cluster_covariance(mode, phi, rows, np.eye(density.size)[:3])
-    own, shared = mode.covariance(), rows.shared
+    own, shared = mode.covariance, rows.shared
     assert density.size - len(shared) == 6 * 4
     root = np.linalg.cholesky(own)
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters)
