@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARALLEL := -n 2 --dist worksteal -q
 # Whole lines, progress with the name of its part: two parts print at once.
-NAMED = awk '{print (/%]$$/ ? "$@ " : "") $$0; fflush()}'
+NAMED = while IFS= read -r line; do \
+	case "$$line" in *%]) line="$@ $$line";; esac; printf '%s\n' "$$line"; done
 
 # The tests start many processes, and each would compile every file anew.
 unexport PYTHONDONTWRITEBYTECODE
