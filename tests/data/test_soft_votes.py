@@ -171,7 +171,7 @@ def test_what_needs_whole_votes_or_the_log_says_so():
     ):
         bd.posterior_predictive(fits["weighted"], draws=20)
     for kind, fit in fits.items():
-        with pytest.raises(ValueError, match="since its model"):
+        with pytest.raises(ValueError, match="the earlier log is needed too, because the fit"):
             bd.update(fit, log_of(kind))
         assert bd.update(fit, log_of(kind), duels=log_of(kind)).attrs["n_duels"] == 480
 

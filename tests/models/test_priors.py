@@ -279,7 +279,7 @@ def test_priors_on_terms_are_those_by_name(on_terms, by_name, log):
         (Davidson(), {"scale": normal(0, 1)}, "positive numbers"),
         (Davidson(), {"tie": {"a": normal(0, 1)}}, "prior of tie should be one"),
         (Davidson(), {"score": {"a9": normal(0, 1)}}, "got 'a9'"),
-        (Davidson(), {"score": 3}, "prior of score should be one"),
+        (Davidson(), {"score": 3}, "prior of score should be a bayesduel.Prior"),
         (Davidson(), [1], "by the name of a variable"),
         (BradleyTerry() + RandomEffects("judge"), {"judge_deviation": normal(0, 1)}, "judge_scale"),
         (BradleyTerry(scale=np.inf), {"score": normal(0, 1)}, "beside a flat one"),

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
-from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
-from bayesduel.data.read.duels import OutlierWarning
+from bayesduel.data.health import DisconnectedWarning, OutlierWarning, ThinDataWarning
 from bayesduel.inference.fit import UnusedCovariatesWarning
 from bayesduel.models import BradleyTerry, OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
