@@ -193,8 +193,7 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """
     made = found.proposals
     certificate = found.certificate
-    no_ratios = np.isnan(made.log_ratio).all()
-    if no_ratios or found.psis.khat >= TRUSTED:  # more draws of the same are worth no more
+    if found.psis.khat >= TRUSTED:  # or there are no ratios: more draws are worth no more
         return found
     wanted = (
         0.5 * n / found.psis.effective,

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bayesduel.inference.psis import importance_weights, pareto_fit
+from bayesduel.inference.draws import Proposals
+from bayesduel.inference.psis import TRUSTED, importance_weights, pareto_fit, resample, tails
+from bayesduel.inference.sample import _multiplied, _Weighed
 
 LAWS = {
     "normal": lambda rng, n: rng.normal(0, 1.5, n),
@@ -31,6 +33,42 @@ def test_ratios_that_do_not_vary_are_exact_and_those_that_are_not_finite_worthle
     exact, lost = importance_weights(np.zeros(100)), importance_weights(np.full(100, np.nan))
     assert (exact.khat, exact.effective) == (-np.inf, 100)
     assert (lost.khat, lost.effective) == (np.inf, 1)
+
+
+class Proposing:
+    """An approximation of one standard normal parameter, whose ratios have a law."""
+
+    def __init__(self, law):
+        self.law = law
+        self.asked = []
+
+    def propose(self, n, rng):
+        """Return draws; say how many were asked for."""
+        self.asked.append(n)
+        nothing = np.zeros((n, 0))
+        return Proposals(rng.normal(size=(n, 1)), nothing, self.law(rng, n), np.zeros(n), None)
+
+    def parameters(self, x, hyper, rng):
+        """Return the parameter by name."""
+        return {"score": x[:, 0]}
+
+
+@pytest.mark.parametrize("law", ["normal", "none", "heavy tail"])
+def test_more_draws_are_made_only_where_weights_can_be_trusted(law):
+    """Ratios that spread, are missing, or have a heavy tail: 500 draws each."""
+    rng = np.random.default_rng(1)
+    laws = LAWS | {"none": lambda _, n: np.full(n, np.nan)}
+    approximation = Proposing(laws[law])
+    proposals = approximation.propose(500, rng)
+    psis = importance_weights(proposals.log_ratio)
+    assert (psis.khat < TRUSTED) == (law == "normal")
+    kept = resample(psis.weights, 500, rng)
+    found = _Weighed(approximation, proposals, psis, tails(proposals.x, psis.weights, kept), kept)
+    more = _multiplied(found, 500, rng)
+    if law == "normal":
+        assert sum(approximation.asked) == len(more.proposals.x) > 500
+    else:
+        assert more is found and approximation.asked == [500]
 
 
 def test_a_tail_of_equal_draws_has_no_shape():
