@@ -411,7 +411,8 @@ def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
     page = path.read_text(encoding="utf-8")
     assert "Votes are repeated by judge, but are taken as independent (the votes on a pair" in page
     assert "intervals may be too narrow" in page
-    assert "unit = " in page and "residual_scale, estimated" in page
+    unit = PerturbedThurstone().settled(judged).unit
+    assert f"unit = {unit}" in page and "residual_scale, estimated" in page
     assert "In a model with one score per arm" not in page
     assert "All votes of one" not in page
     assert "standard deviation of the residuals of pairs" in page
