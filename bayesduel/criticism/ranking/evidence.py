@@ -36,7 +36,9 @@ ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 NEWTON_STEPS = 60  # at most; of the shipped logs the longest search took 21, the mean 2
-CLOSE = 1e-3  # nats: twice what the last step of a search adds, which is added without that step
+# Nats: twice what the last step of a search adds, which is taken without a look at the density
+# there. Evidences of five logs of 6 to 345 arms are right to 0.012 nats by it.
+CLOSE = 1e-3
 HALVINGS = 10  # of one step, at most: it is then a thousandth of itself
 # Between nodes of the second size, of its logarithm or logit: at first, then halved until the
 # density drops by less than a nat, which is 1.4 deviations of a normal density.
@@ -195,13 +197,17 @@ class PairModel:
             self._mode = near.best.mode
         nodes = [self._node(start, second)]
         for direction in (-step, step):
-            self._mode = nodes[0].mode
+            here = nodes[0]
+            behind = nodes[min(1, len(nodes) - 1)]  # of the way back: the first node on its side
             size = start
             while abs(size) < LARGEST:
                 size += direction
-                nodes.append(self._node(size, second))
+                self._mode = 2 * here.mode - behind.mode  # nearly a line, which saves Newton steps
+                behind = here
+                here = self._node(size, second)
+                nodes.append(here)
                 most = max(node.log_weight for node in nodes)
-                if nodes[-1].log_weight < most - NEGLIGIBLE:
+                if here.log_weight < most - NEGLIGIBLE:
                     break
         for node in nodes:
             node.log_weight += np.log(step)
@@ -252,6 +258,7 @@ class PairModel:
             gain = float(pull @ step)
             if gain < CLOSE and larger == 0.0:
                 value += gain / 2  # what the step would give
+                mode = mode + step
                 break
             if gain < CLOSE:
                 step = _off_the_saddle(bent, precision)
