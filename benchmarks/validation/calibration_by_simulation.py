@@ -47,6 +47,11 @@ SAMPLER = (
     ("cumulative-logit", ("time:3",)),
     ("thurstone-score", ("judge", "random:prompt")),
     ("plackett-luce", ()),
+    ("bradley-terry, priors by name", ("order", "judge")),
+    ("davidson, priors that are not normal", ("order", "random:prompt")),
+    ("cumulative-logit, priors of scales", ("judge", "random:prompt")),
+    ("bradley-terry, families", ("judge",)),
+    ("bradley-terry, an earlier fit", ("order", "judge")),
 )
 ONLY_NUTS = (
     ("bradley-terry", ("reliability",)),
@@ -55,6 +60,8 @@ ONLY_NUTS = (
     ("pulls, horseshoe", ()),
     ("margins, noise by arm", ()),
 )
+
+FAMILIES = {"a0": "one", "a1": "one", "a2": "two", "a3": "two"}  # a4 is a family of its own
 
 
 def made(model: str, terms: str) -> tuple[Any, Any]:
@@ -66,6 +73,7 @@ def made(model: str, terms: str) -> tuple[Any, Any]:
         PerturbedThurstone,
         PlackettLuce,
         PreferenceMatrix,
+        Scores,
         ThurstoneScore,
         TimeVarying,
         add_term,
@@ -85,6 +93,11 @@ def made(model: str, terms: str) -> tuple[Any, Any]:
         "perturbed-thurstone": PerturbedThurstone(unit=1.0),
         "plackett-luce, best and worst": PlackettLuce(),
         "plackett-luce, items": PlackettLuce(Covariates(few, item_effect=False)),
+        "bradley-terry, priors by name": BradleyTerry(),
+        "davidson, priors that are not normal": named("davidson"),
+        "cumulative-logit, priors of scales": named("cumulative-logit"),
+        "bradley-terry, families": BradleyTerry(Scores(family=FAMILIES)),
+        "bradley-terry, an earlier fit": BradleyTerry(),
     }
     found = special[model] if model in special else named(model)
     for term in terms.split(" + ") if terms else ():
@@ -94,7 +107,9 @@ def made(model: str, terms: str) -> tuple[Any, Any]:
         return found, _pulls(found.items.labels)
     if found.log_type == "rankings":
         return found, _rankings(few.labels, best_worst="best" in model)
-    if model == "cumulative-logit":
+    if "prior" in model or "earlier" in model:
+        found = found.with_priors(_priors(model))
+    if model.startswith("cumulative-logit"):
         return found, _graded(_duels(5, 4))
     return found, _duels(8, 2, few.labels) if model == "items" else _duels(5, 4)
 
@@ -164,6 +179,43 @@ def _items(n_items: int, n_attributes: int) -> Any:
     frame = pd.DataFrame(values, columns=[f"x{k}" for k in range(n_attributes)])
     frame.insert(0, "item", [f"i{k:02}" for k in range(n_items)])
     return bd.read_items(frame)
+
+
+def _priors(model: str) -> Any:
+    """Return priors that somebody might have, by the name of a variable."""
+    import numpy as np
+
+    import bayesduel as bd
+    from bayesduel import Prior
+
+    if "by name" in model:
+        known = {
+            "a0": Prior("Normal", mu=0.4, sigma=0.3),
+            "a3": Prior("Normal", mu=-1.0, sigma=0.5),
+        }
+        return {
+            "scale": Prior("HalfNormal", sigma=0.5),
+            "order": Prior("Normal", mu=0.1, sigma=0.05),
+            "score": known,
+        }
+    if "not normal" in model:
+        return {
+            "scale": Prior("Gamma", alpha=4.0, beta=5.0),
+            "order": Prior("StudentT", nu=4, mu=0.3, sigma=0.2),
+            "tie": Prior("Gumbel", mu=-0.5, beta=0.4),
+        }
+    if "of scales" in model:
+        return {
+            "scale": Prior("LogNormal", mu=0.0, sigma=0.3),
+            "judge_scale": Prior("Exponential", lam=2.0),
+            "prompt_scale": Prior("InverseGamma", alpha=4.0, beta=1.5),
+        }
+    frame = _duels(5, 4)
+    strength = {"a0": 0.8, "a1": 0.3, "a2": 0.0, "a3": -0.4, "a4": -0.7}
+    odds = frame["left"].map(strength) - frame["right"].map(strength)
+    won = np.random.default_rng(3).random(len(frame)) < 1 / (1 + np.exp(-odds))
+    last_year = bd.Duels.from_votes(frame["left"], frame["right"], won.astype(float))
+    return {"score": bd.earlier_scores(bd.fit(last_year, "bradley-terry"), spread=0.2)}
 
 
 def _duels(n_arms: int, each: int, labels: tuple[str, ...] | None = None) -> Any:
