@@ -257,36 +257,41 @@ def cluster_covariance(
     informed = _informed(mode, phi, rows, chosen, root)
     raw = gradient[chosen]
     gradient[chosen] = [one.adjusted(g) for one, g in zip(informed, raw, strict=True)]
-    lone_part = np.zeros_like(prior)
-    for one in informed:
-        alone = one.vectors[:, one.lone]
-        lone_part += alone @ alone.T if alone.shape[1] else 0.0
-    size = len(prior)
-    covariance = own + root @ (gradient.T @ gradient + prior + lone_part - np.eye(size)) @ root.T
+    alone = np.concatenate([one.vectors[:, one.lone] for one in informed], axis=1)
+    kept = prior + alone @ alone.T
+    shrunk = gradient.T @ gradient + kept - np.eye(len(prior))
+    covariance = own + root @ shrunk @ root.T
     degrees = np.empty(len(functionals))
     if len(functionals):
         spread = solve_triangular(turn, np.diag(rows.density.typical[shared]), lower=True)
         tastes = [spread.T @ one.vectors for one in informed]
         variance, total = _working(raw, informed, tastes, prior)
-        rest = np.eye(len(prior)) - prior
-        for one in informed:
-            rest -= (one.vectors * one.values) @ one.vectors.T
-        n_rest = rows.n_clusters - len(chosen)
         asked = functionals @ root
+        variances = (asked**2).sum(axis=1)
+        by_one = ((asked @ alone) ** 2).sum(axis=1)
+        known = np.maximum(((asked @ kept) * asked).sum(axis=1), 0.0)
+        n_rest = rows.n_clusters - len(chosen)
+        others = _of_others(asked, prior, informed) if n_rest else np.zeros(len(asked))
         moments = chain.from_iterable(
             _moments(*_parts(asked[start : start + TOGETHER].T, informed, tastes, variance), total)
             for start in range(0, len(asked), TOGETHER)
         )
-        for k, (w, (mean, square)) in enumerate(zip(asked, moments, strict=True)):
-            if w @ lone_part @ w > 0.01 * (w @ w):
+        for k, (mean, square) in enumerate(moments):
+            if by_one[k] > 0.01 * variances[k]:
                 degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
                 continue
-            known = max(float(w @ (prior + lone_part) @ w), 0.0)
-            others = max(float(w @ rest @ w), 0.0) if n_rest else 0.0
-            whole = mean + known + others
-            noise = square + others**2 / max(n_rest, 1)
+            whole = mean + known[k] + others[k]
+            noise = square + others[k] ** 2 / max(n_rest, 1)
             degrees[k] = whole**2 / noise if noise > 0 else np.inf
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
+
+
+def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -> np.ndarray:
+    """Return what the clusters that are not adjusted add to the variances of functionals, (m,)."""
+    found = (asked**2).sum(axis=1) - ((asked @ prior) * asked).sum(axis=1)
+    for one in informed:
+        found -= (asked @ one.vectors) ** 2 @ one.values
+    return np.maximum(found, 0.0)
 
 
 def _median(drawn: Any, name: str) -> np.ndarray:
@@ -393,8 +398,8 @@ def _moderated(found: ClusterCovariance, own: np.ndarray, scores: np.ndarray) ->
 
     n_arms = len(scores)
     degrees = found.degrees[:n_arms]
-    robust = np.einsum("ki,ij,kj->k", scores, found.covariance, scores)
-    ratio = robust / np.einsum("ki,ij,kj->k", scores, own, scores)
+    robust = ((scores @ found.covariance) * scores).sum(axis=1)
+    ratio = robust / ((scores @ own) * scores).sum(axis=1)
     half = degrees / 2
     away = np.log(np.maximum(ratio, np.finfo(float).tiny)) - digamma(half) + np.log(half)
     scatter = away.var(ddof=1) - polygamma(1, half).mean()
