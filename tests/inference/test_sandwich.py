@@ -16,8 +16,10 @@ from bayesduel.inference.fit import fit
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.sandwich import (
     ClusterCovariance,
+    _informed,
     _moderated,
     _moments,
+    _of_others,
     _rows,
     cluster_covariance,
 )
@@ -384,6 +386,12 @@ def test_clusters_of_low_rank_give_the_errors_of_whole_matrices(response, n_judg
     covariance, degrees = from_whole_matrices(mode, phi, rows, functionals)
     np.testing.assert_allclose(found.covariance, covariance, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.degrees, degrees, rtol=1e-9)
+    root = np.linalg.cholesky(mode.covariance)
+    prior = root.T @ mode.prior @ root
+    informed = _informed(mode, phi, rows, np.arange(rows.n_clusters), root)
+    left_out = sum((root @ one.vectors) ** 2 @ one.values for one in informed[1::2])
+    others = _of_others(root, prior, informed[::2])
+    np.testing.assert_allclose(others, left_out, rtol=1e-9)
 
 
 def test_one_level_stands_for_the_deviations_of_all():
