@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, OrderEffect, Scores, Sources
+from bayesduel.models import BradleyTerry, Scores, SideAdvantage, Sources
 from benchmarks.validation.page import table_of
 
 SIZES = (200, 400, 800, 1600)
@@ -60,9 +60,9 @@ def split_of(votes: pd.DataFrame, verdicts: pd.DataFrame, split: int) -> list[di
             more = verdicts[verdicts["annotator"].isin(machines)]
             table = pd.concat([known.head(n).assign(annotator="people"), more])
             pooled = way.startswith("pooled") or not machines
-            terms = Scores() + OrderEffect()
+            terms = Scores() + SideAdvantage()
             if not pooled:
-                terms = Sources("source", target="people") + OrderEffect(by="source")
+                terms = Sources("source", target="people") + SideAdvantage(by="source")
             log = bd.Duels.from_votes(
                 table["left"],
                 table["right"],

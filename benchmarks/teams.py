@@ -21,13 +21,13 @@ from itertools import combinations
 import numpy as np
 
 import bayesduel as bd
-from bayesduel.models import Davidson, OrderEffect, RandomEffects
+from bayesduel.models import Davidson, RandomEffects, SideAdvantage
 
 __all__ = ["DESIGNS", "Design", "covered", "main", "world"]
 
 WORLDS = 200
 JUDGES, TASTE = 8, 0.3  # and the standard deviation of a judge's taste in each member
-ORDER = 0.3  # advantage of the left side
+ORDER = 0.3  # side advantage
 TIE = 0.5  # Davidson's nu
 DRAWS = 1_000
 
@@ -88,7 +88,7 @@ def world(design: Design, seed: int) -> tuple[dict[str, float], bd.Duels]:
 
 def covered(design: Design, score: dict[str, float], duels: bd.Duels) -> Iterator[bool]:
     """Yield whether the 95 % interval of each difference of two members holds the truth."""
-    fit = bd.fit(duels, Davidson() + OrderEffect() + RandomEffects("judge"), draws=DRAWS, seed=0)
+    fit = bd.fit(duels, Davidson() + SideAdvantage() + RandomEffects("judge"), draws=DRAWS, seed=0)
     draws = fit["posterior"]["score"].stack(draw_of=("chain", "draw"))
     for kind in design.kinds:
         for one, other in combinations(sorted(set(kind) & set(duels.arms)), 2):

@@ -7,16 +7,18 @@ models            who wins: ``BradleyTerry``, ``Thurstone``, ``Davidson`` (ties)
                   assumed: ``PreferenceMatrix``
 what arms are     ``Scores``, ``Covariates(items)``
 worth
-further terms     ``OrderEffect``, ``Covariates([columns])``, ``RandomEffects(by)``,
+further terms     ``SideAdvantage``, ``Covariates([columns])``, ``RandomEffects(by)``,
                   ``CategoryEffects``, ``TimeVarying``, ``JudgeTastes``, ``TeamSize``,
                   ``PairEffects``
 modifiers         ``JudgeReliability``, ``BladeChest``
 ================  ================================================================================
 
-A model is made with ``+``: ``BradleyTerry(Scores() + OrderEffect() + RandomEffects("judge"))``. A
+A model is made with ``+``: ``BradleyTerry(Scores() + SideAdvantage() + RandomEffects("judge"))``. A
 model or a term of one's own is a class, and is passed as an object: ``fit(duels, MyModel())``.
 docs/how_to/custom_models.md has a worked example. :func:`register` gives such a class a name.
 """
+
+from typing import TYPE_CHECKING, NoReturn
 
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
@@ -28,7 +30,6 @@ from bayesduel.models.judge_tastes import JudgeTastes
 from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.margin_response import MarginResponse
 from bayesduel.models.model import Model
-from bayesduel.models.order_effect import OrderEffect
 from bayesduel.models.pair_effects import PairEffects
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.plackett_luce import PlackettLuce
@@ -51,6 +52,7 @@ from bayesduel.models.response import Bernoulli, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.scores import Scores
+from bayesduel.models.side_advantage import SideAdvantage
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.team_size import TeamSize
@@ -78,7 +80,6 @@ __all__ = [
     "MarginResponse",
     "Model",
     "Modifier",
-    "OrderEffect",
     "PairEffects",
     "Part",
     "PerturbedThurstone",
@@ -89,6 +90,7 @@ __all__ = [
     "Scale",
     "ScoreModel",
     "Scores",
+    "SideAdvantage",
     "Sources",
     "Stacked",
     "TeamSize",
@@ -108,3 +110,11 @@ __all__ = [
     "scored",
     "term_named",
 ]
+
+if not TYPE_CHECKING:  # a type checker knows the names that there are
+
+    def __getattr__(name: str) -> NoReturn:
+        """Raise ImportError with the new name of a renamed class, else AttributeError."""
+        if name == "OrderEffect":
+            raise ImportError(f"{__name__}.OrderEffect is now called SideAdvantage")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

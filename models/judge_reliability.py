@@ -31,8 +31,8 @@ class JudgeReliability(ByLevel, Modifier):
     vote without a judge is taken as the average judge's. A judge with few votes stays close
     to the others, with a wide interval.
 
-    What stands before it in the list is scaled: after ``OrderEffect`` a sharp judge is also more
-    taken in by the order; put ``OrderEffect`` after it for an advantage that is the same for all.
+    What stands before it in the list is scaled: after ``SideAdvantage`` a sharp judge is also more
+    taken in by the order; put ``SideAdvantage`` after it for an advantage that is the same for all.
 
     Use it to identify unreliable judges, and for a ranking in which random clickers have little
     weight. It assumes that judges agree on which arm is better and differ only in sensitivity;

@@ -3,7 +3,7 @@
 A cell's margins are those of first over second, as sufficient statistics that keep the margins
 in which first was left apart from those in which it was right
 (:func:`bayesduel.models.cells.margins_of`). Densities take (margins, eta, order, variance, shape,
-n, n_left): the statistics, the difference of the two scores, the advantage of the left side
+n, n_left): the statistics, the difference of the two scores, the side advantage
 (0 where `eta` has it), the variance of a margin, one number more, and the numbers of margins.
 """
 
@@ -387,7 +387,7 @@ def draw_pair_student(
 def with_order(
     ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
 ) -> Derivatives:
-    """Return the derivatives of cells, those in the advantage of the left side where it is one."""
+    """Return the derivatives of cells, those in the side advantage where it is one."""
     bend = bend + 0.0 * slope
     if not ordered:
         return without_own(slope, bend)
@@ -400,7 +400,7 @@ def observe_margins(
 ) -> dict[str, Any]:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 
-    Where cells are unordered pairs the advantage of the left side is not in `eta`.
+    Where cells are unordered pairs the side advantage is not in `eta`.
     """
     import pytensor.tensor as pt
 
@@ -411,7 +411,7 @@ def observe_margins(
 
 
 def order_of(posterior: Arrays) -> np.ndarray:
-    """Return the advantage of the left side in each draw, 0 where the model has none."""
+    """Return the side advantage in each draw, 0 where the model has none."""
     n = len(next(iter(posterior.values())))
     return posterior["order"] if "order" in posterior else np.zeros(n)
 

@@ -72,8 +72,8 @@ class _Named(ABCMeta):
 class Model(ByValue, metaclass=_Named):
     """The questions that every model answers.
 
-    ``Model(Bernoulli("logit"), Scores() + OrderEffect())`` makes the named model of a response:
-    ``BradleyTerry(Scores() + OrderEffect())``.
+    ``Model(Bernoulli("logit"), Scores() + SideAdvantage())`` makes the named model of a response:
+    ``BradleyTerry(Scores() + SideAdvantage())``.
 
     Attributes
     ----------

@@ -22,7 +22,6 @@ from bayesduel.models.judge_reliability import JudgeReliability
 from bayesduel.models.judge_tastes import JudgeTastes
 from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.model import Model
-from bayesduel.models.order_effect import OrderEffect
 from bayesduel.models.pair_effects import PairEffects
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.plackett_luce import PlackettLuce
@@ -31,6 +30,7 @@ from bayesduel.models.random_effects import CategoryEffects, RandomEffects
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Named, settings_from_json, settings_to_json
+from bayesduel.models.side_advantage import SideAdvantage
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.team_size import TeamSize
@@ -72,9 +72,9 @@ NOT_OFFERED: dict[str, type[Model]] = {kind.name: kind for kind in (LogisticAttr
 TERMS: dict[str, type[Part]] = {
     kind.name: kind
     for kind in (
-        *(Scores, Sources, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
-        *(CategoryEffects, JudgeTastes, TimeVarying, TeamSize, PairEffects),
-        *(JudgeReliability, BladeChest),
+        *(Scores, Sources, ItemCovariates, ItemEffects, DuelCovariates),
+        *(SideAdvantage, RandomEffects, CategoryEffects, JudgeTastes),
+        *(TimeVarying, TeamSize, PairEffects, JudgeReliability, BladeChest),
     )
 }
 SHORT = {"judge": "random:judge", "covariate": "covariates"}  # other words for terms
@@ -110,7 +110,7 @@ def register[T: Model | Part](kind: type[T]) -> type[T]:
     >>> from dataclasses import dataclass
     >>> @bd.models.register
     ... @dataclass(frozen=True)
-    ... class Court(bd.models.OrderEffect):
+    ... class Court(bd.models.SideAdvantage):
     ...     name = "court"
     >>> bd.models.named("bradley-terry + court").name
     'bradley-terry + court'
@@ -381,7 +381,8 @@ def model_named(model: Any) -> Model:
 
     Examples
     --------
-    >>> bd.models.model_named("davidson + order") == bd.models.Davidson() + bd.models.OrderEffect()
+    >>> made = bd.models.Davidson() + bd.models.SideAdvantage()
+    >>> bd.models.model_named("davidson + order") == made
     True
     """
     if isinstance(model, str):

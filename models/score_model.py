@@ -27,7 +27,7 @@ class ScoreModel(Model):
     ----------
     predictor
         What arms are worth, ``Scores()`` (default) or ``Covariates(items)``, and what else a duel
-        depends on: ``Scores() + OrderEffect() + Covariates(["length_difference"])``.
+        depends on: ``Scores() + SideAdvantage() + Covariates(["length_difference"])``.
     scale
         Short for ``Scores(scale=...)``.
     priors
@@ -79,8 +79,8 @@ class ScoreModel(Model):
             given = Terms((given,))
         if not isinstance(given, Terms):
             raise TypeError(
-                "predictor should be terms such as Scores() + OrderEffect() or Covariates(items), "
-                f"got {shown_value(self.predictor)}"
+                "predictor should be terms such as Scores() + SideAdvantage() or Covariates("
+                f"items), got {shown_value(self.predictor)}"
             )
         given.check()
         own = getattr(given.arms[0], "scale", None)

@@ -71,7 +71,7 @@ class Part(ByValue, ABC):
     reads_order
         Whether it asks who was left.
     splits
-        Whether it distinguishes duels of a pair by more than one advantage of the left side.
+        Whether it distinguishes duels of a pair by more than one side advantage.
     cyclic
         Whether it lets preferences be intransitive.
     needs_items
@@ -84,7 +84,7 @@ class Part(ByValue, ABC):
 
     Examples
     --------
-    >>> [part.name for part in bd.models.Scores() + bd.models.OrderEffect()]
+    >>> [part.name for part in bd.models.Scores() + bd.models.SideAdvantage()]
     ['scores', 'order']
     """
 
@@ -458,7 +458,7 @@ class Terms:
 
     Examples
     --------
-    >>> terms = bd.models.Scores() + bd.models.OrderEffect()
+    >>> terms = bd.models.Scores() + bd.models.SideAdvantage()
     >>> bd.models.BradleyTerry(terms).terms == terms
     True
     """
@@ -479,7 +479,7 @@ class Terms:
 
     def __add__(self, other: Any) -> "Terms":
         check_type(
-            other, Part | Terms, "a term", "added to a term, such as Scores() + OrderEffect()"
+            other, Part | Terms, "a term", "added to a term, such as Scores() + SideAdvantage()"
         )
         return Terms((*self.parts, *(other if isinstance(other, Terms) else (other,))))
 

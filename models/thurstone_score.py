@@ -39,8 +39,8 @@ class ThurstoneScore(ScoreModel):
     :func:`bayesduel.policies.top_k.fit_margins`) the variance of a pair with few duels collapses.
 
     Use it for logs with margins: a margin is several times more informative than the winner. A
-    tie is a margin of 0. ``ThurstoneScore(Scores() + OrderEffect())``
-    adds the advantage of the left side.
+    tie is a margin of 0. ``ThurstoneScore(Scores() + SideAdvantage())``
+    adds the side advantage.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def test_a_term(run):
     apart = draws["score"][:, 0] - draws["score"][:, 1]
     one, other = duels.arms[:2]
     own = ndtr(apart + draws["judge_order"][:, 3]).mean()
-    told = bd.predict(fit, one, other, judge=duels.votes.judges[3], left_advantage=True)
+    told = bd.predict(fit, one, other, judge=duels.votes.judges[3], side_advantage=True)
     plain = bd.predict(fit, one, other)
     assert float(told["win"]) == pytest.approx(own)
     assert float(plain["win"]) == pytest.approx(ndtr(apart).mean())
@@ -258,9 +258,11 @@ class Unregistered(models.BradleyTerry):
 
 
 def test_a_model_that_is_not_registered_is_found_again(registries):
-    model = Unregistered() + models.OrderEffect()
+    model = Unregistered() + models.SideAdvantage()
     held = json.loads(json.dumps(models.model_settings(model)))
-    assert models.model_from_settings(held) == model != models.BradleyTerry() + models.OrderEffect()
+    assert (
+        models.model_from_settings(held) == model != models.BradleyTerry() + models.SideAdvantage()
+    )
     with pytest.raises(ValueError, match=r"bayesduel.load\(path, classes=\[...\]\)"):
         models.model_from_settings(held | {"classes": {"gone": "elsewhere:Unregistered"}})
 

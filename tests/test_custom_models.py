@@ -16,8 +16,8 @@ from bayesduel.models import (
     BradleyTerry,
     Davidson,
     JudgeReliability,
-    OrderEffect,
     Scores,
+    SideAdvantage,
     Term,
     Touch,
     model_from_settings,
@@ -142,14 +142,14 @@ def test_dims_that_are_missing_are_named(fit):
 def test_arrays_among_settings_compare_and_come_back():
     one, other = Bias(SHIFT), Bias(SHIFT.copy())
     assert one == other and hash(one) == hash(other) and one != Bias(2 * SHIFT)
-    assert one != OrderEffect()
+    assert one != SideAdvantage()
     for model in (
-        Davidson() + Bias(SHIFT) + OrderEffect(),
+        Davidson() + Bias(SHIFT) + SideAdvantage(),
         BradleyTerry(Wide(2.0)),
         BradleyTerry(Wide()) + Bias(SHIFT) + JudgeReliability(),
     ):
         assert model_from_settings(json.loads(json.dumps(model_settings(model)))) == model
-    assert "classes" not in model_settings(Davidson() + OrderEffect())
+    assert "classes" not in model_settings(Davidson() + SideAdvantage())
 
 
 def test_a_study_holds_a_model_of_ones_own(tmp_path):

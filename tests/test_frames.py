@@ -63,7 +63,7 @@ def test_a_frame_has_a_report_a_site_and_files(tmp_path):
 def test_duels_of_a_frame_are_predicted_by_the_columns_of_the_log(fit):
     asked = pd.DataFrame({"home": ["a", "b"], "away": ["b", "c"], "ground": ["x", "y"]})
     found = bd.predict(fit, asked)
-    expected = bd.predict(fit, ["a", "b"], ["b", "c"], left_advantage=True)
+    expected = bd.predict(fit, ["a", "b"], ["b", "c"], side_advantage=True)
     assert (found["win"] == expected["win"]).all() and found.attrs["conditions"] == ""
     plain = asked.rename(columns={"home": "left", "away": "right"})
     neutral = bd.predict(fit, ["a", "b"], ["b", "c"])

@@ -93,7 +93,7 @@ def test_a_missing_name_loads_no_room():
     code = (
         "import sys, bayesduel\n"
         "before = set(sys.modules)\n"
-        "for name in ('DTS', 'Budget', 'OrderEffect', 'plot_judges', 'Nothing', 'describe'):\n"
+        "for name in ('DTS', 'Budget', 'SideAdvantage', 'plot_judges', 'Nothing', 'describe'):\n"
         "    assert not hasattr(bayesduel, name)\n"
         "print(*(name for name in set(sys.modules) - before if 'bayesduel' in name))"
     )

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.models import BradleyTerry, CategoryEffects, OrderEffect
+from bayesduel.models import BradleyTerry, CategoryEffects, SideAdvantage
 from bayesduel.text import json_ready, screen
 
 LINES, COLUMNS = 30, 80
@@ -61,7 +61,7 @@ def test_results_of_a_fit(fit):
     found = bd.winners(fit)
     assert found.attrs["verdict"][:40] in on_screen(found)[0]
     on_screen(bd.top_k(fit, 5))
-    for model in (BradleyTerry() + OrderEffect(), BradleyTerry() + CategoryEffects()):
+    for model in (BradleyTerry() + SideAdvantage(), BradleyTerry() + CategoryEffects()):
         fits(model)
 
 

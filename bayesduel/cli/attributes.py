@@ -58,7 +58,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     The table of items has one row per item: its label, numbers, and words (levels of a
     categorical attribute, compared with the most frequent one).
     """
-    from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
+    from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, SideAdvantage
     from bayesduel.reporting.attributes import analyse_attributes
     from bayesduel.reporting.report import report, sections
 
@@ -75,11 +75,11 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
             sparsity=options["sparsity"],
         )
     )
-    if options["order_effect"]:
-        model = model + OrderEffect(prior=float("inf") if model.terms.flat else 1.0)
+    if options["side_advantage"]:
+        model = model + SideAdvantage(prior=float("inf") if model.terms.flat else 1.0)
     if options["judge_effect"]:
         model = model + JudgeTastes()
-    model = shared.with_terms(model, options | {"order_effect": None}, "attributes")
+    model = shared.with_terms(model, options | {"side_advantage": None}, "attributes")
     duels = shared.read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(

@@ -34,12 +34,13 @@ __all__ = ["command"]
 )
 @click.option("--quick", is_flag=True, help="Compare no models; the test is the same.")
 @click.option(
-    "--order-effect/--no-order-effect",
+    "--side-advantage/--no-side-advantage",
     default=True,
     show_default=False,
     help="Estimate a side advantage, or none, where sides carry no meaning.  [default: estimate "
     "it]",
 )
+@shared.old_side_advantage_options
 @click.option(
     "--material",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
@@ -62,7 +63,7 @@ def command(
     models: str | None,
     unit: str,
     quick: bool,
-    order_effect: bool,
+    side_advantage: bool,
     material: float,
     title: str | None,
     seed: int,
@@ -79,7 +80,7 @@ def command(
     from bayesduel.reporting.report import report, sections
 
     shared.check_folder(output)
-    options["order_effect"] = None if order_effect else False
+    options["side_advantage"] = None if side_advantage else False
     compared: Any = None if models is None else _models(models)
     asked = {name: options[name] for name in ("term", "prior", "family") if options[name]}
     if asked and compared is None:
@@ -103,7 +104,7 @@ def command(
                 compared,
                 quick=quick,
                 unit=unit,
-                order_effect=order_effect,
+                side_advantage=side_advantage,
                 material=material,
                 seed=seed,
                 step=named,

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
 from bayesduel.cli.imports import FILE_NAME, of_file
+from bayesduel.cli.renamed import renamed_flag
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ __all__ = [
     "log_argument",
     "names_of",
     "noun_option",
+    "old_side_advantage_options",
     "output_option",
     "page_option",
     "prior_option",
@@ -188,7 +190,7 @@ _FITTING = ("model", "method", "draws", "seed")
 OF_LOGS = (
     *_READING,
     *_FITTING,
-    "order_effect",
+    "side_advantage",
     "term",
     "prior",
     "family",
@@ -381,6 +383,10 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     return _group(*own)(command)
 
 
+old_side_advantage_options = _group(
+    renamed_flag("--order-effect", "--side-advantage"),
+    renamed_flag("--no-order-effect", "--no-side-advantage"),
+)
 sampling_options = _group(  # how to fit a model, whichever
     click.option(
         "--method",
@@ -394,11 +400,12 @@ sampling_options = _group(  # how to fit a model, whichever
     ),
     seed_option,
     click.option(
-        "--order-effect/--no-order-effect",
+        "--side-advantage/--no-side-advantage",
         default=None,
         help="Include a side advantage, or leave it out.  [default: include it where sides have "
         "a meaning, such as home and away]",
     ),
+    old_side_advantage_options,
 )
 fitting_options = _group(  # what to fit and how
     click.option(
@@ -632,13 +639,13 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
     from bayesduel.models import named
 
     plain = "bradley-terry" if name == AUTO else name
-    # Of which variables priors are is known with the log: by the rule it has an order effect.
+    # Of which variables priors are is known with the log: by the rule it has a side advantage.
     with_terms(named(plain), {**options, "prior": {}}, f"--model {name}")
-    words = tuple(word for option, word in _terms_asked(options) if option != "--order-effect")
+    words = tuple(word for option, word in _terms_asked(options) if option != "--side-advantage")
     return DefaultModel(
         name,
         words,
-        options.get("order_effect"),
+        options.get("side_advantage"),
         options.get("prior") or {},
         family=options.get("family"),
     )
@@ -676,11 +683,13 @@ def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
 def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms that options ask for, each with the option that does."""
     asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
-    asked += [("--order-effect", "order")] if options.get("order_effect") else []
+    asked += [("--side-advantage", "order")] if options.get("side_advantage") else []
     words = options.get("term") or ()
-    if options.get("order_effect") is False and any(w.partition(":")[0] == "order" for w in words):
+    if options.get("side_advantage") is False and any(
+        w.partition(":")[0] == "order" for w in words
+    ):
         raise click.UsageError(
-            "--no-order-effect and --term order contradict each other: give one of them"
+            "--no-side-advantage and --term order contradict each other: give one of them"
         )
     return [*asked, *((f"--term {word}", word) for word in words)]
 
@@ -707,13 +716,13 @@ def _columns_asked(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     if not asked:
         return found
     from bayesduel.data.votes import ROLES
-    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
+    from bayesduel.models import DuelCovariates, RandomEffects, SideAdvantage, Sources
 
     for option, word in asked:
         term = _term_of(option, word)
         for column in term.of if isinstance(term, DuelCovariates) else ():
             found["covariates"].setdefault(column, option)
-        by = term.by if isinstance(term, RandomEffects | Sources | OrderEffect) else None
+        by = term.by if isinstance(term, RandomEffects | Sources | SideAdvantage) else None
         if by and (by not in ROLES or (by == "category" and not options.get("by"))):
             found["keep"].setdefault(by, option)
     return found

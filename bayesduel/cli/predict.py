@@ -8,6 +8,7 @@ import click
 
 from bayesduel.cli.console import print_json, show
 from bayesduel.cli.options import check_csv, ci_prob_option, is_saved, json_option, raw_option
+from bayesduel.cli.renamed import renamed_flag
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +27,12 @@ __all__ = ["command"]
     "conditions are read too.",
 )
 @click.option(
-    "--left-advantage/--neutral",
+    "--side-advantage/--neutral",
     default=None,
     help="Give LEFT the side advantage, or none.  [default: give it where --pairs has the log's "
     "own side columns, such as home and away]",
 )
+@renamed_flag("--left-advantage", "--side-advantage")
 @click.option(
     "--given",
     metavar="NAME=VALUE",
@@ -54,7 +56,7 @@ def command(
     left: str | None,
     right: str | None,
     pairs: Path | None,
-    left_advantage: bool | None,
+    side_advantage: bool | None,
     given: tuple[str, ...],
     family: tuple[str, ...],
     ci_prob: float,
@@ -86,8 +88,8 @@ def command(
         if name in signature(predict).parameters:
             raise click.UsageError(f"--given {name} should be a condition, not an option")
     if pairs is None:
-        left_advantage = bool(left_advantage)
-    asked: Any = {"ci_prob": ci_prob, "left_advantage": left_advantage, **conditions}
+        side_advantage = bool(side_advantage)
+    asked: Any = {"ci_prob": ci_prob, "side_advantage": side_advantage, **conditions}
     if family:
         asked["family"] = _by_name(family, "--family", "ARM=FAMILY")
     found = predict(load(fit), duels, **asked)

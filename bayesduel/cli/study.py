@@ -10,6 +10,7 @@ import click
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
 from bayesduel.cli.options import with_terms
+from bayesduel.cli.renamed import renamed_option
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -38,12 +39,6 @@ CONFIRMING: dict[str, tuple[str, float]] = {
     NOT_CONFIRMED: ("--no-confirm", 0.0),
 }
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
-
-
-def _renamed(_: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Refuse an option of an earlier version, and name the one of today."""
-    if value is not None:
-        raise click.UsageError(f"--{option.name} is now called --confidence")
 
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
@@ -87,7 +82,7 @@ def command() -> None:
 @click.option(
     "--confidence", default=0.95, help="Stop when the answer is right with this probability."
 )
-@click.option("--probability", hidden=True, expose_value=False, callback=_renamed)
+@renamed_option("--probability", "--confidence")
 @click.option(
     "--confirm",
     flag_value=CONFIRMED,

@@ -97,7 +97,7 @@ def calibrate(
     intervals, by ``prob``); and ``summary``, with a row a parameter: ``p_value`` (smallest of its
     entries, corrected for their number), ``coverage_50``, ``coverage_90`` (means over entries) and
     ``entries``. Attributes: ``p_value``, the smallest corrected for all entries; ``n_refused``, how
-    many simulated logs the model refuses, which are left out (an order effect so large that one
+    many simulated logs the model refuses, which are left out (a side advantage so large that one
     side won every duel). Conditions on the data leave PIT uniform.
 
     Raises

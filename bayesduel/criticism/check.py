@@ -37,6 +37,7 @@ from bayesduel.system.arguments import (
     check_log,
     check_range,
     check_seed,
+    renamed_arguments,
     shown_value,
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
@@ -63,7 +64,7 @@ REFITS = 5  # of a model without the units that importance sampling cannot leave
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
 MANY_PAIRS = 10_000  # that met, from which 100 logs are drawn for the arms
 DRAWS_OF_MANY = 100  # p-values of arms to a hundredth
-CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
+CROSSED = 0.5  # share of pairs that met in both orders, from which a side advantage is plain
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
@@ -98,7 +99,7 @@ class OrderShare:
         return self.words()
 
     def words(self, *, modelled: bool = False) -> str:
-        """Return what was found, and how to model an order effect.
+        """Return what was found, and how to model a side advantage.
 
         `modelled`: whether the ranking beside it adjusts for one.
         """
@@ -109,7 +110,7 @@ class OrderShare:
         )
         if self.between_level is None or self.between_interval is None:
             return (
-                f"{won} The design does not identify an order effect, so the check of cycles "
+                f"{won} The design does not identify a side advantage, so the check of cycles "
                 "does not adjust for one. If the side listed first may have an advantage, "
                 f"{check_text.MODELLED}."
             )
@@ -120,15 +121,15 @@ class OrderShare:
         )
         if not self.clear:
             return (
-                f"{words} There is no clear order effect; the check of cycles adjusts for "
+                f"{words} There is no clear side advantage; the check of cycles adjusts for "
                 "what there is."
             )
         if self.both_ways >= CROSSED:
             adjusts = "the check of cycles adjusts for it"
             if modelled:
-                return f"{words} This is an order effect; {adjusts}, and so does the ranking."
+                return f"{words} This is a side advantage; {adjusts}, and so does the ranking."
             how = check_text.MODELLED
-            return f"{words} This is an order effect; {adjusts}. To adjust a ranking, {how}."
+            return f"{words} This is a side advantage; {adjusts}. To adjust a ranking, {how}."
         met = check_text.both_orders_words(self.both_ways)
         remedy = f"If sides carry a meaning, {check_text.MODELLED}."
         if modelled:
@@ -136,7 +137,7 @@ class OrderShare:
         return (
             f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
             f"{met}, so the estimate rests on how the results of three arms fit "
-            f"together: it may be an order effect or another deviation from the scores. {remedy}"
+            f"together: it may be a side advantage or another deviation from the scores. {remedy}"
         )
 
 
@@ -154,7 +155,7 @@ class Check:
         What the log says of one ranking, by five models of a pair, or None where no triad could
         close.
     without_order
-        The same without an order effect, where pairs met in one order and it answers otherwise:
+        The same without a side advantage, where pairs met in one order and it answers otherwise:
         it speaks against one ranking and `ranking` does not. Else None.
     cycle_posterior
         Cycles of three arms by the five models, or None where no triad could close.
@@ -240,8 +241,8 @@ class Check:
     def _led(self) -> bool:
         """Whether the answer is that of the five models of a pair.
 
-        Not where conditions of the duels, or an order effect that the design does not identify, may
-        be the cause of cycles: the models do not have these.
+        Not where conditions of the duels may be the cause of cycles, or a side advantage that the
+        design does not identify: the models do not have these.
         """
         return self.ranking is not None and not self.evidence.other_cause
 
@@ -377,7 +378,7 @@ class Check:
     def answer_without_ranking(self, model: "Model") -> "tuple[xr.DataTree | None, str]":
         """Return a fit that allows cycles and controls for what `model` does, or None and why.
 
-        :attr:`without_ranking` where `model` has no order effect and no covariates of the duel.
+        :attr:`without_ranking` where `model` has no side advantage and no covariates of the duel.
         Otherwise blade-chest planes around `model`, fitted to the log; winners are those of neutral
         duels, too.
         """
@@ -470,7 +471,7 @@ class Check:
                 "conditions": e.conditions,
                 "p_conditions": e.p_conditions,
             },
-            "p_one_ranking_without_order_effect": None
+            "p_one_ranking_without_side_advantage": None
             if self.without_order is None
             else self.without_order.p_one_ranking,
             "cycle_posterior": None if b is None else _probabilities(b),
@@ -527,13 +528,14 @@ class Check:
         return [words for words in paragraphs if words]
 
 
+@renamed_arguments(order_effect="side_advantage")
 def check(
     duels: Duels,
     models: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
     quick: bool = False,
     unit: str = "pair",
-    order_effect: bool = True,
+    side_advantage: bool = True,
     material: float = MATERIAL,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
@@ -550,7 +552,7 @@ def check(
         arm of its own, whoever its members are: a cycle of sides contradicts scores of members.
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
-        Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
+        Terry, Thurstone and the preference matrix; also Bradley-Terry with a side advantage
         where the log has a clear one. For up to 200 arms; none where `quick`. Name
         ``"bradley-terry + cycles"`` (:class:`bayesduel.models.BladeChest`) to compare cycles of
         low rank too: NUTS fits them, 20 arms in some ten seconds.
@@ -559,7 +561,7 @@ def check(
     unit
         What the comparison leaves out, one at a time: "pair", "duel", "judge", "group", "category",
         "time" or a column that was kept.
-    order_effect
+    side_advantage
         Whether the side listed first may have an advantage, which is then estimated together with
         the scores. False where sides carry no meaning.
     material
@@ -595,7 +597,7 @@ def check(
     of_teams = duels.teams is not None
     duels = duels.as_plain().as_sides()
     check_flag(quick, "quick")
-    check_flag(order_effect, "order_effect")
+    check_flag(side_advantage, "side_advantage")
     check_range(material, "material", "in (0.5, 1)")
     check_seed(seed)
     check_call(step, "step")
@@ -603,7 +605,7 @@ def check(
     check_square(
         duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
     )
-    if not order_effect:
+    if not side_advantage:
         duels = replace(duels, ordered=False)
     role = repeated_role(duels)
     units = duels if role is None else one_verdict_per_unit(duels, role)
@@ -758,11 +760,11 @@ def _with_cause(
 def _candidates(duels: Duels, ordered: bool) -> list[Any]:
     """Return the models to compare where none are named."""
     from bayesduel.criticism.compare import default_models
-    from bayesduel.models import BradleyTerry, OrderEffect
+    from bayesduel.models import BradleyTerry, SideAdvantage
 
     candidates = default_models(duels)
     if ordered:
-        candidates.append(BradleyTerry() + OrderEffect())
+        candidates.append(BradleyTerry() + SideAdvantage())
     return candidates
 
 

@@ -45,12 +45,12 @@ TEAMS_FREE = (
 
 MOSTLY = 0.9  # share of pairs that met once, from which the page says what that hides
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
-MODELLED = "fit the model BradleyTerry() + OrderEffect() (on the command line, --order-effect)"
+MODELLED = "fit the model BradleyTerry() + SideAdvantage() (on the command line, --side-advantage)"
 NO_MEANING = (
-    "if sides carry no meaning, check again with order_effect=False (on the command line, "
-    "--no-order-effect)"
+    "if sides carry no meaning, check again with side_advantage=False (on the command line, "
+    "--no-side-advantage)"
 )
-ADVANTAGE = "What follows allows such an advantage."
+ADVANTAGE = "What follows allows a side advantage."
 ORDER_ADVICE = f"Let pairs meet in both orders to distinguish them; {NO_MEANING}."
 JUDGED = 30  # votes of a judge to be named
 NAMED = 5  # judges named
@@ -63,8 +63,8 @@ def verdict_words(e: CycleEvidence) -> tuple[str, str]:
     p = p_words(e.p_value, e.n_replicated)
     if e.other_cause == "order":
         return (
-            "The log cannot tell cycles from an order effect: it has more cyclic triads than "
-            f"scores without an order effect predict ({p}), and too few pairs met in both orders "
+            "The log cannot tell cycles from a side advantage: it has more cyclic triads than "
+            f"scores without a side advantage predict ({p}), and too few pairs met in both orders "
             "to estimate one.",
             "Transitivity is neither established nor rejected. If the side listed first may have "
             f"an advantage, {MODELLED}; {NO_MEANING}.",
@@ -97,9 +97,9 @@ def order_or_cycle_words(
     one = percent(found.p_one_ranking)
     other = percent(without.p_one_ranking)
     return (
-        f"{both_orders_words(both_ways)}, so an advantage of the side listed first and a cycle "
-        f"cannot be distinguished: one ranking has probability {one} % if that side may have an "
-        f"advantage, and {other} % if it has none."
+        f"{both_orders_words(both_ways)}, so a side advantage (of the side listed "
+        f"first) and a cycle cannot be distinguished: one ranking has probability {one} % with a "
+        f"side advantage, and {other} % without one."
     )
 
 
@@ -156,7 +156,7 @@ def evidence_words(e: CycleEvidence) -> str:
     raw = [f"{x:,.0f}" for x in e.unadjusted]
     if e.order == "estimated" and raw != [f"{e.cyclic:,.0f}", f"{e.decided:,.0f}"]:
         adjusted = (
-            ", majorities adjusted for the order effect (without that adjustment "
+            ", majorities adjusted for the side advantage (without that adjustment "
             f"{raw[0]} of {raw[1]})"
         )
     low, high = e.expected_interval

@@ -1,4 +1,4 @@
-"""Residuals of pairs, arms and judges, under one score per arm and an order effect."""
+"""Residuals of pairs, arms and judges, under one score per arm and a side advantage."""
 
 import numpy as np
 import pandas as pd

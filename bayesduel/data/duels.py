@@ -87,7 +87,7 @@ class Duels:
         Counts made while the log was read.
     ordered
         Whether left and right say how a pair was presented (at home, shown first). False: they
-        carry no meaning, as in a matrix of wins, and an order effect is not considered.
+        carry no meaning, as in a matrix of wins, and a side advantage is not considered.
     teams
         The members of each side, where sides have several arms (doubles, teams, systems made of
         parts); else None. Votes and cells name sides then, and `arms` are the members.

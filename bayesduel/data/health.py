@@ -50,7 +50,7 @@ DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter 
 SEPARATES = 1e-7  # a sum of leads above it is more than the rounding of the solver
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
 NAMED = 5  # arms that a sentence names
-IGNORED = "Models without an order effect ignore it."
+IGNORED = "Models without a side advantage ignore it."
 
 
 @dataclass(frozen=True)
@@ -568,7 +568,7 @@ def sentences(h: "Health") -> list[str]:
         )
     elif h.one_orientation:
         found.append(
-            "Every pair is listed in one order only: an advantage of the side listed first cannot "
+            "Every pair is listed in one order only: a side advantage cannot "
             "be distinguished from the strength of the arms in any pair, only by a model with one "
             "score per arm. If sides carry a meaning (shown first, home), list them as they were."
         )

@@ -82,7 +82,7 @@ def sides_of(duels: Duels) -> Sides:
         side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
         share = percent(won[1] / decided)
         why = f"the {side} side won {share} % of the decided duels, as where the winner is written"
-        remark = f"{why} there: sides are not used (--order-effect takes it for an advantage)"
+        remark = f"{why} there: sides are not used (--side-advantage takes it for an advantage)"
         return Sides(False, left, f"{why} there", remark)
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):

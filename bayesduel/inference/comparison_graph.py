@@ -5,7 +5,7 @@ the weighted Laplacian of the graph plus the prior's, ``sum_e w_e (u_i - u_j)(u_
 it is never stored as a K x K array. Systems are solved by conjugate gradients, and normal vectors
 with this precision are drawn by perturbation: ``Q^-1 b`` where b is normal with covariance Q.
 
-A few dense columns (an order effect, covariates of the duel) may stand beside the scores: their
+A few dense columns (a side advantage, covariates of the duel) may stand beside the scores: their
 coefficients border that matrix, and their own precision given the scores' is its Schur complement.
 
 References

@@ -5,7 +5,7 @@
   kept as an outcome: a model in which a tie is one (``davidson``), below 500 arms, where its fit
   takes matrices of arm by arm. Else ``bradley-terry``.
 - Rankings: ``plackett-luce``.
-- An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
+- A side advantage (``SideAdvantage``, of the left side), of any size, where sides have a meaning by
   :mod:`bayesduel.data.sides`: it is one coefficient. Also where that is in doubt, since every pair
   is listed in one order, of 10 arms or more, whose scores tell the advantage apart.
 - Covariates that were asked for when the log was read (``DuelCovariates``).
@@ -30,9 +30,9 @@ from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.earlier_scores import earlier_scores
 from bayesduel.models import (
     MODELS,
-    OrderEffect,
     ScoreModel,
     Scores,
+    SideAdvantage,
     Sources,
     TeamSize,
     add_family,
@@ -42,7 +42,7 @@ from bayesduel.models import (
 )
 from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
-from bayesduel.system.arguments import check_flag, check_one_of, texts_of
+from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
 from bayesduel.text import count, join, percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
@@ -79,8 +79,8 @@ class DefaultModel:
         Name of the model whose response is taken. Default: by the rule.
     terms
         Words of further terms (:func:`bayesduel.models.term_named`).
-    order_effect
-        Whether an advantage of the left side is in the model. Default: by the rule.
+    side_advantage
+        Whether a side advantage is in the model. Default: by the rule.
     priors
         Priors by the name of a variable, as :func:`bayesduel.fit` takes them.
     group_effects
@@ -99,27 +99,27 @@ class DefaultModel:
     >>> duels = bd.datasets.load("baseball1987")
     >>> bd.DefaultModel().choose(duels).model.name
     'bradley-terry + order'
-    >>> bd.DefaultModel(order_effect=False).choose(duels).model.name
+    >>> bd.DefaultModel(side_advantage=False).choose(duels).model.name
     'bradley-terry'
     """
 
     response: str = AUTO
     terms: tuple[str, ...] = ()
-    order_effect: bool | None = None
+    side_advantage: bool | None = None
     priors: Mapping[str, Said] = field(default_factory=dict, hash=False)
     group_effects: bool | None = None
     family: Mapping[str, str | None] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         check_one_of(self.response, "response", (AUTO, *MODELS))
-        if self.order_effect is not None:
-            check_flag(self.order_effect, "order_effect")
+        if self.side_advantage is not None:
+            check_flag(self.side_advantage, "side_advantage")
         if self.group_effects is not None:
             check_flag(self.group_effects, "group_effects")
         object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
         object.__setattr__(self, "priors", priors_of(self.priors))
         plain = named("bradley-terry" if self.response == AUTO else self.response)
-        own = (OrderEffect.name,) if self.order_effect else ()
+        own = (SideAdvantage.name,) if self.side_advantage else ()
         self._of_families(reduce(add_term, (*self.terms, *own), plain))
 
     def _of_families(self, model: Model) -> Model:
@@ -134,7 +134,7 @@ class DefaultModel:
 
     def _by_rule(self, duels: Duels | Rankings) -> Choice:
         if isinstance(duels, Rankings):
-            own = (OrderEffect.name,) if self.order_effect else ()
+            own = (SideAdvantage.name,) if self.side_advantage else ()
             plain = named("plackett-luce" if self.response == AUTO else self.response)
             return Choice(reduce(add_term, (*self.terms, *own), plain), _of_rankings(duels))
         name, why = (self.response, "") if self.response != AUTO else _response(duels)
@@ -145,24 +145,24 @@ class DefaultModel:
         sides = sides_of(duels)
         if model.terms.reads_order:
             pass
-        elif self.order_effect is False:
+        elif self.side_advantage is False:
             if sides.meaning:
                 reasons.append(f"An advantage of {sides.left} is left out, as asked.")
-        elif self.order_effect or (sides.meaning and isinstance(model, ScoreModel)):
+        elif self.side_advantage or (sides.meaning and isinstance(model, ScoreModel)):
             apart = model.terms.find(Sources)  # whose sources have an advantage each
-            model = model + OrderEffect(by=apart.by if apart else None)
+            model = model + SideAdvantage(by=apart.by if apart else None)
             why = sides.why if sides.meaning else "it was asked for"
             reasons.append(f"An advantage of {sides.left} is in the model: {why}.")
         elif sides.meaning:
             reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
         elif _in_doubt(sides, duels, model):
-            model = model + OrderEffect()
+            model = model + SideAdvantage()
             reasons.append(
                 f"An advantage of {sides.left} is in the model: pairs are listed in one order "
                 "only, and may have been shown in it."
             )
         elif duels.ordered:
-            reasons.append(f"No advantage of a side is in the model: {sides.why}.")
+            reasons.append(f"No side advantage is in the model: {sides.why}.")
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
@@ -185,6 +185,10 @@ class DefaultModel:
         if self.group_effects is False:
             return model, f"{effects} left out, as asked."
         return add_term(model, BY_GROUP), f"{effects} in the model: {count(n, column)} repeat."
+
+
+_renamed = renamed_arguments(order_effect="side_advantage")
+DefaultModel.__init__ = _renamed(DefaultModel.__init__)  # type: ignore[method-assign]
 
 
 def missing_covariates(model: Model, duels: Duels) -> list[str]:

@@ -131,7 +131,7 @@ def fit(
         coefficients. "pymc": always on the ``pm.Model``. "variational": a normal
         distribution fitted on the sparse graph of pairs that met, certified by a short Gibbs
         chain. "gibbs": Gibbs sampling with Polya-Gamma variables on that graph. Both serve
-        Bradley-Terry models of one score per arm, with an order effect and covariates of the duel
+        Bradley-Terry models of one score per arm, with a side advantage and covariates of the duel
         if wanted, and need no array of arm by arm. "auto":
         variational from 500 arms where the model allows, Gibbs where its certificate does not
         hold; else Laplace where its certificate holds, NUTS where it does not. The attribute

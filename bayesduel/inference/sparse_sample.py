@@ -1,7 +1,7 @@
 """Sample scores on a sparse comparison graph: a variational Gaussian, or Gibbs sampling.
 
 Both serve one score per arm with a logistic link, and a few coefficients with normal priors beside
-them (an order effect, covariates of the duel); nothing of theirs is as large as K x K.
+them (a side advantage, covariates of the duel); nothing of theirs is as large as K x K.
 """
 
 from collections.abc import Callable

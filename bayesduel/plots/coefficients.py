@@ -40,7 +40,7 @@ def plot_coefficients(
     Parameters
     ----------
     fit
-        A fit with covariates or an order effect.
+        A fit with covariates or a side advantage.
     ci_prob
         Posterior probability of the intervals of the thin bars, in (0, 1).
     covariance, judge

@@ -20,7 +20,7 @@ from bayesduel.text import join
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
-LABELS = {"order": "left side"}  # of coefficients that are numbers, where not their name
+LABELS = {"order": "side advantage"}  # of coefficients that are numbers, where not their name
 EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
 
 
@@ -52,7 +52,7 @@ def coefficients(
     Returns
     -------
     Indexed by name: ``term`` and ``kind``; ``coefficient`` (posterior mean) with ``lower`` and
-    ``upper``. Kinds: "effect" (of an attribute, a covariate, the left side, in the unit of the
+    ``upper``. Kinds: "effect" (of an attribute, a covariate, the side advantage, in the unit of the
     scores (``fit.attrs["score_unit"]``) for one unit of it on its original scale; for having the
     level instead of the reference, where it is an indicator), "parameter" (a spread, a drift, the
     noise, the tendency to tie: what the terms and the response learn beside effects) and, with
@@ -73,10 +73,10 @@ def coefficients(
 
     Examples
     --------
-    >>> model = bd.models.BradleyTerry() + bd.models.OrderEffect()
+    >>> model = bd.models.BradleyTerry() + bd.models.SideAdvantage()
     >>> fit = bd.fit(bd.datasets.load("baseball1987"), model)
     >>> bd.coefficients(fit)["coefficient"].round(1).to_dict()
-    {'left side': 0.3, 'scale': 0.6}
+    {'side advantage': 0.3, 'scale': 0.6}
     """
     check_ci_prob(ci_prob)
     check_flag(levels, "levels")

@@ -55,7 +55,7 @@ def conditions(
     right: np.ndarray,
     said: Mapping[str, Any],
     *,
-    left_advantage: bool = False,
+    side_advantage: bool = False,
     teams: Teams | None = None,
     labels: tuple[str, ...] | None = None,
 ) -> dict[str, np.ndarray]:
@@ -80,17 +80,17 @@ def conditions(
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     columns |= model.seats(teams, left, right)
-    if left_advantage:
+    if side_advantage:
         columns["left_first"] = np.ones(len(left))
     asked = [
         part
         for part in model.terms
-        if part.reads and ({*part.reads} & {*said} or (left_advantage and part.reads_order))
+        if part.reads and ({*part.reads} & {*said} or (side_advantage and part.reads_order))
     ]
     unsaid = {name: part.key for part in asked for name in part.reads if name not in said}
     for name, key in unsaid.items():
         if name in fit["posterior"].coords:
-            got = join([*said, *(["left_advantage"] if left_advantage else [])], 8, quote=True)
+            got = join([*said, *(["side_advantage"] if side_advantage else [])], 8, quote=True)
             raise ValueError(
                 f"conditions should say {name!r} where {key} counts ({name}=None: no {name}), "
                 f"got {got}"

@@ -16,7 +16,13 @@ from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
-from bayesduel.system.arguments import check_flag, did_you_mean, listed, shown_value
+from bayesduel.system.arguments import (
+    check_flag,
+    did_you_mean,
+    listed,
+    renamed_arguments,
+    shown_value,
+)
 from bayesduel.text import join, printed_tables, screen, section_html, shorten
 
 __all__ = ["Predictions", "predict"]
@@ -51,6 +57,7 @@ def _complete(dataset: Predictions) -> bool:
     return named and len(dataset.data_vars) > 0 and set(dataset.dims) <= {"duel"}
 
 
+@renamed_arguments(left_advantage="side_advantage")
 def predict(
     fit: xr.DataTree,
     left: Any,
@@ -58,7 +65,7 @@ def predict(
     ci_prob: float = 0.95,
     *,
     covariance: str = "auto",
-    left_advantage: bool | None = None,
+    side_advantage: bool | None = None,
     family: Mapping[str, str | None] | None = None,
     **conditions: Any,
 ) -> xr.Dataset:
@@ -79,9 +86,9 @@ def predict(
         Probability of the intervals, in (0, 1).
     covariance
         Of the draws: see `bayesduel.winners`.
-    left_advantage
+    side_advantage
         Whether `left` has the advantage of its side, in a model that learned one
-        (:class:`bayesduel.models.OrderEffect`): a home game. Default: yes for a frame whose sides
+        (:class:`bayesduel.models.SideAdvantage`): a home game. Default: yes for a frame whose sides
         are the columns of the log itself (home and away), else no. The attribute ``sides`` says
         which.
     family
@@ -142,8 +149,8 @@ def predict(
     """
     check_fit(fit)
     check_ci_prob(ci_prob)
-    if left_advantage is not None:
-        check_flag(left_advantage, "left_advantage")
+    if side_advantage is not None:
+        check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
     if right is None:
         left, right, conditions, columns = _of_frame(fit, left, conditions)
@@ -152,11 +159,11 @@ def predict(
     # of an advantage that differs by a level, only where the level is said
     by = {name for part in draws.model.terms if part.reads_order for name in part.reads}
     sides_known = reads_order and by <= conditions.keys() and columns == _sides_of_log(fit)
-    left_advantage = sides_known if left_advantage is None else left_advantage
-    if left_advantage and not reads_order:
+    side_advantage = sides_known if side_advantage is None else side_advantage
+    if side_advantage and not reads_order:
         raise ValueError(
-            "left_advantage should be False for a fit that learned no advantage of the left side "
-            f"(OrderEffect), got a fit of {draws.model.name}"
+            "side_advantage should be False for a fit that learned no side advantage "
+            f"(SideAdvantage), got a fit of {draws.model.name}"
         )
     is_one = _is_label if fit.duel.teams is None else _is_side
     single = is_one(left) and is_one(right)
@@ -193,7 +200,7 @@ def predict(
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
     model: Any = draws.model
     given = conditions_of(
-        fit, model, i, j, conditions, left_advantage=left_advantage, teams=teams, labels=known
+        fit, model, i, j, conditions, side_advantage=side_advantage, teams=teams, labels=known
     )
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
@@ -233,7 +240,7 @@ def predict(
             "model": str(fit.attrs["model"]),
             "conditions": ", ".join(sorted(conditions)),
             **told,
-            **({"sides": _sides_told(columns, left_advantage)} if reads_order else {}),
+            **({"sides": _sides_told(columns, side_advantage)} if reads_order else {}),
             **dependence_of(fit, used, covariance).attrs,
         },
     )

@@ -32,7 +32,7 @@ class SourceAgreement(Result):
     table
         One row a source, by name: ``votes``, ``target`` (weight in the target), ``correlation``
         (with the target's scores), ``scale`` (standard deviation of its scores) and ``left`` (its
-        advantage of the left side, in the unit of the scores; NaN if the model has none by source),
+        side advantage, in the unit of the scores; NaN if the model has none by source),
         each with ``_lower`` and ``_upper``, and ``worth`` (how many more votes of the target tell
         as much as its votes do; NaN for the target, and where that is a mix or has no votes).
     arms

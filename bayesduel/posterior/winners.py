@@ -87,7 +87,7 @@ def winners(
         or "auto": the clustering that covers all votes which the log repeats. By judge where a
         judge cast several votes, by group where a group holds several, by both where both do
         (by the larger where one lies within the other). ``attrs["covariance"]`` says which,
-        ``attrs["dependence"]`` why. Where the model has an order effect or covariates of the duel,
+        ``attrs["dependence"]`` why. Where the model has a side advantage or covariates of the duel,
         ``attrs["controls"]`` says which duels the winners are of.
     check
         What :func:`bayesduel.check` found on the log. Where it rejects the ranking that the model

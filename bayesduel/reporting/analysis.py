@@ -73,9 +73,9 @@ class Analysis:
     margins_reason: str
     # what :func:`bayesduel.coefficients` returned, where the model has covariates, else None
     coefficients: "pd.DataFrame | None"
-    # where the model has one order effect: expected score of the left side against an equal arm,
+    # where the model has one side advantage: expected score of the left side against an equal arm,
     # its posterior mean and the ends of its interval; else None
-    left_advantage: tuple[float, float, float] | None
+    side_advantage: tuple[float, float, float] | None
     # the most informative pairs; None where there are too many to choose from
     pairs: "pd.DataFrame | None"
     # how many more duels would decide neighbours in the ranking; of many arms, the first ones
@@ -97,7 +97,7 @@ class Analysis:
 
     @property
     def ordered(self) -> bool:
-        """Whether the model has an advantage of the left side, one or by level."""
+        """Whether the model has a side advantage, one or by level."""
         return bool(self.fit.duel.model.terms.reads_order)
 
     @property
@@ -263,7 +263,7 @@ def analyse(
         margins=margins,
         margins_reason=margins_reason,
         coefficients=effects if covariates else None,
-        left_advantage=_left_advantage(fit, confidence),
+        side_advantage=_side_advantage(fit, confidence),
         pairs=pairs,
         neighbours=neighbours,
         scores=rated,
@@ -351,7 +351,7 @@ def _why_not_free(duels: "Duels") -> str:
     )
 
 
-def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
+def _side_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
     """Return the expected score of the left side against an equal arm, mean and interval."""
     from bayesduel.intervals import eti
 

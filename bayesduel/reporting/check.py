@@ -93,12 +93,12 @@ def transitivity_section(
 ) -> Section:
     """Return the section on whether there is one ranking, with or without the verdict at its top.
 
-    `modelled`: whether the model of the page's ranking has an order effect.
+    `modelled`: whether the model of the page's ranking has a side advantage.
     """
     words = check_text.unordered_words(check.transitive)
     if check.order is not None:
         words = check.order.words(modelled=modelled)
-    order = Group("Order effect", (Text(words),)) if words else None
+    order = Group("Side advantage", (Text(words),)) if words else None
     return Section(
         id="transitivity",
         title="Transitivity",

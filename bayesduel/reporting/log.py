@@ -27,7 +27,7 @@ def log_section(
 
     duels, health: the log, and its health.
     further: a sentence that follows where no problems were found.
-    ordered: whether the model of the report has an order effect.
+    ordered: whether the model of the report has a side advantage.
     """
     health = replace(health, source=duels.read_summary.public_source)
     body = (_counts(duels), *_health(health, further, ordered))

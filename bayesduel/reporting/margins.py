@@ -28,7 +28,7 @@ LEVEL = 0.95
 PARAMETERS = {
     "scale": "standard deviation of the scores (prior)",
     "noise": "standard deviation of the noise of one margin",
-    "order": "advantage of the left side",
+    "order": "side advantage",
     "residual_scale": "standard deviation of the residuals of pairs",
     "shrinkage": "shrinkage of the variances of pairs, in duels",
     "degrees": "degrees of freedom of the noise",
@@ -54,7 +54,7 @@ def analyse_margins(
     """
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import OrderEffect, PerturbedThurstone, Scores, ThurstoneScore
+    from bayesduel.models import PerturbedThurstone, Scores, SideAdvantage, ThurstoneScore
 
     if duels.votes is None or duels.votes.margin is None:
         return None, ""
@@ -68,14 +68,14 @@ def analyse_margins(
         try:
             own = fit.duel.model
             if own.response.outcome != "margin":
-                own = ThurstoneScore(Scores() + OrderEffect())
+                own = ThurstoneScore(Scores() + SideAdvantage())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
             check = check_margins(fit, seed=seed)
             perturbed = None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score and duels.teams is None:
                 loose = PerturbedThurstone()
                 if own.terms.reads_order:
-                    loose = loose + OrderEffect()
+                    loose = loose + SideAdvantage()
                 if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
                     perturbed = fit_model(
                         duels, loose, draws=DRAWS, seed=seed, log_likelihood=False
@@ -158,7 +158,7 @@ def _order_words(a: MarginAnalysis) -> str:
     else:
         sides = f"the {'left' if low > 0 else 'right'} side has the advantage"
     return (
-        "The model of a margin: the difference of two scores, plus the advantage of the left "
+        "The model of a margin: the difference of two scores, plus the side advantage "
         f"side (home, white, first shown), plus noise. That advantage is {_summary(order)} (95 "
         f"% interval): {sides}."
     )

@@ -126,7 +126,7 @@ def controlled_words(a: "Analysis", subject: str) -> str:
         causes.append("covariates of the duel")
         neutral.append("all covariates are zero")
     if a.ordered:
-        causes.append("the order effect")
+        causes.append("the side advantage")
         neutral.append("neither side has an advantage")
     levels = level_words(a.fit)
     if not causes:
@@ -137,9 +137,9 @@ def controlled_words(a: "Analysis", subject: str) -> str:
 
 def advantage_words(a: "Analysis") -> tuple[str, ...]:
     """Return the advantage of a side that the ranking is free of, where its interval shows one."""
-    if a.left_advantage is None or a.left_advantage[1] <= 0.5 <= a.left_advantage[2]:
+    if a.side_advantage is None or a.side_advantage[1] <= 0.5 <= a.side_advantage[2]:
         return ()
-    middle, low, high = (percent(value) for value in a.left_advantage)
+    middle, low, high = (percent(value) for value in a.side_advantage)
     halves = ", a tie counting half" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 __all__ = ["analysed", "files_read", "report", "sections"]
 
 COUNTS = "Counts of wins are those of the log."
-ORDER_FOUND = "See Order effect, under Transitivity, for an advantage of one side."
+ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
     "These are the probabilities of a model with one score per arm, which may misstate single "
     "pairs here (see Transitivity). Raw counts has the shares of each pair. A report with "

@@ -21,7 +21,7 @@ __all__ = ["criterion_rows", "criterion_words", "winners_section"]
 ROWS = 15  # arms with a row of their own in the figure, about
 LEAST = 0.01  # probability for such a row
 NONE = "none"
-AS_PLAYED = "Sides are as they were played, without an order effect."
+AS_PLAYED = "Sides are as they were played, without a side advantage."
 CRITERION_NAMES = {
     "condorcet": "Condorcet (beats every other arm)",
     "copeland": "Copeland (beats most arms)",

@@ -5,6 +5,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from functools import wraps
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -36,6 +37,7 @@ __all__ = [
     "numbers",
     "path_of",
     "real",
+    "renamed_arguments",
     "shown_value",
     "text_of",
     "texts_of",
@@ -328,3 +330,23 @@ def shown_value(value: Any) -> str:
     except (ValueError, RecursionError):  # a number of many digits inside, or too deep
         return f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def renamed_arguments[**P, R](
+    **now: str,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return the decorator of a function that names the new name of an argument's old one.
+
+    now: the new name by the old one. A call with an old name raises TypeError.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*args: P.args, **given: P.kwargs) -> R:
+            for name in now.keys() & given.keys():
+                raise TypeError(f"argument {name!r} is now called {now[name]!r}")
+            return function(*args, **given)
+
+        return called
+
+    return decorate

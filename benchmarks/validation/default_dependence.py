@@ -14,7 +14,7 @@ __all__ = ["EXPERIMENT"]
 SCORE_SD = 0.8
 BY_PROMPT, BY_JUDGE = (0.5, 0.8), (0.3, 0.5)  # ranges of the sd of deviations, in logits
 JUDGED = 3  # times that a pair of answers to a prompt is judged
-TIE, SIDE = 0.7, 0.2  # weight of a tie in Davidson's model, advantage of the left side in logits
+TIE, SIDE = 0.7, 0.2  # weight of a tie in Davidson's model, side advantage in logits
 OF_PAIR = 0.7  # sd of deviations of a pair in a prompt, where there are any
 DRAWS = 1000
 OLD = "robust errors alone"
@@ -215,7 +215,7 @@ EXPERIMENT = Experiment(
     name="default_dependence",
     title="The default where votes share prompts and judges",
     question=(
-        "Davidson's model with ties and an advantage of the left side; scores of the arms with "
+        "Davidson's model with ties and a side advantage; scores of the arms with "
         f"standard deviation {SCORE_SD} (logits); deviations of arms by prompt (standard deviation "
         "0.5 to 0.8, another in each log) and by judge (0.3 to 0.5); each pair of answers to a "
         "prompt is judged three times; uneven counts. 2,400 votes of 12 arms and 120 judges, 4,500 "

@@ -52,7 +52,7 @@ def run(cell: Cell, seed: int) -> Record:
     were said to be worth.
     """
     import bayesduel as bd
-    from bayesduel.models import BradleyTerry, OrderEffect, Scores, Sources
+    from bayesduel.models import BradleyTerry, Scores, SideAdvantage, Sources
 
     rng, n_people = np.random.default_rng(seed), cell["votes of people"]
     slope, taste, side, favour = MACHINES[cell["machine"]]
@@ -68,11 +68,11 @@ def run(cell: Cell, seed: int) -> Record:
         return bd.Duels.from_votes(arms[left], arms[right], won * 1.0, arms=list(arms), **kept)
 
     joined = log_of(own, verdicts, keep={"source": source})
-    of_target = Sources("source", target="people") + OrderEffect(by="source")
+    of_target = Sources("source", target="people") + SideAdvantage(by="source")
     fits = {
-        "alone": (log_of(own), BradleyTerry(Scores() + OrderEffect())),
+        "alone": (log_of(own), BradleyTerry(Scores() + SideAdvantage())),
         "joined": (joined, BradleyTerry(of_target)),
-        "pooled": (joined, BradleyTerry(Scores() + OrderEffect())),
+        "pooled": (joined, BradleyTerry(Scores() + SideAdvantage())),
     }
     found: Record = {}
     for name, (log, model) in fits.items():
@@ -142,7 +142,7 @@ EXPERIMENT = Experiment(
         "(-h + 0.2 z); good ones with a side bias or that favour two arms. Error: root mean square "
         "of errors of all differences of people's scores. Coverage: of their 95 % intervals, with "
         "its own interval over worlds. Alone: people's votes by themselves. Joined: "
-        "Sources(target=people) and an order effect by source. Pooled: all votes as if people's."
+        "Sources(target=people) and a side advantage by source. Pooled: all votes as if people's."
     ),
     target=(
         f"coverage of joined between {TARGET[0]:g} and {TARGET[1]:g}, and its error at most "

@@ -21,10 +21,10 @@ def run(cell: Cell, seed: int) -> Record:
     import bayesduel as bd
     from bayesduel.criticism.replicated_logs import duel_by_duel, replicated
     from bayesduel.inference.prior import prior_draws
-    from bayesduel.models import Davidson, OrderEffect
+    from bayesduel.models import Davidson, SideAdvantage
 
     rng = np.random.default_rng(seed)
-    model = Davidson() + OrderEffect()
+    model = Davidson() + SideAdvantage()
     left = rng.integers(0, N_ARMS, (2 * LOGS, N_DUELS))
     right = (left + rng.integers(1, N_ARMS, left.shape)) % N_ARMS
     if cell["orientation"] == "one":  # the arm of the smaller number is always left
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     question=(
         f"{N_ARMS} arms, {N_DUELS} duels of random pairs with ties and an advantage of the left "
         "side, in which every pair is listed in one orientation, or in both; Davidson's model "
-        "with an order effect. Is the arm that is named best the best one as often as "
+        "with a side advantage. Is the arm that is named best the best one as often as "
         "`bd.winners` claims? Truths: from the model's prior; or scores from N(0, 1) logits, "
         "an advantage of 0.5 logits, and ties of level arms in one duel of five."
     ),

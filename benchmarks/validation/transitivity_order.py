@@ -1,4 +1,4 @@
-"""An order effect is no cycle: false claims of cycles, by design and orientation.
+"""A side advantage is no cycle: false claims of cycles, by design and orientation.
 
 Six designs, each with its pairs in one orientation (drawn at random), mixed (42 % of the pairs in
 both orders) and crossed (all pairs in both orders equally often).
@@ -29,7 +29,7 @@ SPREAD = 0.5  # standard deviation of Bradley-Terry scores
 
 
 def log_of(cell: Cell, rng: np.random.Generator):
-    """Return one log of a strongly transitive world with an order effect."""
+    """Return one log of a strongly transitive world with a side advantage."""
     from scipy.special import expit
 
     from benchmarks.truths import truth_matrix
@@ -51,7 +51,7 @@ def log_of(cell: Cell, rng: np.random.Generator):
         P = truth_matrix(world, n_arms, rng)
     first = np.where(turned, right[:, None], left[:, None]).ravel()
     second = np.where(turned, left[:, None], right[:, None]).ravel()
-    return drawn_log(P, first, second, cell["order effect"], rng)
+    return drawn_log(P, first, second, cell["side advantage"], rng)
 
 
 def run(cell: Cell, seed: int) -> Record:
@@ -62,14 +62,14 @@ def run(cell: Cell, seed: int) -> Record:
 
 
 def rows(cell: Cell, records: list[Record]) -> Sequence[Record]:
-    """Return the row of one design, orientation and order effect."""
+    """Return the row of one design, orientation and side advantage."""
     names = ("logs", "holds", "does not hold")
     logs, holds, fails = (sum(r[name] for r in records) for name in names)
     return [
         {
             "design": cell["design"],
             "pairs in both orders": f"{100 * ORIENTATIONS[cell['orientation']]:.0f} %",
-            "order effect, logits": cell["order effect"],
+            "side advantage, logits": cell["side advantage"],
             "a ranking holds": shown_share(holds, logs),
             "none holds": shown_share(fails, logs),
             "target": verdict_row(fails, logs),
@@ -79,7 +79,7 @@ def rows(cell: Cell, records: list[Record]) -> Sequence[Record]:
 
 EXPERIMENT = Experiment(
     name="transitivity_order",
-    title="An order effect is not taken for a cycle",
+    title="A side advantage is not taken for a cycle",
     question=(
         "How often does `check` say that no ranking holds of a transitive log whose side listed "
         "first has an advantage? Each log is drawn from one of five strongly transitive worlds "
@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
         "the logs of the quick form are too few to show it."
     ),
     cells=tuple(
-        {"design": design, "orientation": orientation, "order effect": effect}
+        {"design": design, "orientation": orientation, "side advantage": effect}
         for design in DESIGNS
         for orientation in ORIENTATIONS
         for effect in EFFECTS

@@ -21,7 +21,7 @@ GIVEN = {
     "prior": "scale=HalfNormal(1)",
     "family": "arms.csv:maker",
     "model": "davidson", "method": "laplace", "draws": "200", "seed": "1", "ties": "half",
-    "on_bad": "skip", "order_effect": None, "lower_is_better": None,
+    "on_bad": "skip", "side_advantage": None, "lower_is_better": None,
 }  # fmt: skip
 COMMANDS = {"winners": [], "top-k": ["--k", "1"]}
 
@@ -205,7 +205,7 @@ def test_an_update_waits_for_the_one_before(written, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["fit.nc"]
 
 
-@pytest.mark.parametrize("options", [["--order-effect"], []])
+@pytest.mark.parametrize("options", [["--side-advantage"], []])
 @pytest.mark.sampled(2)
 @pytest.mark.slow
 def test_an_update_that_needs_the_log_names_its_option(options, tmp_path):

@@ -263,7 +263,7 @@ class Model(bd.models.BradleyTerry):
     pass
 
 
-ordered = bd.models.BradleyTerry() + bd.models.OrderEffect()
+ordered = bd.models.BradleyTerry() + bd.models.SideAdvantage()
 """
 
 

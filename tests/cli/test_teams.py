@@ -12,11 +12,11 @@ from bayesduel.cli import main
 
 PLAYERS = ("ann", "bob", "cyd", "dan", "eve", "fay")
 SCORES = dict(zip(PLAYERS, (2.0, 1.0, 0.4, -0.4, -1.0, -2.0), strict=True))
-ORDER = 0.3  # advantage of the left side
+ORDER = 0.3  # side advantage
 BESIDE = {
     "ties": (),
     "half": ("--ties", "half"),
-    "order": ("--order-effect",),
+    "order": ("--side-advantage",),
     "judges": ("--judge", "judge", "--group", "prompt"),
     "time": ("--time", "time"),
     "margin": ("--margin", "margin", "--outcome", "none"),

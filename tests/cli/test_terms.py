@@ -21,9 +21,9 @@ from bayesduel.models import (
     BradleyTerry,
     CategoryEffects,
     DuelCovariates,
-    OrderEffect,
     RandomEffects,
     Scores,
+    SideAdvantage,
     TimeVarying,
     named,
     term_named,
@@ -123,7 +123,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         (["--term", "foo"], "--term foo"),
         (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
         (["--term", "order", "--term", "order"], "--term order cannot be used"),
-        (["--term", "order", "--no-order-effect"], "contradict each other"),
+        (["--term", "order", "--no-side-advantage"], "contradict each other"),
         (["--term", "random:nope"], "no column 'nope' for --term random:nope"),
         (["--term", "covariate:nope"], "no column 'nope' for --term covariate:nope"),
         (["--keep", "nope"], "no column 'nope' for keep"),
@@ -188,8 +188,8 @@ def test_the_grammar_of_names_is_that_of_the_option():
         assert term_named(word) == term
         assert named(f"bradley-terry + {word}") == BradleyTerry(Scores() + term)
     both = named("bradley-terry + covariate:a + order + covariate:b")
-    assert both == BradleyTerry(Scores() + DuelCovariates(("a", "b")) + OrderEffect())
-    given = {"covariates": "a", "order_effect": True, "term": ("covariate:b",)}
+    assert both == BradleyTerry(Scores() + DuelCovariates(("a", "b")) + SideAdvantage())
+    given = {"covariates": "a", "side_advantage": True, "term": ("covariate:b",)}
     chosen = chosen_model("bradley-terry", given)
     assert chosen.choose(bd.Duels.from_wins(np.ones((3, 3)) - np.eye(3))).model == both
 
@@ -213,11 +213,11 @@ def fit(log, tmp_path_factory):
 
 
 def test_predict_is_that_of_python(fit, tmp_path):
-    given = ["--given", "judge=j1", "--given", "length=0.5", "--left-advantage"]
+    given = ["--given", "judge=j1", "--given", "length=0.5", "--side-advantage"]
     answer = run("predict", fit, "a", "b", *given, "--json")
     assert answer.exit_code == 0, answer.stderr
     found = json.loads(answer.stdout)["duels"][0]
-    own = bd.predict(bd.load(fit), "a", "b", judge="j1", length=0.5, left_advantage=True)
+    own = bd.predict(bd.load(fit), "a", "b", judge="j1", length=0.5, side_advantage=True)
     assert found["win"] == pytest.approx(float(own["win"]))
     assert (found["judge"], found["length"]) == ("j1", "0.5")
     (tmp_path / "pairs.csv").write_text("left,right,judge\na,b,j0\nb,c,\n")
@@ -225,7 +225,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
     assert answer.exit_code == 0, answer.stderr
     second = answer.stdout.splitlines()[2].split(",")
     at_home, neutral = (
-        float(bd.predict(bd.load(fit), "b", "c", left_advantage=yes)["win"])
+        float(bd.predict(bd.load(fit), "b", "c", side_advantage=yes)["win"])
         for yes in (True, False)
     )
     assert float(second[3]) == pytest.approx(at_home) and at_home != neutral
@@ -259,17 +259,17 @@ def test_predict_refuses_in_one_line(args, words, fit):
 OWN = """
 from dataclasses import dataclass
 
-from bayesduel.models import OrderEffect, Touch
+from bayesduel.models import SideAdvantage, Touch
 
 
 @dataclass(frozen=True)
-class Lead(OrderEffect):
+class Lead(SideAdvantage):
     name = "lead"
     parameter = "lead"
 
 
 @dataclass(frozen=True)
-class Order(OrderEffect):
+class Order(SideAdvantage):
     pass
 
 

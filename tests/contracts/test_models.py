@@ -34,12 +34,12 @@ from bayesduel.models import (
     Davidson,
     JudgeReliability,
     JudgeTastes,
-    OrderEffect,
     PairEffects,
     PerturbedThurstone,
     PreferenceMatrix,
     RandomEffects,
     Scores,
+    SideAdvantage,
     Sources,
     Thurstone,
     ThurstoneScore,
@@ -71,8 +71,8 @@ RESPONSES = {
     "residuals": PerturbedThurstone,
 }
 TERMS = {
-    "order": OrderEffect(),
-    "sides": OrderEffect(by="half"),
+    "order": SideAdvantage(),
+    "sides": SideAdvantage(by="half"),
     "x": Covariates(["x"]),
     "judge": RandomEffects("judge"),
     "prompt": RandomEffects("prompt"),
@@ -333,7 +333,7 @@ def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, 
 @pytest.mark.sampled(3, "inf-student")
 def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
     predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
-    model = RESPONSES[response](predictor + OrderEffect(order) if order else predictor)
+    model = RESPONSES[response](predictor + SideAdvantage(order) if order else predictor)
     model = model.settled(log)
     here = linear_predictor(model, model.cells(log))
     agree(here, log, 3)
@@ -389,19 +389,19 @@ def ask_under_conditions(tree, model, log):
     if model.response.coupled:  # pairs share a parameter: the cell of the pair has both orders
         here = {**here, **({"left_first": np.ones(12)} if ordered else {})}
     expected = model.outcomes(draws, here | model.terms.tables(log.arms))
-    found = bd.predict(tree, frame, left_advantage=ordered, covariance="model")
+    found = bd.predict(tree, frame, side_advantage=ordered, covariance="model")
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values.mean(axis=0), atol=1e-10)
-    neutral = bd.predict(tree, frame[["left", "right"]], left_advantage=False, covariance="model")
-    for name in [*said_of(model), *(["left_advantage"] if ordered else [])]:
+    neutral = bd.predict(tree, frame[["left", "right"]], side_advantage=False, covariance="model")
+    for name in [*said_of(model), *(["side_advantage"] if ordered else [])]:
         asked = {name: frame[name].tolist()} if name in frame else {name: True}
-        if TERMS["sides"] in list(model.terms) and name in ("half", "left_advantage"):
-            asked = {"half": frame["half"].tolist(), "left_advantage": True}  # both, or nothing
+        if TERMS["sides"] in list(model.terms) and name in ("half", "side_advantage"):
+            asked = {"half": frame["half"].tolist(), "side_advantage": True}  # both, or nothing
         moved = bd.predict(tree, frame[["left", "right"]], covariance="model", **asked)
         assert (moved["win"].values != neutral["win"].values).any(), name
     if not ordered:
-        with pytest.raises(ValueError, match="left_advantage should be False"):
-            bd.predict(tree, "a", "b", left_advantage=True)
+        with pytest.raises(ValueError, match="side_advantage should be False"):
+            bd.predict(tree, "a", "b", side_advantage=True)
     with pytest.raises(ValueError, match="conditions should be what the terms of"):
         bd.predict(tree, "a", "b", weather="rain")
 
@@ -692,10 +692,10 @@ def run(*args):
 @pytest.mark.parametrize(
     ("model", "options"),
     [
-        ("bradley-terry", ["--order-effect", "--covariates", "x"]),
+        ("bradley-terry", ["--side-advantage", "--covariates", "x"]),
         ("davidson", ["--covariates", "x"]),
-        ("thurstone-score", ["--order-effect"]),
-        ("perturbed-thurstone", ["--order-effect", "--covariates", "x"]),
+        ("thurstone-score", ["--side-advantage"]),
+        ("perturbed-thurstone", ["--side-advantage", "--covariates", "x"]),
     ],
 )
 @pytest.mark.sampled(4)
@@ -712,7 +712,10 @@ def test_the_command_line_fits_terms(quick, file, tmp_path, model, options):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--model", "preference-matrix", "--order-effect"], "--order-effect cannot be used with"),
+        (
+            ["--model", "preference-matrix", "--side-advantage"],
+            "--side-advantage cannot be used with",
+        ),
         (["--model", "preference-matrix", "--covariates", "x"], "--covariates cannot be used with"),
         (["--covariates", "length"], "no column 'length'"),
     ],

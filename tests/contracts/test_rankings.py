@@ -123,11 +123,11 @@ def test_it_is_calibrated_on_a_small_design():
         (lambda log, fit: bd.prior_predictive(PlackettLuce(), log), "design should be of duels"),
         (lambda log, fit: bd.fit(log, BradleyTerry()), "places of one ranking are not"),
         (lambda log, fit: bd.fit(log, bd.DefaultModel("davidson")), "places of one ranking are"),
-        (lambda log, fit: bd.fit(log, bd.DefaultModel(order_effect=True)), "has no sides"),
+        (lambda log, fit: bd.fit(log, bd.DefaultModel(side_advantage=True)), "has no sides"),
         (lambda log, fit: bd.fit(fit.duel.arms, PlackettLuce()), "see bayesduel.read_rankings"),
         (lambda log, fit: held_out(log, PlackettLuce()), "places of one ranking are not"),
         (lambda log, fit: bd.predict(fit, "a", "b", judge="x"), "conditions should be"),
-        (lambda log, fit: bd.predict(fit, "a", "b", left_advantage=True), "should be False"),
+        (lambda log, fit: bd.predict(fit, "a", "b", side_advantage=True), "should be False"),
         (lambda log, fit: bd.sources(fit), "Sources"),
         (
             lambda log, fit: bd.Study(arms=ARMS, model=PlackettLuce()),
@@ -162,7 +162,7 @@ def test_the_command_line_recognises_rankings(tmp_path):
     assert run("predict", tmp_path / "fit.nc", "a", "b").exit_code == 0
     for args, words in [
         (("check", path), "not independent duels"),
-        (("winners", path, "--order-effect"), "a ranking has no sides"),
+        (("winners", path, "--side-advantage"), "a ranking has no sides"),
         (("winners", path, "--model", "davidson"), "not independent duels"),
         (("winners", path, "--check"), "not independent duels"),
         (("health", path), "not independent duels"),

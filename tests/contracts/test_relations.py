@@ -15,9 +15,9 @@ from bayesduel.models import (
     Covariates,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     RandomEffects,
     Scores,
+    SideAdvantage,
     Sources,
     Thurstone,
     ThurstoneScore,
@@ -113,7 +113,7 @@ def read(table, written, outcome="outcome"):
 
 
 def sides(w):
-    return OrderEffect(by="half")
+    return SideAdvantage(by="half")
 
 
 def covariates(w, **settings):
@@ -123,13 +123,13 @@ def covariates(w, **settings):
 # Response, kind of outcome, worth and terms, each as it is written.
 CASES = {
     "order and covariates": (
-        BradleyTerry, "outcome", lambda w: Scores(1.0) + OrderEffect() + covariates(w)),
+        BradleyTerry, "outcome", lambda w: Scores(1.0) + SideAdvantage() + covariates(w)),
     "ties, effects by level": (
         Davidson, "outcome", lambda w: Scores() + sides(w) + covariates(w, by="half")),
     "grades, judges": (
         CumulativeLogit, "grade", lambda w: Scores() + RandomEffects("judge") + covariates(w)),
     "time": (Thurstone, "outcome", lambda w: Scores() + TimeVarying(periods=3) + covariates(w)),
-    "margins": (ThurstoneScore, "margin", lambda w: Scores() + OrderEffect() + covariates(w)),
+    "margins": (ThurstoneScore, "margin", lambda w: Scores() + SideAdvantage() + covariates(w)),
     "margins, prompts": (ThurstoneScore, "margin", lambda w: Scores() + RandomEffects("prompt")),
     "margins in time": (
         ThurstoneScore, "margin", lambda w: Scores() + TimeVarying("smooth", periods=3) + sides(w)),
@@ -171,7 +171,7 @@ def asked(fit, written, model):
     said = {name: value for name, value in said.items() if name in reads}
     rows = [(w.label(a), w.label(b)) for a in ARMS for b in ARMS if a != b]
     frame = pd.DataFrame(rows, columns=["left", "right"][:: w.sign]).assign(**said)
-    found = bd.predict(fit, frame, covariance="model", left_advantage=terms.reads_order)
+    found = bd.predict(fit, frame, covariance="model", side_advantage=terms.reads_order)
     name = "win" if w.sign > 0 else "loss"
     chance = found[name].values
     error = (found[f"{name}_upper"] - found[f"{name}_lower"]).values / 3.92

@@ -223,7 +223,7 @@ def ordered_log(role=None, seed=0):
 )
 def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
     """It is all there is to know: the log loss is the entropy of 4 in 5, not ln 2."""
-    from bayesduel.models import BradleyTerry, Covariates, OrderEffect
+    from bayesduel.models import BradleyTerry, Covariates, SideAdvantage
 
     log = ordered_log(role)
     table = {"item": [f"i{k}" for k in range(6)], "x": np.arange(6.0)}
@@ -243,7 +243,7 @@ def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
         fold = np.stack([part.sum(0) > 0 for part in parts]).argmax(axis=0)
         assert all(len(set(fold[rows[5] == u])) == 1 for u in np.unique(rows[5]))
     plain = BradleyTerry(Covariates(items))
-    with_order = held_out(log, plain + OrderEffect(), folds=4, draws=400)
+    with_order = held_out(log, plain + SideAdvantage(), folds=4, draws=400)
     without = held_out(log, plain, folds=4, draws=400)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
     # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.

@@ -97,12 +97,12 @@ def order_share(level, interval, both_ways):
     )
 
 
-def test_an_order_effect_that_the_ranking_has_is_not_asked_for_again():
+def test_a_side_advantage_that_the_ranking_has_is_not_asked_for_again():
     for both_ways in (1.0, 0.4):
         asked, had = (
             order_share(0.6, (0.55, 0.65), both_ways).words(modelled=m) for m in (False, True)
         )
-        assert "--order-effect" in asked and "--order-effect" not in had
+        assert "--side-advantage" in asked and "--side-advantage" not in had
         assert "adjusts for it" in had and "ranking" in had
 
 
@@ -292,16 +292,16 @@ def test_tails_of_a_sum_of_binomials_are_those_of_its_convolution():
         np.testing.assert_allclose(tails, expected)
 
 
-def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():
+def test_a_side_advantage_is_not_claimed_of_pairs_in_one_order():
     """The log's health says that there it cannot be distinguished from strength."""
     words = order_share(0.46, (0.445, 0.475), 0.0).sentence
-    assert "This is an order effect" not in words
-    assert "it may be an order effect or another deviation" in words
+    assert "This is a side advantage" not in words
+    assert "it may be a side advantage or another deviation" in words
     assert "No pair met in both orders" in words
     rarely = order_share(0.46, (0.445, 0.475), 0.004).sentence
     assert "Fewer than 1 % of the pairs met in both orders" in rarely
     crossed = order_share(0.46, (0.445, 0.475), 1.0).sentence
-    assert "This is an order effect" in crossed
+    assert "This is a side advantage" in crossed
 
 
 def test_the_order_is_told():
@@ -309,10 +309,10 @@ def test_the_order_is_told():
     assert found.order is not None
     assert found.order.interval[0] > 0.5
     assert found.order.between_level == pytest.approx(expit(0.8), abs=0.06)
-    assert "This is an order effect" in " ".join(repr(found).split())
+    assert "This is a side advantage" in " ".join(repr(found).split())
 
 
-def test_an_order_effect_is_offered(tmp_path):
+def test_a_side_advantage_is_offered(tmp_path):
     log = presented(expit((SCORE[:, None] - SCORE) / 3), 50, 0.8, np.random.default_rng(32))
     found = check(log, quick=True)
     assert found.transitive is not False
@@ -321,13 +321,13 @@ def test_an_order_effect_is_offered(tmp_path):
     assert found.order.both_ways == 0
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
     for words in (" ".join(repr(found).split()), page):
-        assert "fit the model BradleyTerry() + OrderEffect()" in words
+        assert "fit the model BradleyTerry() + SideAdvantage()" in words
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
         assert "a cycle cannot be distinguished: one ranking has probability" in words
         assert "Let pairs meet in both orders to distinguish them" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
-    plain = check(log, quick=True, order_effect=False)
+    plain = check(log, quick=True, side_advantage=False)
     assert plain.transitive is False and plain.p_one_ranking < 0.05
     assert plain.order is None
     assert "an advantage of one side could cause cycles, too" in " ".join(repr(plain).split())
@@ -359,17 +359,15 @@ def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp
     log = of_person(person, listed)
     found = check(log, quick=True)
     first, rest = found.verdict_parts
-    assert (
-        "an advantage of the side listed first and a cycle cannot be distinguished" in first
-    ) == (alike)
-    assert ("What follows allows such an advantage." in rest) == alike
+    assert ("(of the side listed first) and a cycle cannot be distinguished" in first) == (alike)
+    assert ("What follows allows a side advantage." in rest) == alike
     if not alike:
         assert found.without_order is None
         return
-    plain = check(log, quick=True, order_effect=False)
+    plain = check(log, quick=True, side_advantage=False)
     assert found.p_one_ranking > 0.5 and plain.p_one_ranking < 0.05
     assert found.transitive is None
-    told = found.to_dict()["p_one_ranking_without_order_effect"]
+    told = found.to_dict()["p_one_ranking_without_side_advantage"]
     assert told == pytest.approx(plain.p_one_ranking, abs=1e-9)
     assert "Let pairs meet in both orders to distinguish them" in rest
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
@@ -388,7 +386,7 @@ def test_a_side_advantage_and_a_cycle_that_look_alike(person, listed, alike, tmp
         (0.2, 0.9, False),
     ],
 )
-def test_what_is_said_without_an_order_effect_is_told_where_it_is_another_answer(one, other, told):
+def test_what_is_said_without_a_side_advantage_is_told_where_it_is_another_answer(one, other, told):
     with_it, without = (SimpleNamespace(p_one_ranking=p) for p in (one, other))
     assert _otherwise(with_it, without) is (without if told else None)
     assert _otherwise(None, without) is None and _otherwise(with_it, None) is None
@@ -402,16 +400,16 @@ def test_how_few_pairs_met_in_both_orders():
     ]
 
 
-def test_an_order_effect_and_uneven_margins_are_told_from_cycles(tmp_path):
+def test_a_side_advantage_and_uneven_margins_are_told_from_cycles(tmp_path):
     undecided = check(presented(ROCK, 40, 0.0, np.random.default_rng(33)), quick=True)
     assert undecided.transitive is None
     assert undecided.criterion == "copeland"
-    assert "cannot tell cycles from an order effect" in undecided.verdict_parts[0]
-    assert "BradleyTerry() + OrderEffect()" in undecided.verdict
+    assert "cannot tell cycles from a side advantage" in undecided.verdict_parts[0]
+    assert "BradleyTerry() + SideAdvantage()" in undecided.verdict
     told = json.loads(undecided.to_json())
     assert (told["transitive"], told["other_cause"]) == (None, "order")
     page = bd.report(undecided, tmp_path / "check.html").read_text(encoding="utf-8")
-    assert "cannot tell cycles from an order effect" in page
+    assert "cannot tell cycles from a side advantage" in page
     assert "A side advantage may explain these cycles." in page
     rng = np.random.default_rng(5)
     score = np.linspace(2, -2, 12)
@@ -467,7 +465,7 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     assert often.evidence.met_once == 0 and "Of the pairs that met" not in " ".join(often.support)
 
 
-def test_triads_are_counted_without_the_order_effect_too():
+def test_triads_are_counted_without_the_side_advantage_too():
     """A level pair is decided by the adjustment alone."""
     left, right, won = [*"aabbac"], [*"bbccca"], [1, 0, 1, 0, 1, 0]
     log = Duels.from_votes(left * 9, right * 9, won * 9)

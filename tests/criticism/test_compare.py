@@ -15,9 +15,9 @@ from bayesduel.models import (
     BradleyTerry,
     Davidson,
     JudgeReliability,
-    OrderEffect,
     PerturbedThurstone,
     PreferenceMatrix,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
 )
@@ -273,7 +273,7 @@ def density_by_hand(model, posterior, left, right, margin, unit):
     "model",
     [
         ThurstoneScore(),
-        pytest.param(ThurstoneScore() + OrderEffect(), marks=pytest.mark.slow),
+        pytest.param(ThurstoneScore() + SideAdvantage(), marks=pytest.mark.slow),
         pytest.param(PerturbedThurstone(), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
@@ -315,7 +315,7 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
 @pytest.mark.slow
 def test_models_of_margins_are_compared_among_themselves(unit):
     """A home advantage of two standard deviations is told from none."""
-    models = [ThurstoneScore(), ThurstoneScore() + OrderEffect(), PerturbedThurstone()]
+    models = [ThurstoneScore(), ThurstoneScore() + SideAdvantage(), PerturbedThurstone()]
     found = bd.compare_models(
         margin_log(5, 4, 2, home=2.0), models, unit=unit, method="laplace", draws=400, folds=0
     )
@@ -330,7 +330,7 @@ def test_models_of_margins_are_compared_among_themselves(unit):
 def test_a_layer_is_compared_with_what_it_wraps_on_the_same_duels(unit):
     """The finer cells of a layer stand for the same duels, in their order."""
     duels = log_of(ladder(4), 8, 3)
-    models = [BradleyTerry(), BradleyTerry() + OrderEffect()]
+    models = [BradleyTerry(), BradleyTerry() + SideAdvantage()]
     plain, layered = units_of(duels, models, unit)
     assert (plain.first == layered.first).all() and (plain.times == layered.times).all()
     posterior = bd.fit(duels, models[0], draws=200).duel.posterior("model")

@@ -26,10 +26,10 @@ from bayesduel.models import (
     CategoryEffects,
     Covariates,
     Davidson,
-    OrderEffect,
     PerturbedThurstone,
     PreferenceMatrix,
     RandomEffects,
+    SideAdvantage,
     ThurstoneScore,
     TimeVarying,
 )
@@ -249,7 +249,7 @@ def test_coverage(kind, term):
 
 @pytest.mark.parametrize(
     "model",
-    [BradleyTerry(), Davidson(), BradleyTerry() + OrderEffect(), PreferenceMatrix()],
+    [BradleyTerry(), Davidson(), BradleyTerry() + SideAdvantage(), PreferenceMatrix()],
     ids=lambda m: m.name,
 )
 @pytest.mark.sampled(3, "preference-matrix")
@@ -384,7 +384,7 @@ def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
     page = path.read_text(encoding="utf-8")
     for words in (
         "<h2>Margins</h2>",
-        "advantage of the left side",
+        "side advantage",
         "the left side has the advantage",
         "standard deviation of the noise of one margin",
         "Intransitivity: if every pair may deviate",

@@ -52,7 +52,7 @@ KINDS = {
 WORLDS = {  # won by the first arm of each pair, of ten duels, five in each order
     "ordered": [[4, 3], [4, 4], [5, 5], [3, 4], [4, 3], [3, 3]],
     "cyclic": [[5, 4], [1, 0], [3, 2], [5, 5], [2, 3], [1, 1]],
-    "order effect": [[5, 1], [4, 1], [5, 0], [4, 0], [5, 1], [5, 2]],
+    "side advantage": [[5, 1], [4, 1], [5, 0], [4, 0], [5, 1], [5, 2]],
 }
 
 
@@ -64,7 +64,7 @@ def log_with(won):
 
 @cache
 def from_the_prior(name):
-    """Return log odds of the pairs and order effects, drawn from the prior, and cyclic shares."""
+    """Return log odds of the pairs and side advantages, drawn from the prior, and cyclic shares."""
     kind = KINDS[name]
     rng, n = np.random.default_rng(8), 600_000
     first, second = np.triu_indices(K, 1)
@@ -268,8 +268,8 @@ def test_a_ranking_with_near_ties_is_told_from_exceptions():
 
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 1.0])
 @pytest.mark.parametrize("n_duels", [2, 5, 10, 50, 200])
-def test_pairs_that_one_arm_always_wins_have_an_order_effect(n_duels, share):
-    """Sizes that are integrated out may bend the density of the order effect the wrong way."""
+def test_pairs_that_one_arm_always_wins_have_a_side_advantage(n_duels, share):
+    """Sizes that are integrated out may bend the density of the side advantage the wrong way."""
     first, second = (side.astype(np.int64) for side in np.triu_indices(8, 1))
     listed_first = np.array([1.0, 0.0, 0.0])
     sweeps = np.random.default_rng(1).random(len(first)) < share

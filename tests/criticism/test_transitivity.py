@@ -96,7 +96,7 @@ def test_triads_and_their_cycles_one_by_one(n_arms, share, most):
 
 
 def test_scores_are_at_their_mode():
-    """Of the posterior given the size that is most probable, order effect included."""
+    """Of the posterior given the size that is most probable, side advantage included."""
     design = design_of(shown(ORDERED[:6, :6], 4, 0.7, np.random.default_rng(2)))
     assert design.has_order
     model = ScoreModel(design)
@@ -152,25 +152,25 @@ def test_logs_of_scores_are_not_accused(kind):
 
 
 @pytest.mark.slow
-def test_an_order_effect_in_one_order_of_each_pair_is_not_a_cycle():
+def test_a_side_advantage_in_one_order_of_each_pair_is_not_a_cycle():
     found = []
     for seed in range(12):
         rng = np.random.default_rng([seed, 26])
         score = rng.normal(0, 0.5, 10)
         log = presented(expit(score[:, None] - score), 50, 0.7, rng)
         found.append(check(log, quick=True, seed=seed).transitive)
-        if seed < 3:  # without an order effect the same log looks cyclic
-            assert check(log, quick=True, order_effect=False).p_one_ranking < 0.05
+        if seed < 3:  # without a side advantage the same log looks cyclic
+            assert check(log, quick=True, side_advantage=False).p_one_ranking < 0.05
     assert found.count(False) == 0
 
 
-def test_an_order_effect_that_cannot_be_told_accuses_nobody():
+def test_a_side_advantage_that_cannot_be_told_accuses_nobody():
     log = presented(ROCK, 40, 0.0, np.random.default_rng(27))
     found = check(log, quick=True)
-    assert found.evidence.order == "not identified"  # three pairs, two scores and an order effect
+    assert found.evidence.order == "not identified"  # three pairs, two scores and a side advantage
     assert found.evidence.other_cause == "order"
     assert found.transitive is None
-    known = check(log, quick=True, order_effect=False)
+    known = check(log, quick=True, side_advantage=False)
     assert (known.evidence.order, known.transitive) == ("not recorded", False)
     few = presented(ORDERED[:4, :4], 1, 0.0, np.random.default_rng(28))
     assert design_of(few).order == "not identified"  # six duels are little information
@@ -178,20 +178,20 @@ def test_an_order_effect_that_cannot_be_told_accuses_nobody():
 
 @pytest.mark.parametrize("share, status", [(0, "not recorded"), (0.5, "estimated"),
                                            (1, "not recorded")])  # fmt: skip
-def test_no_order_effect_is_estimated_where_one_side_won_all(share, status):
+def test_no_side_advantage_is_estimated_where_one_side_won_all(share, status):
     low, high, n = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 1, 2, 2, 2, 2]), np.full(6, 40.0)
     side = np.array([1.0, -1.0] * 3)
     won = n * np.where(side > 0, share, 1 - share)
     assert _order_status(3, low, high, side, n, won) == status
 
 
-def test_information_on_the_order_effect_by_hand():
+def test_information_on_the_side_advantage_by_hand():
     # Of a > b, b > c, a > c in this order a third of the information is no difference of scores.
     low, high, n = np.array([0, 1, 0]), np.array([1, 2, 2]), np.full(3, 40.0)
     assert _profile_information(3, low, high, np.ones(3), n) == pytest.approx(40 / 12)
     always = np.array([-1.0, 1.0, 0.0])  # b always first: its score
     assert _profile_information(3, low, high, always, n) == pytest.approx(40 / 4 * 2 - 20, abs=1e-5)
-    assert LEAST_INFORMATION == 1.0  # that of the prior of the order effect, N(0, 1)
+    assert LEAST_INFORMATION == 1.0  # that of the prior of the side advantage, N(0, 1)
 
 
 def test_seeds_decide():

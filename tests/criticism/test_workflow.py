@@ -28,11 +28,11 @@ from bayesduel.models import (
     Davidson,
     JudgeReliability,
     LogisticAttributes,
-    OrderEffect,
     PerturbedThurstone,
     PreferenceMatrix,
     RandomEffects,
     Scores,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -47,14 +47,14 @@ RESPONSES = {
     "noise by pair": ThurstoneScore(variances="pair"),
 }
 TERMS = {
-    "order": OrderEffect(),
+    "order": SideAdvantage(),
     "covariate": Covariates(["x"]),
     "judge": RandomEffects("judge"),
     "category": CategoryEffects(),
     "time": TimeVarying(periods=3),
 }
 SPREADS = {"judge": "judge_scale", "category": "category_spread", "time": "drift"}
-EFFECTS = {"order": "left side", "covariate": "x"}
+EFFECTS = {"order": "side advantage", "covariate": "x"}
 
 
 def made_log(n=240, n_arms=4, odd_judge=0.0, seed=0):
@@ -204,7 +204,7 @@ def test_the_likelihood_of_levels_is_the_sum_of_their_duels(fits, log, response,
 
 
 def test_a_calibration_depends_on_its_seed_alone_and_goes_on(log, tmp_path):
-    model = BradleyTerry() + OrderEffect()
+    model = BradleyTerry() + SideAdvantage()
     settings = {"draws": 200, "seed": 3}
     whole = bd.calibrate(model, log, 22, workers=2, **settings)
     path = tmp_path / "ranks.jsonl"
@@ -235,7 +235,7 @@ def test_arviz_draws_a_calibration():
 
 def test_logs_that_the_model_refuses_are_counted():
     design = pd.DataFrame({"left": ["a", "b", "c"], "right": ["b", "c", "a"], "duels": [9, 9, 9]})
-    tree = bd.calibrate(BradleyTerry() + OrderEffect(prior=8.0), design, 20, draws=200)
+    tree = bd.calibrate(BradleyTerry() + SideAdvantage(prior=8.0), design, 20, draws=200)
     assert 0 < tree.attrs["n_refused"] == 20 - tree["prior_sbc"].sizes["draw"]
 
 
@@ -274,7 +274,7 @@ def items():
 @pytest.mark.parametrize(
     "model",
     [
-        Davidson() + OrderEffect() + RandomEffects("judge") + Covariates(["x"]),
+        Davidson() + SideAdvantage() + RandomEffects("judge") + Covariates(["x"]),
         ThurstoneScore(degrees="learned", unit=2.0) + TimeVarying("smooth", periods=3),
         ThurstoneScore(variances="arm"),
         PerturbedThurstone(),

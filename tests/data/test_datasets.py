@@ -37,7 +37,7 @@ def test_file_counted_without_our_reader(name):
 def test_every_kind_asked_for_is_there():
     shown = {name: datasets.describe(name).shows for name in datasets.names()}
     assert len(shown) >= 6
-    for kind in ("ties", "margins", "order effect", "intransitive"):
+    for kind in ("ties", "margins", "side advantage", "intransitive"):
         assert any(kind in words for words in shown.values()), kind
 
 

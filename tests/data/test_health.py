@@ -115,7 +115,7 @@ def ordered(share: float, n: int) -> Duels:
 def test_an_effect_of_the_order_is_told():
     (told,) = bd.health(ordered(0.65, 400)).warnings
     assert "listed first won 65.0 % of the 800 decisive duels" in told
-    assert "Models without an order effect ignore it" in told
+    assert "Models without a side advantage ignore it" in told
     (told,) = bd.health(ordered(0.35, 400)).warnings
     assert "listed first won 35.0 %" in told and "listed second more often" in told
     low, _ = bd.health(ordered(0.55, 400)).first_interval

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, Davidson, DuelCovariates, OrderEffect, Thurstone
+from bayesduel.models import BradleyTerry, Davidson, DuelCovariates, SideAdvantage, Thurstone
 
 PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "large_logs.md"
 N_SHARDS = 10
@@ -109,7 +109,7 @@ def test_shards_counted_apart_are_one_read(folder, columns, ties):
 
 MODELS = {
     "bradley-terry": (BradleyTerry(), ["judge", "group", "judge, group", "weights", "sampling"]),
-    "davidson": (Davidson() + OrderEffect(), ["judge", "judge, group"]),
+    "davidson": (Davidson() + SideAdvantage(), ["judge", "judge, group"]),
     "covariate": (BradleyTerry() + DuelCovariates(["length"]), ["covariate"]),
     "margin": ("thurstone-score", ["margin"]),
     "thurstone": (Thurstone(), ["sampling"]),

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.models import BradleyTerry, Davidson, OrderEffect, Scores, Sources, Thurstone
+from bayesduel.models import BradleyTerry, Davidson, Scores, SideAdvantage, Sources, Thurstone
 
 ARMS = np.array(list("abcdef"))
 FLAT = BradleyTerry(Scores(scale=np.inf))
@@ -125,7 +125,7 @@ CONSUMERS = {
     "preference": lambda log: bd.preference_draws(bd.fit(log, "preference-matrix")),
     "probit": lambda log: bd.scores(bd.fit(log, "thurstone")),
     "ties": lambda log: bd.top_k(bd.fit(log, "davidson"), 2),
-    "order": lambda log: bd.coefficients(bd.fit(log, BradleyTerry(Scores() + OrderEffect()))),
+    "order": lambda log: bd.coefficients(bd.fit(log, BradleyTerry(Scores() + SideAdvantage()))),
     "sparse": lambda log: bd.scores(bd.fit(log, BradleyTerry(), "variational", draws=400)),
     "sources": lambda log: bd.sources(
         bd.fit(log, BradleyTerry(Sources("source", target="people")), draws=400)

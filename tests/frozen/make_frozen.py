@@ -47,6 +47,8 @@ FROZEN_NAME: dict[str, str] = {
     "cycle_posterior_by_model": "belief_by_model",
     "pair_duels": "duels",
     "log_likelihood_by_cell": "log_likelihood",
+    "p_one_ranking_without_side_advantage": "p_one_ranking_without_order_effect",
+    "side advantage": "left side",
 }
 
 fit_log = bd.fit
@@ -129,21 +131,21 @@ def plain_model(name, **settings):
     return models.named(name, **settings)
 
 
-def order_effect(base):
-    return models.named(base) + models.OrderEffect()
+def side_advantage(base):
+    return models.named(base) + models.SideAdvantage()
 
 
-def margin_model(kind, order_effect=False, **settings):
+def margin_model(kind, side_advantage=False, **settings):
     kinds = {"score": models.ThurstoneScore, "perturbed": models.PerturbedThurstone}
     model = kinds[kind](**settings)
     prior = float("inf") if model.terms.flat else 1.0
-    return model + models.OrderEffect(prior) if order_effect else model
+    return model + models.SideAdvantage(prior) if side_advantage else model
 
 
-def attribute_model(items, order_effect=False, judge_effect=False, **settings):
+def attribute_model(items, side_advantage=False, judge_effect=False, **settings):
     model = models.BradleyTerry(models.Covariates(items, **settings))
-    if order_effect:
-        model = model + models.OrderEffect(float("inf") if model.terms.flat else 1.0)
+    if side_advantage:
+        model = model + models.SideAdvantage(float("inf") if model.terms.flat else 1.0)
     return model + models.JudgeTastes() if judge_effect else model
 
 
@@ -164,7 +166,7 @@ def blade_chest(base="bradley-terry", **settings):
 
 
 def nested_layers():
-    return models.Thurstone() + models.JudgeReliability() + models.OrderEffect()
+    return models.Thurstone() + models.JudgeReliability() + models.SideAdvantage()
 
 
 def play_out(policy, P, horizon, seed):
@@ -351,7 +353,9 @@ def digest(value, head=HEAD):
         return {old(n): digest(v.to_numpy(), head) for n, v in value.data_vars.items()}
     if isinstance(value, pd.DataFrame):
         columns = {old(n): digest(value[n].to_numpy(), head) for n in value.columns}
-        return {"index": digest(value.index.to_numpy(), head)} | columns
+        named = value.index.inferred_type == "string"
+        index = value.index.map(old) if named else value.index
+        return {"index": digest(index.to_numpy(), head)} | columns
     if isinstance(value, xr.DataArray | pd.Series):
         return digest(value.to_numpy(), head)
     if isinstance(value, Told):
@@ -474,7 +478,7 @@ def cyclic_log():
 
 
 def margin_log():
-    """Five arms, 90 margins with order effect, uneven noise and a few odd ones, none tied."""
+    """Five arms, 90 margins with side advantage, uneven noise and a few odd ones, none tied."""
     rng = np.random.default_rng(5)
     left = rng.integers(0, 5, 90)
     right = (left + rng.integers(1, 5, 90)) % 5
@@ -595,7 +599,7 @@ for data in (*SHIPPED, *PARTS, "judged", "separate"):
     for kind in ("bradley-terry", "thurstone", "davidson", "preference-matrix"):
         fit_item(f"{kind}/{data}", lambda d=data, k=kind: (log(d), plain_model(k)))
     for base in SCORE_LAYERS:
-        fit_item(f"order-effect({base})/{data}", lambda d=data, b=base: (log(d), order_effect(b)))
+        fit_item(f"order-effect({base})/{data}", lambda d=data, b=base: (log(d), side_advantage(b)))
 
 for kind in SCORE_LAYERS:
     fit_item(f"{kind}/grouped", lambda k=kind: (log("grouped"), plain_model(k)))
@@ -615,17 +619,17 @@ for data in ("springall", "judged"):
 
 MARGIN_MODELS = {
     "score common": ("score", {}),
-    "score common order": ("score", {"order_effect": True}),
+    "score common order": ("score", {"side_advantage": True}),
     "score common flat": ("score", {"scale": np.inf}),
     "score arm": ("score", {"variances": "arm"}),
-    "score arm order": ("score", {"variances": "arm", "order_effect": True}),
+    "score arm order": ("score", {"variances": "arm", "side_advantage": True}),
     "score pair": ("score", {"variances": "pair"}),
-    "score pair order": ("score", {"variances": "pair", "order_effect": True}),
-    "score degrees=5": ("score", {"degrees": 5.0, "order_effect": True}),
+    "score pair order": ("score", {"variances": "pair", "side_advantage": True}),
+    "score degrees=5": ("score", {"degrees": 5.0, "side_advantage": True}),
     "score degrees learned": ("score", {"degrees": "learned"}),
     "score arm degrees learned": ("score", {"variances": "arm", "degrees": "learned"}),
     "perturbed common": ("perturbed", {}),
-    "perturbed common order": ("perturbed", {"order_effect": True}),
+    "perturbed common order": ("perturbed", {"side_advantage": True}),
     "perturbed arm": ("perturbed", {"variances": "arm"}),
 }
 LARGE = ("score common order", "score pair order", "perturbed common")  # of ice hockey
@@ -643,9 +647,9 @@ for data in MARGINS:
 
 ATTRIBUTE_SETTINGS = {
     "plain": {"item_effect": False},
-    "order": {"item_effect": False, "order_effect": True},
+    "order": {"item_effect": False, "side_advantage": True},
     "item effect": {"item_effect": True},
-    "item effect order": {"item_effect": True, "order_effect": True},
+    "item effect order": {"item_effect": True, "side_advantage": True},
     "flat": {"item_effect": False, "scale": np.inf},
 }
 for data in WITH_ITEMS:
@@ -906,7 +910,7 @@ for data, kind in (
 item(
     "held-out/thurstone-score/margins",
     lambda: calibrated(
-        log("margins"), margin_model("score", order_effect=True), folds=3, draws=200, seed=1
+        log("margins"), margin_model("score", side_advantage=True), folds=3, draws=200, seed=1
     ),
 )
 item(

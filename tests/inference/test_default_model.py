@@ -120,13 +120,13 @@ def test_a_column_of_neutral_ground_that_is_not_used_is_named():
 
 def test_it_is_left_out_or_put_in_as_asked():
     log = bd.read_duels(frame("home", "away"))
-    model, reasons = bd.DefaultModel(order_effect=False).choose(log)
+    model, reasons = bd.DefaultModel(side_advantage=False).choose(log)
     assert model.name == "bradley-terry" and "left out, as asked" in reasons[-1]
     listed = bd.read_duels(frame("cited", "citing"), left="cited", right="citing")
-    assert bd.DefaultModel(order_effect=True).choose(listed).model.name == "bradley-terry + order"
+    assert bd.DefaultModel(side_advantage=True).choose(listed).model.name == "bradley-terry + order"
     assert bd.DefaultModel("preference-matrix").choose(log).model.name == "preference-matrix"
     with pytest.raises(TypeError, match="terms should be added to a model with scores"):
-        bd.DefaultModel("preference-matrix", order_effect=True)
+        bd.DefaultModel("preference-matrix", side_advantage=True)
 
 
 def test_ties_and_margins_are_in_the_model():

@@ -15,8 +15,8 @@ from bayesduel.models import (
     Covariates,
     Davidson,
     JudgeReliability,
-    OrderEffect,
     Scores,
+    SideAdvantage,
     ThurstoneScore,
 )
 
@@ -40,10 +40,10 @@ def log(n=60, seed=1):
     [
         BradleyTerry(),
         pytest.param(
-            Davidson(Scores() + Covariates(["x", "y"])) + OrderEffect(),
+            Davidson(Scores() + Covariates(["x", "y"])) + SideAdvantage(),
             marks=pytest.mark.slow,  # compiling this form takes ten seconds
         ),
-        pytest.param(ThurstoneScore(variances="arm") + OrderEffect(), marks=pytest.mark.slow),
+        pytest.param(ThurstoneScore(variances="arm") + SideAdvantage(), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
 )

@@ -9,9 +9,9 @@ from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.models import (
     BradleyTerry,
     Davidson,
-    OrderEffect,
     PreferenceMatrix,
     RandomEffects,
+    SideAdvantage,
     ThurstoneScore,
     TimeVarying,
 )
@@ -23,7 +23,7 @@ pytestmark = [
 ]
 MODELS = {
     "plain": BradleyTerry(),
-    "order": Davidson() + OrderEffect(),
+    "order": Davidson() + SideAdvantage(),
     "judge": BradleyTerry() + RandomEffects("judge"),
     "time": BradleyTerry() + TimeVarying(periods=3),
     "matrix": PreferenceMatrix(),

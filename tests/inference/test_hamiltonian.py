@@ -14,10 +14,10 @@ from bayesduel.models import (
     BradleyTerry,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PlackettLuce,
     RandomEffects,
     Scores,
+    SideAdvantage,
     Sources,
     Thurstone,
     ThurstoneScore,
@@ -35,16 +35,16 @@ RESPONSES = {
 }
 TERMS = {
     "plain": lambda: Scores(),
-    "order, flat scale": lambda: Scores(scale=1.5) + OrderEffect(),
-    "prompts": lambda: Scores() + OrderEffect() + RandomEffects("group"),
+    "order, flat scale": lambda: Scores(scale=1.5) + SideAdvantage(),
+    "prompts": lambda: Scores() + SideAdvantage() + RandomEffects("group"),
     "prompts and judges": lambda: (
-        Scores() + OrderEffect() + RandomEffects("group") + RandomEffects("judge")
+        Scores() + SideAdvantage() + RandomEffects("group") + RandomEffects("judge")
     ),
     "time": lambda: Scores() + TimeVarying(periods=3),
     "smooth time and prompts": lambda: (
         Scores() + TimeVarying(periods=3, process="smooth") + RandomEffects("group")
     ),
-    "sources": lambda: Sources("source", target="p") + OrderEffect(by="source"),
+    "sources": lambda: Sources("source", target="p") + SideAdvantage(by="source"),
     "families": lambda: (
         Scores(family={f"a{k}": f"f{k % 2}" for k in range(ARMS)}) + RandomEffects("group")
     ),

@@ -14,7 +14,7 @@ from bayesduel.inference.latent_gaussian import FREEDOM, LatentGaussian
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import importance_weights
 from bayesduel.inference.sample import sample
-from bayesduel.models import BradleyTerry, OrderEffect, RandomEffects, Scores, Sources
+from bayesduel.models import BradleyTerry, RandomEffects, Scores, SideAdvantage, Sources
 
 MODEL = BradleyTerry(Scores() + RandomEffects("judge"))
 
@@ -122,7 +122,7 @@ def test_four_scales_are_those_of_nuts():
     }
     log = bd.Duels.from_votes(arms[left], arms[right], (rng.random(n) < chance) * 1.0, keep=kept)
     terms = Scores() + RandomEffects("prompt") + RandomEffects("rater") + RandomEffects("topic")
-    model = BradleyTerry(terms + OrderEffect(by="rater"))
+    model = BradleyTerry(terms + SideAdvantage(by="rater"))
     fast, slow = (bd.fit(log, model, way, draws=4000, clusters=False) for way in ("auto", "pymc"))
     assert fast.attrs["method"] == "laplace"
     for name in ("scale", "prompt_scale", "rater_scale", "topic_scale"):

@@ -26,9 +26,9 @@ from bayesduel.inference.sandwich import (
 from bayesduel.models import (
     BradleyTerry,
     Davidson,
-    OrderEffect,
     PlackettLuce,
     RandomEffects,
+    SideAdvantage,
 )
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.posterior.draws import preference_draws
@@ -363,7 +363,7 @@ def from_whole_matrices(mode, phi, rows, functionals):
 @pytest.mark.parametrize("response", [BradleyTerry, Davidson])
 @pytest.mark.parametrize("n_judges", [4, 60], ids=["judges of many votes", "judges of few votes"])
 def test_clusters_of_low_rank_give_the_errors_of_whole_matrices(response, n_judges):
-    """Scores, order effect and deviations by prompt, to rounding."""
+    """Scores, side advantage and deviations by prompt, to rounding."""
     rng = np.random.default_rng(2)
     n = 240
     left = rng.integers(0, 4, n)
@@ -376,7 +376,7 @@ def test_clusters_of_low_rank_give_the_errors_of_whole_matrices(response, n_judg
         judge=rng.integers(0, n_judges, n),
         keep={"prompt": rng.integers(0, 8, n).astype(str)},
     )
-    model = (response() + RandomEffects("prompt") + OrderEffect()).settled(log)
+    model = (response() + RandomEffects("prompt") + SideAdvantage()).settled(log)
     density = linear_predictor(model, model.cells(log))
     phi = np.full(sum(n or 1 for n in density.hypers.values()), -0.5)
     mode = find_mode(density, phi)
@@ -406,7 +406,7 @@ def test_one_level_stands_for_the_deviations_of_all():
         judge=votes.judge,
         keep={"prompt": prompt.astype(str)},
     )
-    model = (BradleyTerry() + RandomEffects("prompt") + OrderEffect()).settled(log)
+    model = (BradleyTerry() + RandomEffects("prompt") + SideAdvantage()).settled(log)
     one = fit(log, model, draws=400, seed=1)
     at = one["clusters"].dataset.sel(clustering="judge")
     ends = np.cumsum(one["clusters"].attrs["lengths"])
@@ -456,7 +456,7 @@ def grouped(judges=15, groups=6, seed=3):
 def test_errors_beside_deviations_are_those_of_clusters_with_their_own_prior(response):
     """The same in all coefficients, by the definition: a cluster's own prior is part of it."""
     log, term = grouped(), RandomEffects("group")
-    model = (response() + term + OrderEffect()).settled(log)
+    model = (response() + term + SideAdvantage()).settled(log)
     density = linear_predictor(model, model.cells(log))
     phi = np.log(np.full(sum(n or 1 for n in density.hypers.values()), 0.7))
     mode = find_mode(density, phi)

@@ -26,8 +26,8 @@ from bayesduel.models import (
     CategoryEffects,
     Covariates,
     Davidson,
-    OrderEffect,
     Scores,
+    SideAdvantage,
     Thurstone,
 )
 
@@ -190,7 +190,7 @@ def test_gibbs_sampling_is_a_method(small):
     assert fit["posterior"].identical(again["posterior"])
 
 
-SIDES = BradleyTerry(Scores() + Covariates(["length", "list"])) + OrderEffect(prior=0.5)
+SIDES = BradleyTerry(Scores() + Covariates(["length", "list"])) + SideAdvantage(prior=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -256,13 +256,13 @@ def test_coefficients_have_the_means_and_errors_of_the_certified_posterior(sided
     np.testing.assert_allclose(own.std(0) / exact.std(0), 1, atol=0.06)
     together = [np.corrcoef(one.T)[60:] for one in (own, exact)]
     np.testing.assert_allclose(together[0], together[1], atol=0.1)
-    assert np.abs(together[1][0, :60]).max() > 0.25  # the order effect and the scores depend
+    assert np.abs(together[1][0, :60]).max() > 0.25  # the side advantage and the scores depend
 
 
-def test_gibbs_with_an_order_effect_is_the_posterior_of_two_arms_by_quadrature():
+def test_gibbs_with_a_side_advantage_is_the_posterior_of_two_arms_by_quadrature():
     won = [1, 1, 1, 0, 1, 0]
     duels = bd.Duels.from_votes(["a"] * 4 + ["b"] * 2, ["b"] * 4 + ["a"] * 2, won)
-    model = BradleyTerry(scale=1.0) + OrderEffect(prior=0.8)
+    model = BradleyTerry(scale=1.0) + SideAdvantage(prior=0.8)
     cells = model.cells(duels)
     graph = ComparisonGraph.of(cells, fixed_effects(model, cells))
     chain = GibbsChain(graph, None, np.zeros(2), 0.0, np.zeros(1))
@@ -291,7 +291,7 @@ def test_gibbs_with_an_order_effect_is_the_posterior_of_two_arms_by_quadrature()
         (Thurstone(), "logistic"),
         (Davidson(), "logistic"),
         (BradleyTerry() + CategoryEffects(), "known normal priors"),
-        (BradleyTerry() + OrderEffect(prior=np.inf), "flat"),
+        (BradleyTerry() + SideAdvantage(prior=np.inf), "flat"),
         (BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)), "flat"),
         (BradleyTerry(scale=np.inf), "independent normal priors"),
     ],

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.inference.sparse_sandwich import _adjusted
-from bayesduel.models import BradleyTerry, OrderEffect
+from bayesduel.models import BradleyTerry, SideAdvantage
 
 ARMS = 120
 
@@ -31,7 +31,7 @@ def judged():
 def fits(judged):
     """Return the fit with errors from matrices, and with those of many arms."""
     model, options = (
-        BradleyTerry() + OrderEffect(),
+        BradleyTerry() + SideAdvantage(),
         {"method": "variational", "log_likelihood": False},
     )
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.inference.fit import UnusedCovariatesWarning
-from bayesduel.models import BradleyTerry, Covariates, OrderEffect, Scores
+from bayesduel.models import BradleyTerry, Covariates, Scores, SideAdvantage
 
 N = 60
 
@@ -41,7 +41,7 @@ def test_covariates_that_the_model_lacks_are_told_once(frame):
 
 
 @pytest.mark.parametrize(
-    "model", [with_x(), with_x(lambda model: model + OrderEffect())], ids=["scores", "order"]
+    "model", [with_x(), with_x(lambda model: model + SideAdvantage())], ids=["scores", "order"]
 )
 def test_a_model_that_has_them_is_silent(frame, model):
     log = bd.read_duels(frame, covariates=["x"])

@@ -8,7 +8,13 @@ import pytest
 from scipy.special import expit
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, CategoryEffects, Davidson, JudgeReliability, OrderEffect
+from bayesduel.models import (
+    BradleyTerry,
+    CategoryEffects,
+    Davidson,
+    JudgeReliability,
+    SideAdvantage,
+)
 
 SCORE = np.array([0.9, 0.3, -0.3, -0.9])
 
@@ -48,7 +54,7 @@ def fit(planted):
 def test_a_linear_term_is_certified_without_nuts(fit):
     assert fit.attrs["method"] == "laplace"
     assert fit.attrs["method_reason"].startswith("asked for: k")
-    assert not (Davidson() + OrderEffect() + CategoryEffects()).why_not("laplace")
+    assert not (Davidson() + SideAdvantage() + CategoryEffects()).why_not("laplace")
     assert "not linear" in (BradleyTerry() + JudgeReliability() + CategoryEffects()).why_not(
         "laplace"
     )

@@ -12,16 +12,16 @@ from scipy.special import expit
 import bayesduel as bd
 from bayesduel.data import datasets
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.models import BradleyTerry, Covariates, JudgeReliability, OrderEffect, Scores
+from bayesduel.models import BradleyTerry, Covariates, JudgeReliability, Scores, SideAdvantage
 from bayesduel.posterior.conditions import ExtrapolationWarning
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 
 
 def by_attributes(items, *, order=False, **settings):
-    """Return Bradley-Terry on attributes; with `order`, with an advantage of the left side."""
+    """Return Bradley-Terry on attributes; with `order`, with a side advantage."""
     model = BradleyTerry(Covariates(items, **settings))
-    return model + OrderEffect(prior=np.inf if model.terms.flat else 1.0) if order else model
+    return model + SideAdvantage(prior=np.inf if model.terms.flat else 1.0) if order else model
 
 
 def density_of(model, duels):
@@ -147,13 +147,13 @@ def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
     assert inside[False] < 60
 
 
-def test_order_effect_is_found_and_left_out_of_preferences():
+def test_side_advantage_is_found_and_left_out_of_preferences():
     items = table_of(12, 2, seed=4)
     duels = drawn_log(items, np.array([0.7, 0.0]), 8000, seed=5, order=0.8)
     fit = bd.fit(duels, by_attributes(items, order=True))
     told = bd.coefficients(fit)
-    assert told.loc["left side", "lower"] < 0.8 < told.loc["left side", "upper"]
-    assert told.loc["left side", "lower"] > 0.6
+    assert told.loc["side advantage", "lower"] < 0.8 < told.loc["side advantage", "upper"]
+    assert told.loc["side advantage", "lower"] > 0.6
     P = fit["preference"]["preference"].to_numpy()
     np.testing.assert_allclose(P + P.swapaxes(-1, -2), 1.0, atol=1e-12)
     assert fit["log_likelihood_by_cell"].sizes["cell"] == len(duels.cells.left)
@@ -410,7 +410,7 @@ def test_the_side_is_not_called_an_attribute():
     log = drawn_log(items, np.zeros(3), 800, seed=2, order=0.8)
     fit = bd.fit(log, by_attributes(items, order=True), "laplace", draws=400)
     table = bd.coefficients(fit)
-    assert table.loc["left side", "lower"] > 0
+    assert table.loc["side advantage", "lower"] > 0
     rest = dict.fromkeys(("explained", "new", "calibration", "plain"))
     said = AttributeAnalysis(duels=log, fit=fit, table=table, reason="", **rest).sentence
-    assert "left side" not in said
+    assert "side advantage" not in said

@@ -1,4 +1,4 @@
-"""Covariates of the duel, and the advantage of the left side over every response."""
+"""Covariates of the duel, and the side advantage over every response."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ from bayesduel.models import (
     Covariates,
     Davidson,
     DuelCovariates,
-    OrderEffect,
     PerturbedThurstone,
     Scores,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     named,
@@ -96,7 +96,7 @@ def test_coefficients_report_covariates(controlled):
 def test_flat_priors_are_the_regression_of_statsmodels(arena, link, order):
     kind = {"logit": BradleyTerry, "probit": Thurstone}[link]
     model = kind(Scores(np.inf) + Covariates(["length", "lists"], scale=np.inf))
-    model = model + OrderEffect(prior=np.inf) if order else model
+    model = model + SideAdvantage(prior=np.inf) if order else model
     mode = bd.fit(arena, model, "laplace", draws=100)["laplace"]
     votes = arena.votes
     X = np.eye(5)[votes.left] - np.eye(5)[votes.right]
@@ -136,17 +136,17 @@ def test_only_what_is_flat_has_to_be_determined():
     labels = "abababcd", "bababadc"
     mixed = bd.Duels.from_votes(*labels, [1, 0, 1, 1, 0, 0, 1, 0], covariates={"x": x})
     for model in (
-        BradleyTerry() + OrderEffect(prior=np.inf),
-        ThurstoneScore(unit=1.0) + OrderEffect(prior=np.inf),
+        BradleyTerry() + SideAdvantage(prior=np.inf),
+        ThurstoneScore(unit=1.0) + SideAdvantage(prior=np.inf),
         BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)),
     ):
         if model.response.outcome == "win":
             model.settled(mixed).check(mixed)
     with pytest.raises(ValueError, match="2 components that never met"):
-        (BradleyTerry(scale=np.inf) + OrderEffect(prior=np.inf)).check(mixed)
+        (BradleyTerry(scale=np.inf) + SideAdvantage(prior=np.inf)).check(mixed)
     always = bd.Duels.from_votes(*labels, [1] * 8, covariates={"x": x})
     with pytest.raises(ValueError, match=r"separate wins from losses \(along 'order' most\)"):
-        bd.fit(always, BradleyTerry() + OrderEffect(prior=np.inf))
+        bd.fit(always, BradleyTerry() + SideAdvantage(prior=np.inf))
     told = bd.Duels.from_votes(*labels, (np.sign(x) + 1) / 2, covariates={"x": x})
     with pytest.raises(ValueError, match=r"separate wins from losses \(along 'x' most\)"):
         bd.fit(told, BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)))
@@ -155,7 +155,7 @@ def test_only_what_is_flat_has_to_be_determined():
 @pytest.mark.parametrize(
     ("term", "words"),
     [
-        (OrderEffect(prior=np.inf, by="category"), r"separate wins .* \(along 'v'"),
+        (SideAdvantage(prior=np.inf, by="category"), r"separate wins .* \(along 'v'"),
         (Covariates(["x", "z"], scale=np.inf, by="category"), "'v: z' is the same in all duels"),
         (Covariates(["x"], scale=np.inf, by="category"), ""),
     ],
@@ -224,13 +224,13 @@ def test_an_advantage_of_the_left_side_is_recovered_under_every_response(respons
     rng, left, right = met(1000, list(RESPONSES).index(response))
     outcome, margin = drawn(response, SCORE[left] - SCORE[right] + 0.6, left, right, rng)
     log = bd.Duels.from_votes(ARMS[left], ARMS[right], outcome, margin=margin)
-    fit = bd.fit(log, RESPONSES[response] + OrderEffect(), draws=400, log_likelihood=False)
+    fit = bd.fit(log, RESPONSES[response] + SideAdvantage(), draws=400, log_likelihood=False)
     assert fit.attrs["method"] == "laplace"
     order = fit["posterior"]["order"].values.ravel()
     assert abs(order.mean() - 0.6) < 4.5 * order.std() and order.std() < 0.15
     score = fit["posterior"]["score"].mean(("chain", "draw"))
     assert score.values.argmax() == 0 and score.values.argmin() == 4
     home, away = (
-        float(bd.predict(fit, "c", "b", left_advantage=side)["win"]) for side in (True, False)
+        float(bd.predict(fit, "c", "b", side_advantage=side)["win"]) for side in (True, False)
     )
     assert home > away + 0.05

@@ -17,10 +17,10 @@ from bayesduel.models import (
     CategoryEffects,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PreferenceMatrix,
     RandomEffects,
     Scores,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -38,7 +38,7 @@ RESPONSES = {
     "soft vote": BradleyTerry,
 }
 TERMS = {
-    "order": lambda terms: terms + OrderEffect(),
+    "order": lambda terms: terms + SideAdvantage(),
     "prompts": lambda terms: terms + RandomEffects("group"),
     "judges": lambda terms: terms + RandomEffects("judge"),
     "prompts and judges": lambda terms: terms + RandomEffects("group") + RandomEffects("judge"),

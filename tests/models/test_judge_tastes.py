@@ -17,7 +17,7 @@ from bayesduel.models import (
     DuelCovariates,
     ItemCovariates,
     JudgeTastes,
-    OrderEffect,
+    SideAdvantage,
     Terms,
     Thurstone,
 )
@@ -65,7 +65,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     judge = [None if k % 5 == 0 else "ab"[k % 2] for k in range(40)]
     outcome = rng.choice([0.0, 0.5, 1.0], 40)
     log = bd.Duels.from_votes(names[left], names[right], outcome, judge=judge)
-    model = BradleyTerry(Covariates(items, item_effect=False)) + OrderEffect() + JudgeTastes()
+    model = BradleyTerry(Covariates(items, item_effect=False)) + SideAdvantage() + JudgeTastes()
     built = model.build(log)
     coefficient, taste = rng.standard_normal(2), rng.standard_normal((2, 2))
     spread, order = np.array([0.7, 0.2]), 0.3
@@ -203,7 +203,7 @@ def test_what_judges_cannot_be_told_from_is_refused():
         bd.coefficients(plain, judge="x")
 
 
-@pytest.mark.parametrize("last", [OrderEffect(), DuelCovariates(("length",))])
+@pytest.mark.parametrize("last", [SideAdvantage(), DuelCovariates(("length",))])
 @pytest.mark.sampled(2)
 def test_spreads_stand_beside_their_attributes(last):
     """Whatever the order of the terms: other effects have none."""

@@ -6,7 +6,7 @@ import pytest
 from bayesduel.data.duels import Duels
 from bayesduel.inference import linear_predictor as module
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.models import BradleyTerry, Davidson, OrderEffect
+from bayesduel.models import BradleyTerry, Davidson, SideAdvantage
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 
 
@@ -20,7 +20,9 @@ def test_log_normalisers_equal_their_definition():
         np.testing.assert_allclose(total, 3 * wanted.sum(), rtol=1e-14)
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + OrderEffect()])
+@pytest.mark.parametrize(
+    "model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + SideAdvantage()]
+)
 def test_many_draws_have_the_density_of_the_graph(model, monkeypatch):
     rng = np.random.default_rng(1)
     wins, ties = rng.poisson(2.0, (2, 6, 6))
@@ -40,7 +42,9 @@ def test_many_draws_have_the_density_of_the_graph(model, monkeypatch):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + OrderEffect()])
+@pytest.mark.parametrize(
+    "model", [BradleyTerry(), Davidson(), Davidson(scale=1.0) + SideAdvantage()]
+)
 def test_products_of_pairs_have_the_density_of_their_cells(model, monkeypatch):
     rng = np.random.default_rng(2)
     wins, ties = rng.poisson(9.0, (2, 70, 70))

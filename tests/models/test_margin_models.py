@@ -10,9 +10,9 @@ from bayesduel.data.duels import Duels
 from bayesduel.models import (
     BradleyTerry,
     Covariates,
-    OrderEffect,
     PerturbedThurstone,
     Scores,
+    SideAdvantage,
     ThurstoneScore,
 )
 
@@ -80,11 +80,11 @@ def test_normal_margins_have_the_normal_density(votes):
     duels, (left, right, margin, _) = votes
     mean = expectation(votes, 0.3)
     at = {"score": SCORE, "order": 0.3, "scale": 1.0}
-    found = log_likelihood_at(ThurstoneScore() + OrderEffect(), duels, at | {"noise": 0.8})
+    found = log_likelihood_at(ThurstoneScore() + SideAdvantage(), duels, at | {"noise": 0.8})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, 0.8).sum(), rel=1e-12)
     each = np.array([0.5, 0.8, 1.1, 0.6, 0.9])
     spread = np.sqrt(each[left] ** 2 + each[right] ** 2)
-    by_arm = ThurstoneScore(variances="arm") + OrderEffect()
+    by_arm = ThurstoneScore(variances="arm") + SideAdvantage()
     found = log_likelihood_at(by_arm, duels, at | {"noise": each})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, spread).sum(), rel=1e-12)
 
@@ -93,7 +93,7 @@ def test_student_margins_have_student_density_and_weights_count(votes):
     _, (left, right, margin, _) = votes
     weight = np.arange(len(margin)) % 3 + 1
     duels = to_log(left, right, margin, weight)
-    model = ThurstoneScore(degrees=3.5) + OrderEffect()
+    model = ThurstoneScore(degrees=3.5) + SideAdvantage()
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": 0.8}
     each = stats.t.logpdf(margin, 3.5, expectation(votes, 0.3), 0.8)
     assert log_likelihood_at(model, duels, at) == pytest.approx(weight @ each, rel=1e-8)
@@ -122,7 +122,7 @@ def test_a_variance_a_pair_is_integrated_out(votes):
 
     expected = sum(density(r) for r in grouped(left, right, margin, expectation(votes, 0.3)))
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "shrinkage": nu}
-    model = ThurstoneScore(variances="pair") + OrderEffect()
+    model = ThurstoneScore(variances="pair") + SideAdvantage()
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-8)
 
 
@@ -134,7 +134,7 @@ def test_a_residual_a_pair_is_integrated_out(votes):
         for r in grouped(left, right, margin, expectation(votes, 0.3))
     )
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "residual_scale": d}
-    model = PerturbedThurstone() + OrderEffect()
+    model = PerturbedThurstone() + SideAdvantage()
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-12)
 
 
@@ -148,7 +148,7 @@ def test_a_residual_a_pair_is_integrated_out(votes):
     ("terms", "said"),
     [
         (
-            OrderEffect(prior=FLAT) + Covariates(["x"], scale=FLAT),
+            SideAdvantage(prior=FLAT) + Covariates(["x"], scale=FLAT),
             "'x' is a combination of 'order'",
         ),
         (Covariates(["x", "y"], scale=FLAT), "'y' is a combination of 'x'"),
@@ -168,7 +168,7 @@ def test_a_flat_prior_and_a_common_variance_are_weighted_least_squares(home):
     duels, (left, right, margin, weight) = draw_log(seed=5, weight=True)
     fit = bd.fit(
         duels,
-        ThurstoneScore(scale=FLAT) + OrderEffect(prior=FLAT)
+        ThurstoneScore(scale=FLAT) + SideAdvantage(prior=FLAT)
         if home
         else ThurstoneScore(scale=FLAT),
         "laplace",
@@ -220,7 +220,7 @@ def test_variances_by_arm_are_those_of_penalised_restricted_likelihood():
         return target(log_tau)[0] - stats.norm.logpdf(log_tau, middle, 1.0).sum()
 
     best = optimize.minimize(penalised, np.zeros(5) - 0.3, tol=1e-9)
-    model = ThurstoneScore(scale=FLAT, variances="arm") + OrderEffect(prior=FLAT)
+    model = ThurstoneScore(scale=FLAT, variances="arm") + SideAdvantage(prior=FLAT)
     mode = bd.fit(duels, model, "laplace")["laplace"]
     assert np.allclose(mode["noise_mode"], np.exp(best.x), rtol=1e-3)
     score = centred(target(np.log(mode["noise_mode"].to_numpy()))[1], 5)
@@ -234,7 +234,7 @@ def test_student_scores_are_those_of_an_independent_optimiser():
     margin = margin + np.where(np.arange(len(margin)) % 15 == 0, 25.0, 0.0)  # wild ones
     duels = to_log(left, right, margin)
     fit = bd.fit(
-        duels, ThurstoneScore(scale=FLAT, degrees=3.0) + OrderEffect(prior=FLAT), "laplace"
+        duels, ThurstoneScore(scale=FLAT, degrees=3.0) + SideAdvantage(prior=FLAT), "laplace"
     )
     X, s = design(left, right, 5), float(fit["laplace"]["noise_mode"])
 
@@ -243,7 +243,7 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 
     best = optimize.minimize(fall, np.zeros(5), method="BFGS", options={"gtol": 1e-9})
     assert np.allclose(fit["laplace"]["score_mode"], centred(best.x, 5), atol=1e-6)
-    normal = bd.fit(duels, ThurstoneScore(scale=FLAT) + OrderEffect(prior=FLAT), "laplace")
+    normal = bd.fit(duels, ThurstoneScore(scale=FLAT) + SideAdvantage(prior=FLAT), "laplace")
     truth = np.random.default_rng(7).normal(0, 1, 5)
     off = [abs(f["laplace"]["score_mode"] - truth + truth.mean()).max() for f in (fit, normal)]
     assert off[0] < 0.5 * off[1]  # robust to what ruins least squares
@@ -256,9 +256,9 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 def fits(votes):
     duels = votes[0]
     models = {
-        "common": ThurstoneScore() + OrderEffect(),
-        "pair": ThurstoneScore(variances="pair") + OrderEffect(),
-        "perturbed": PerturbedThurstone() + OrderEffect(),
+        "common": ThurstoneScore() + SideAdvantage(),
+        "pair": ThurstoneScore(variances="pair") + SideAdvantage(),
+        "perturbed": PerturbedThurstone() + SideAdvantage(),
     }
     return {
         name: bd.fit(duels, model, "laplace", draws=2000, seed=1) for name, model in models.items()
@@ -344,7 +344,7 @@ def test_predictive_margins_are_those_of_a_simulation(fits):
             {"first": np.array([3]), "second": np.array([1]), "left_first": np.ones(1)},
         )
         next_one = (middle + spread * rng.standard_normal((len(middle), 1)))[:, 0]
-        told = bd.predict(fit, "a3", "a1", ci_prob=0.8, left_advantage=True)
+        told = bd.predict(fit, "a3", "a1", ci_prob=0.8, side_advantage=True)
         below = [(next_one < float(told[n])).mean() for n in ("margin_lower", "margin_upper")]
         # Binomial, 2,000 draws: five standard errors.
         assert np.allclose(below, [0.1, 0.9], atol=5 * np.sqrt(0.09 / 2000))
@@ -364,7 +364,7 @@ def test_the_unit_does_not_matter():
 
 
 @pytest.mark.slow
-def test_sides_do_not_matter_without_order_effect():
+def test_sides_do_not_matter_without_side_advantage():
     _, (left, right, margin, _) = draw_log(seed=9)
     flip = np.arange(len(left)) % 2 == 0
     turned = to_log(
@@ -384,7 +384,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
     fit = bd.fit(to_log(left, right, margin), PerturbedThurstone(), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "cycle"
     ranked, _ = draw_log(n=600, noise=0.3, seed=10)
-    fit = bd.fit(ranked, PerturbedThurstone() + OrderEffect(), "laplace")
+    fit = bd.fit(ranked, PerturbedThurstone() + SideAdvantage(), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "winner"
     d = fit["posterior"]["residual_scale"]
     assert float(d.quantile(0.9)) < 0.25
@@ -396,7 +396,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
 def test_held_out_margins_are_predicted(votes):
     from bayesduel.criticism.calibration import held_out
 
-    found = held_out(votes[0], ThurstoneScore() + OrderEffect(), folds=3, draws=400)
+    found = held_out(votes[0], ThurstoneScore() + SideAdvantage(), folds=3, draws=400)
     assert found.log_loss < np.log(2)
     assert found.unit == "duel"
     assert found.n.sum() == votes[0].n_duels
@@ -416,7 +416,7 @@ def test_nuts_agrees_with_laplace(votes, fits):
 
 def test_predictions_with_the_advantage_of_a_side_need_one(fits, votes):
     plain = bd.fit(votes[0], BradleyTerry())
-    with pytest.raises(ValueError, match="left_advantage should be False for a fit"):
-        bd.predict(plain, "a0", "a1", left_advantage=True)
-    home = bd.predict(fits["common"], "a0", "a1", left_advantage=True)
+    with pytest.raises(ValueError, match="side_advantage should be False for a fit"):
+        bd.predict(plain, "a0", "a1", side_advantage=True)
+    home = bd.predict(fits["common"], "a0", "a1", side_advantage=True)
     assert home["win"] > bd.predict(fits["common"], "a0", "a1")["win"]

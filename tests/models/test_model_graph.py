@@ -12,8 +12,8 @@ from bayesduel.models import (
     CategoryEffects,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     RandomEffects,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
 )
@@ -38,8 +38,8 @@ def log():
 
 MODELS = [
     *(response() for response in (BradleyTerry, Thurstone, Davidson, CumulativeLogit)),
-    ThurstoneScore() + OrderEffect(),
-    Davidson() + OrderEffect() + RandomEffects("judge"),
+    ThurstoneScore() + SideAdvantage(),
+    Davidson() + SideAdvantage() + RandomEffects("judge"),
     BradleyTerry() + CategoryEffects(),
 ]
 

@@ -11,7 +11,7 @@ from statsmodels.discrete.conditional_models import ConditionalLogit
 
 import bayesduel as bd
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.models import BradleyTerry, Covariates, OrderEffect, PlackettLuce, RandomEffects
+from bayesduel.models import BradleyTerry, Covariates, PlackettLuce, RandomEffects, SideAdvantage
 from bayesduel.models.score_model import Scores
 from tests.contracts.test_models import agree, derivatives_are_exact
 
@@ -155,7 +155,7 @@ def test_places_are_drawn_as_the_model_says():
 
 
 def test_what_makes_no_sense_is_refused():
-    for term in (OrderEffect(), RandomEffects("judge"), Covariates(["x"])):
+    for term in (SideAdvantage(), RandomEffects("judge"), Covariates(["x"])):
         with pytest.raises(ValueError, match="a ranking has no sides"):
             PlackettLuce() + term
     never = bd.Rankings.from_orders([["a", "b", "c"]] * 3)

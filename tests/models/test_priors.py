@@ -20,11 +20,11 @@ from bayesduel.models import (
     Covariates,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PreferenceMatrix,
     RandomEffects,
     Scale,
     Scores,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -156,14 +156,14 @@ KIN = {"a0": "x", "a1": "x", "a2": "y", "a3": "y", "a4": "z"}
 CASES = {  # a model, and priors of every kind that it takes
     "scores": (BradleyTerry(), {"score": {"a0": normal(1, 0.2), "a3": normal(-1, 0.5)}}),
     "every score": (Thurstone(), {"score": normal(0.5, 0.3)}),
-    "numbers": (Davidson() + OrderEffect(), {"tie": normal(-2, 0.1), "order": normal(1, 0.1)}),
-    "scale": (BradleyTerry() + OrderEffect(), {"scale": Prior("Gamma", alpha=8, beta=4)}),
+    "numbers": (Davidson() + SideAdvantage(), {"tie": normal(-2, 0.1), "order": normal(1, 0.1)}),
+    "scale": (BradleyTerry() + SideAdvantage(), {"scale": Prior("Gamma", alpha=8, beta=4)}),
     "spread": (
         BradleyTerry() + RandomEffects("judge"),
         {"judge_scale": Prior("LogNormal", mu=0, sigma=0.2), "score": {"a1": normal(0, 0.1)}},
     ),
     "labels": (
-        BradleyTerry(Scores() + Covariates(["length"]) + OrderEffect(by="judge")),
+        BradleyTerry(Scores() + Covariates(["length"]) + SideAdvantage(by="judge")),
         {"covariate_effect": {"length": normal(0, 0.05)}, "order_by_judge": {"j1": normal(2, 0.1)}},
     ),
     "family": (BradleyTerry(Scores(family=KIN)), {"family_scale": "Exponential(2)"}),
@@ -247,7 +247,7 @@ def test_settings_and_files_keep_priors(case, log, tmp_path):
         (Scores(prior={"a0": normal(1, 0.2)}), {"score": {"a0": normal(1, 0.2)}}),
         (Scores(prior=normal(0, 0.3)), {"score": normal(0, 0.3)}),
         (Scores(Prior("HalfNormal", sigma=0.5)), {"scale": Prior("HalfNormal", sigma=0.5)}),
-        (Scores() + OrderEffect(normal(1, 0.1)), {"order": normal(1, 0.1)}),
+        (Scores() + SideAdvantage(normal(1, 0.1)), {"order": normal(1, 0.1)}),
         (
             Scores() + RandomEffects("judge", Prior("Gamma", alpha=2, beta=4)),
             {"judge_scale": "Gamma(2, 4)"},
@@ -262,7 +262,11 @@ def test_settings_and_files_keep_priors(case, log, tmp_path):
 )
 def test_priors_on_terms_are_those_by_name(on_terms, by_name, log):
     kinds = {type(part): part for part in BradleyTerry(on_terms).terms}
-    plain = {Scores: Scores(), OrderEffect: OrderEffect(), RandomEffects: RandomEffects("judge")}
+    plain = {
+        Scores: Scores(),
+        SideAdvantage: SideAdvantage(),
+        RandomEffects: RandomEffects("judge"),
+    }
     plain[TimeVarying] = TimeVarying()
     parts = [plain.get(kind, Covariates(["length"])) for kind in kinds]
     bare = BradleyTerry(sum(parts[1:], parts[0]))
@@ -305,9 +309,9 @@ def test_a_prior_that_the_quick_route_cannot_take_goes_to_nuts(log, monkeypatch)
 
     monkeypatch.setattr("bayesduel.inference.fit.sample_nuts", sampler)
     with pytest.raises(ValueError, match="the prior of order is StudentT"):
-        bd.fit(log, BradleyTerry() + OrderEffect(), "laplace", priors=FOR_NUTS)
+        bd.fit(log, BradleyTerry() + SideAdvantage(), "laplace", priors=FOR_NUTS)
     with pytest.raises(ZeroDivisionError, match="not sampled"):
-        bd.fit(log, BradleyTerry() + OrderEffect(), priors=FOR_NUTS)
+        bd.fit(log, BradleyTerry() + SideAdvantage(), priors=FOR_NUTS)
     ((model, notice),) = asked
     assert model.said["order"] == FOR_NUTS["order"] and "StudentT" in notice
     assert model.said["score"] == {"a0": Prior("Laplace", mu=1, b=0.1)}
@@ -315,7 +319,7 @@ def test_a_prior_that_the_quick_route_cannot_take_goes_to_nuts(log, monkeypatch)
 
 @pytest.mark.slow
 def test_nuts_samples_a_prior_that_the_quick_route_cannot_take(log):
-    fit = bd.fit(log, BradleyTerry() + OrderEffect(), priors=FOR_NUTS, draws=400, clusters=False)
+    fit = bd.fit(log, BradleyTerry() + SideAdvantage(), priors=FOR_NUTS, draws=400, clusters=False)
     assert fit.attrs["method"] == "nuts" and "StudentT" in fit.attrs["method_reason"]
     assert set(fit["posterior"].data_vars) == {"score", "scale", "order"}
     np.testing.assert_allclose(fit["posterior"]["score"].sum("arm"), 0.0, atol=1e-9)
@@ -331,7 +335,7 @@ def test_nuts_samples_a_prior_that_the_quick_route_cannot_take(log):
 )
 def test_the_sparse_route_takes_the_scale_it_knows(priors, sparse):
     log = bd.datasets.load("springall")
-    model = BradleyTerry() + OrderEffect()
+    model = BradleyTerry() + SideAdvantage()
     if not sparse:
         with pytest.raises(ValueError, match="does not take the prior of"):
             bd.fit(log, model, "variational", priors=priors)
@@ -429,7 +433,7 @@ CALIBRATED = {
     "an earlier fit": (BradleyTerry(), {"score": EARLIER}),
     "arms": (BradleyTerry(), {"score": {"a0": normal(2, 0.3), "a1": normal(-0.5, 1.5)}}),
     "scale and order": (
-        Davidson() + OrderEffect(),
+        Davidson() + SideAdvantage(),
         {"scale": Prior("Gamma", alpha=4, beta=4), "order": normal(0.5, 0.2)},
     ),
     "spread": (

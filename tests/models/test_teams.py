@@ -17,11 +17,11 @@ from bayesduel.models import (
     Covariates,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PairEffects,
     PreferenceMatrix,
     RandomEffects,
     Scores,
+    SideAdvantage,
     TeamSize,
     Thurstone,
     ThurstoneScore,
@@ -39,11 +39,16 @@ RESPONSES = {
 }
 TERMS = {
     "alone": (),
-    "order": (OrderEffect(),),
+    "order": (SideAdvantage(),),
     "judges": (RandomEffects("judge"),),
     "covariates": (Covariates(["length"]),),
-    "sizes": (TeamSize(), OrderEffect()),
-    "all": (OrderEffect(), RandomEffects("judge"), Covariates(["length"]), TimeVarying(periods=3)),
+    "sizes": (TeamSize(), SideAdvantage()),
+    "all": (
+        SideAdvantage(),
+        RandomEffects("judge"),
+        Covariates(["length"]),
+        TimeVarying(periods=3),
+    ),
 }
 
 
@@ -180,7 +185,7 @@ def test_the_pymc_model_has_the_same_likelihood(terms):
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 def test_derivatives_are_those_of_differences(shared):
     log = world(700, 7, shared=shared)  # so many that the design keeps its parts
-    model = (BradleyTerry() + OrderEffect() + RandomEffects("judge")).settled(log)
+    model = (BradleyTerry() + SideAdvantage() + RandomEffects("judge")).settled(log)
     density = linear_predictor(model, model.cells(log))
     x, phi = np.random.default_rng(0).normal(0, 0.3, density.size), np.zeros(2)
     step = 1e-5
@@ -198,7 +203,7 @@ def test_derivatives_are_those_of_differences(shared):
 
 def test_the_mode_is_that_of_a_logistic_regression_on_members():
     log = world(300, 9)
-    model = (BradleyTerry(Scores(scale=1.0)) + OrderEffect() + TeamSize()).settled(log)
+    model = (BradleyTerry(Scores(scale=1.0)) + SideAdvantage() + TeamSize()).settled(log)
     density = linear_predictor(model, model.cells(log))
     mode = density.parameters(find_mode(density, np.zeros(1)).x[None])
     frame, n = log.to_frame(), len(log.arms)
@@ -254,8 +259,8 @@ def test_the_model_that_is_found_says_what_a_side_is_worth():
 
 def test_predictions_are_of_sides(tmp_path):
     log = plain(world(150, 4))
-    fit = bd.fit(log, BradleyTerry() + TeamSize() + OrderEffect(), seed=1, draws=400)
-    one = bd.predict(fit, ["b", "a"], ["c", "d", "e"], left_advantage=True)
+    fit = bd.fit(log, BradleyTerry() + TeamSize() + SideAdvantage(), seed=1, draws=400)
+    one = bd.predict(fit, ["b", "a"], ["c", "d", "e"], side_advantage=True)
     drawn = fit.duel.posterior("model")
     score = drawn["score"]
     eta = score[:, [0, 1]].sum(1) - score[:, [2, 3, 4]].sum(1) - drawn["size"] + drawn["order"]

@@ -17,8 +17,8 @@ from bayesduel.models import (
     Covariates,
     Davidson,
     JudgeReliability,
-    OrderEffect,
     PreferenceMatrix,
+    SideAdvantage,
     Sources,
     Thurstone,
     TimeVarying,
@@ -29,12 +29,16 @@ from bayesduel.posterior.dependence import RepeatedVotesWarning
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run once
 ALL = {
-    "order": BradleyTerry() + OrderEffect(),
+    "order": BradleyTerry() + SideAdvantage(),
     "judges": Davidson() + JudgeReliability(),
     "walk": Thurstone() + TimeVarying(periods=4),
     "smooth": BradleyTerry() + TimeVarying(process="smooth", periods=4),
     "cycles": BradleyTerry() + BladeChest(planes=2),
-    "all": Davidson() + BladeChest() + TimeVarying(periods=3) + JudgeReliability() + OrderEffect(),
+    "all": Davidson()
+    + BladeChest()
+    + TimeVarying(periods=3)
+    + JudgeReliability()
+    + SideAdvantage(),
 }
 each_model = pytest.mark.parametrize("model", ALL.values(), ids=ALL.keys())
 
@@ -114,8 +118,8 @@ def test_a_term_means_what_it_says():
              "sensitivity": np.array([[3.0, -1.0]])}  # fmt: skip
     known = cells | {"left_first": np.ones(2), "judge_of_cell": np.array([1, -1])}
     inside, outside = (
-        BradleyTerry() + OrderEffect() + JudgeReliability(),
-        BradleyTerry() + JudgeReliability() + OrderEffect(),
+        BradleyTerry() + SideAdvantage() + JudgeReliability(),
+        BradleyTerry() + JudgeReliability() + SideAdvantage(),
     )
     assert inside.eta(draws, cells).tolist() == outside.eta(draws, cells).tolist() == [[1, 2]]
     assert outside.eta(draws, known).tolist() == [[-1 + 0.25, 2 + 0.25]]  # no judge: as is
@@ -173,7 +177,7 @@ def test_differences_change_sign_with_the_orientation_and_split_cells():
 @pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()], ids=lambda m: m.name)
 def test_derivatives_with_an_effect_of_order_are_exact(base):
     duels = log_of(flat, 5, 80, 5, ties=0.2)
-    model = base + OrderEffect()
+    model = base + SideAdvantage()
     here = linear_predictor(model, model.cells(duels))
     x, step = np.linspace(-0.5, 0.6, here.size), 1e-5
     parts = here.parts(x, 0.2)
@@ -201,7 +205,7 @@ def test_flat_home_advantage_equals_that_of_r():
     BradleyTerry2 with ``at.home`` (Turner & Firth, Journal of Statistical Software 2012).
     """
     duels = bd.datasets.load("baseball1987")
-    model = BradleyTerry(scale=np.inf) + OrderEffect(prior=np.inf)
+    model = BradleyTerry(scale=np.inf) + SideAdvantage(prior=np.inf)
     fit = bd.fit(duels, model, draws=2000, seed=0)
     assert float(fit["laplace"]["order_mode"]) == pytest.approx(0.302, abs=5e-4)
     order = fit["posterior"]["order"].values.ravel()
@@ -216,7 +220,7 @@ def test_flat_home_advantage_equals_that_of_r():
 def test_a_planted_advantage_of_order_is_found():
     score = np.linspace(-1, 1, 5)
     duels = log_of(lambda i, j, g, t: score[i] - score[j] + 0.6, 5, 2000, 6)
-    tree = bd.fit(duels, BradleyTerry() + OrderEffect())
+    tree = bd.fit(duels, BradleyTerry() + SideAdvantage())
     assert tree.attrs["method"] == "laplace"
     order = tree["posterior"]["order"].values.ravel()
     assert abs(order.mean() - 0.6) < 5 * order.std() and order.std() < 0.1
@@ -226,7 +230,7 @@ def test_a_planted_advantage_of_order_is_found():
     both = bd.compare_models(duels, {"plain": BradleyTerry(), "order": tree}, unit="duel")
     assert both.n_units == 2000 and both.as_good == ["order"]
     none = bd.fit(
-        log_of(lambda i, j, g, t: score[i] - score[j], 5, 2000, 6), BradleyTerry() + OrderEffect()
+        log_of(lambda i, j, g, t: score[i] - score[j], 5, 2000, 6), BradleyTerry() + SideAdvantage()
     )
     order = none["posterior"]["order"].values.ravel()
     assert abs(order.mean()) < 5 * order.std()
@@ -328,7 +332,7 @@ def test_what_the_log_must_say_is_named():
         (gap, BradleyTerry() + TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
         (
             winner_left,
-            BradleyTerry() + OrderEffect(),
+            BradleyTerry() + SideAdvantage(),
             "left side won all 20 decided duels: it lists the winner there",
         ),
         (two, BradleyTerry() + BladeChest(), "at least three arms to have cycles, got 2"),
@@ -355,12 +359,12 @@ def test_a_judge_with_one_vote_stays_with_the_others():
     ("make", "error", "words"),
     [
         (
-            lambda: PreferenceMatrix() + OrderEffect(),
+            lambda: PreferenceMatrix() + SideAdvantage(),
             TypeError,
             "terms should be added to a model with scores",
         ),
         (
-            lambda: BradleyTerry() + OrderEffect() + OrderEffect(),
+            lambda: BradleyTerry() + SideAdvantage() + SideAdvantage(),
             ValueError,
             "terms should be of different kinds, got 'order' twice",
         ),
@@ -382,7 +386,7 @@ def test_a_judge_with_one_vote_stays_with_the_others():
             ValueError,
             "scale should be finite beside learned scales",
         ),
-        (lambda: BradleyTerry() + OrderEffect(prior=0), ValueError, "prior should be > 0"),
+        (lambda: BradleyTerry() + SideAdvantage(prior=0), ValueError, "prior should be > 0"),
         (
             lambda: BradleyTerry() + JudgeReliability(prior="wide"),
             TypeError,

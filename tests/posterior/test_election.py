@@ -12,8 +12,8 @@ from bayesduel.models import (
     BradleyTerry,
     Davidson,
     Model,
-    OrderEffect,
     Scores,
+    SideAdvantage,
     Thurstone,
 )
 from bayesduel.models.response import DavidsonResponse
@@ -33,13 +33,13 @@ from tests.support.drawn_by_hand import (
 )
 
 
-def test_chances_of_all_pairs_follow_from_scores_beside_an_order_effect():
+def test_chances_of_all_pairs_follow_from_scores_beside_a_side_advantage():
     rng = np.random.default_rng(2)
     responses = Bernoulli("logit"), Bernoulli("probit"), DavidsonResponse()
     for response, far in product(responses, (0, 400)):  # weights of ties too large for odds
         score, tie = rng.normal(size=(40, 5)), np.append(far, rng.normal(size=39))
         draws = {"score": score, "order": np.ones(40), "tie": tie}
-        asked = Draws(Model(response, Scores() + OrderEffect()), draws, np.arange(5), 5)
+        asked = Draws(Model(response, Scores() + SideAdvantage()), draws, np.arange(5), 5)
         for i, j, apart, chances in asked.outcomes():
             np.testing.assert_allclose(apart, (draws["score"][:, i] - draws["score"][:, j]).T)
             given = asked.chances(slice(None), i, j)

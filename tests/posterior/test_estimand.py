@@ -9,7 +9,7 @@ from scipy.special import expit, ndtr
 from scipy.stats import norm
 
 import bayesduel as bd
-from bayesduel.models import CategoryEffects, OrderEffect, RandomEffects
+from bayesduel.models import CategoryEffects, RandomEffects, SideAdvantage
 from bayesduel.models.cells import levels_of
 from bayesduel.models.model import over_normal
 
@@ -84,7 +84,7 @@ def test_a_new_prompt_is_integrated_out(response, shared):
 
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("kind", ["all", "sample"])
-@pytest.mark.parametrize("further", [None, OrderEffect(), RandomEffects("prompt")])
+@pytest.mark.parametrize("further", [None, SideAdvantage(), RandomEffects("prompt")])
 @pytest.mark.sampled(4)
 def test_levels_are_averaged_weighed_or_chosen(kind, further, clustered):
     log = made_log() if clustered else made_log().with_votes(np.arange(400), np.ones(400, int))

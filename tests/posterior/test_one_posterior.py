@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.models import CategoryEffects, OrderEffect, RandomEffects, TimeVarying
+from bayesduel.models import CategoryEffects, RandomEffects, SideAdvantage, TimeVarying
 
 ARMS = list("abcd")
 N = 160
@@ -24,7 +24,7 @@ RESPONSES = {
 }
 TERMS = {
     "scores": None,
-    "order": OrderEffect(),
+    "order": SideAdvantage(),
     "time": TimeVarying(periods=3),
     "category": CategoryEffects(),
     "prompt": RandomEffects("prompt"),
@@ -103,7 +103,7 @@ def test_arviz_scores_and_winners_say_the_same(response, term, shared, tmp_path)
         for name in ("score_mean", "score_sd", "score_lower", "score_upper"):
             assert row[name] == pytest.approx(said.loc[row["arm"], name])
     if term == "order":
-        row = bd.coefficients(fit).loc["left side"]
+        row = bd.coefficients(fit).loc["side advantage"]
         order = fit["posterior"]["order"].to_numpy()
         np.testing.assert_allclose(row["coefficient"], order.mean())
         np.testing.assert_allclose(

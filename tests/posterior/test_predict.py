@@ -20,9 +20,9 @@ from bayesduel.models import (
     Covariates,
     Davidson,
     DuelCovariates,
-    OrderEffect,
     PerturbedThurstone,
     RandomEffects,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -79,7 +79,7 @@ def test_davidson_has_three_outcomes():
 )
 @pytest.mark.parametrize("advantage", [False, True])
 def test_the_advantage_of_the_left_side_is_added_under_every_response(base, advantage):
-    model = base + OrderEffect()
+    model = base + SideAdvantage()
     score, residual = np.array([1.0, 0.0, -1.0]), np.array([0.3, -0.2, 0.1])  # pairs 01, 02, 12
     order, noise, tie = 0.4, 0.5, np.log(0.5)
     posterior = {
@@ -91,7 +91,7 @@ def test_the_advantage_of_the_left_side_is_added_under_every_response(base, adva
         "tie": np.full(5, tie),
     }
     fit = tree(model.name, json.dumps(model.settings), **posterior)
-    found = predict(fit, ["ash", "cedar"], ["beech", "beech"], left_advantage=advantage)
+    found = predict(fit, ["ash", "cedar"], ["beech", "beech"], side_advantage=advantage)
     difference = np.array([score[0] - score[1], score[2] - score[1]]) + order * advantage
     off = np.array([residual[0], -residual[2]])
     if base.name == "davidson":
@@ -124,17 +124,17 @@ def test_a_frame_with_the_columns_of_the_log_has_the_advantage_of_the_side(names
     games = pd.DataFrame(dict(zip(names, HOME.values(), strict=True)))
     games["outcome"] = [*["left"] * 18, *["right"] * 6]
     log = bd.read_duels(games, left=names[0], right=names[1])
-    fit = bd.fit(log, BradleyTerry() + OrderEffect(), draws=100)
+    fit = bd.fit(log, BradleyTerry() + SideAdvantage(), draws=100)
     asked = games[:2]
     at_home, neutral = (
-        predict(fit, *(asked[name].tolist() for name in names), left_advantage=yes)
+        predict(fit, *(asked[name].tolist() for name in names), side_advantage=yes)
         for yes in (True, False)
     )
     assert (at_home["win"] > neutral["win"] + 0.05).all()
     told = predict(fit, asked)
     np.testing.assert_array_equal(told["win"], at_home["win"])
     assert told.attrs["sides"].startswith(f"The side in column '{names[0]}' has the advantage")
-    refused = predict(fit, asked, left_advantage=False)
+    refused = predict(fit, asked, side_advantage=False)
     np.testing.assert_array_equal(refused["win"], neutral["win"])
     assert refused.attrs["sides"].endswith("on neutral ground.")
     labels = predict(fit, "ash", "beech")
@@ -146,8 +146,8 @@ def test_a_frame_with_the_columns_of_the_log_has_the_advantage_of_the_side(names
 
 def test_an_advantage_that_was_not_learned_is_refused():
     fit = tree("bradley-terry", score=np.zeros((5, 3)))
-    with pytest.raises(ValueError, match="learned no advantage of the left side"):
-        predict(fit, "ash", "beech", left_advantage=True)
+    with pytest.raises(ValueError, match="learned no side advantage"):
+        predict(fit, "ash", "beech", side_advantage=True)
 
 
 def test_intervals_hold_what_they_say():

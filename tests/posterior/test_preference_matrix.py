@@ -9,9 +9,9 @@ from bayesduel.models import (
     CategoryEffects,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PreferenceMatrix,
     RandomEffects,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
 )
@@ -47,8 +47,8 @@ def log():
 
 MODELS = [
     *(response() for response in (BradleyTerry, Thurstone, Davidson, CumulativeLogit)),
-    *(BradleyTerry() + term for term in (OrderEffect(), CategoryEffects())),
-    Davidson() + OrderEffect() + RandomEffects("judge"),
+    *(BradleyTerry() + term for term in (SideAdvantage(), CategoryEffects())),
+    Davidson() + SideAdvantage() + RandomEffects("judge"),
     PreferenceMatrix(),
     ThurstoneScore(),
 ]
@@ -75,7 +75,7 @@ def test_the_matrix_is_that_of_winners_predictions_and_draws(log, model):
         mirrored = bd.preference(fit, {"lower": "upper", "upper": "lower"}.get(part, part))
         np.testing.assert_allclose(frame + mirrored.T, 1.0, atol=1e-12)
     np.testing.assert_allclose(mean.loc[list(log.arms), list(log.arms)], drawn, atol=1e-6)
-    predicted = bd.predict(fit, ["ant"] * 3, list(ARMS[1:]), left_advantage=False)
+    predicted = bd.predict(fit, ["ant"] * 3, list(ARMS[1:]), side_advantage=False)
     points = predicted["win"] + (predicted["tie"] / 2 if "tie" in predicted else 0.0)
     np.testing.assert_allclose(mean.loc["ant", list(ARMS[1:])], points, atol=1e-6)
 

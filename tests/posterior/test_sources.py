@@ -15,7 +15,7 @@ from bayesduel.models import (
     BradleyTerry,
     Covariates,
     Davidson,
-    OrderEffect,
+    SideAdvantage,
     Sources,
     ThurstoneScore,
 )
@@ -58,7 +58,7 @@ def opposed(table):
 
 def fitted(table):
     duels = bd.read_duels(table, keep=["source"])
-    model = BradleyTerry(Sources("source", "human") + OrderEffect(by="source"))
+    model = BradleyTerry(Sources("source", "human") + SideAdvantage(by="source"))
     return bd.fit(duels, model, draws=1000)
 
 
@@ -233,8 +233,8 @@ def test_covariates_have_effects_by_source():
 def test_the_advantage_by_source_of_many_duels_at_once():
     fit = fitted(votes("left"))
     rows = pd.DataFrame({"left": "a00", "right": "a01", "source": ["human", "gpt"] * 20})
-    chance = bd.predict(fit, rows, left_advantage=True)["win"].to_numpy().reshape(20, 2)
-    few = bd.predict(fit, rows[:2], left_advantage=True)["win"].to_numpy()
+    chance = bd.predict(fit, rows, side_advantage=True)["win"].to_numpy().reshape(20, 2)
+    few = bd.predict(fit, rows[:2], side_advantage=True)["win"].to_numpy()
     np.testing.assert_allclose(chance, np.tile(few, (20, 1)))
 
 
@@ -243,24 +243,24 @@ def test_the_advantage_by_source_of_many_duels_at_once():
     [  # what is not said and is a number is 0
         ({"length": 1.0, "half": "h0"}, {"length": 1.0, "lists": 0.0, "half": "h0"}),
         ({"half": "h0"}, {}),
-        ({"left_advantage": True, "half": None}, {}),
+        ({"side_advantage": True, "half": None}, {}),
         ({"length": 1.0, "half": None}, {}),
-        ({"left_advantage": True}, None),  # and whose they are is said
+        ({"side_advantage": True}, None),  # and whose they are is said
         ({"lists": 1.0}, None),
-        ({"left_advantage": True, "lists": 1.0}, None),
+        ({"side_advantage": True, "lists": 1.0}, None),
     ],
 )
 @pytest.mark.parametrize("base", [BradleyTerry(), Davidson(), ThurstoneScore()])
 @pytest.mark.sampled(3)
 def test_what_differs_by_level_is_asked_of_a_level(base, asked, neutral):
-    fit = halves(base + OrderEffect(by="half") + Covariates(["length", "lists"], by="half"))
+    fit = halves(base + SideAdvantage(by="half") + Covariates(["length", "lists"], by="half"))
     if neutral is None:
         with pytest.raises(ValueError, match=r"should say 'half' where .*:half counts \(half=None"):
             bd.predict(fit, "a", "b", **asked)
     else:
         told = [float(bd.predict(fit, "a", "b", **said)["win"]) for said in (asked, neutral)]
         assert told[0] == told[1]
-    moved = [{"length": 1.0}, {"lists": 1.0}, {"left_advantage": True}]
+    moved = [{"length": 1.0}, {"lists": 1.0}, {"side_advantage": True}]
     chance = {float(bd.predict(fit, "a", "b", half="h1", **said)["win"]) for said in moved}
     assert len(chance | {float(bd.predict(fit, "a", "b")["win"])}) == 4
 
@@ -288,7 +288,7 @@ def halves(model):
 @pytest.mark.parametrize(
     ("term", "name"),
     [
-        (OrderEffect(by="source"), "order_by_source"),
+        (SideAdvantage(by="source"), "order_by_source"),
         (Covariates(["length"], by="source"), "covariate_effect"),
     ],
 )

@@ -136,18 +136,18 @@ def test_a_saved_fit_is_read(fit, tmp_path):
     fit.to_netcdf(tmp_path / "fit.nc")
     result = run("top-k", tmp_path / "fit.nc", "--k", 2, "--json")
     assert json.loads(result.stdout)["sets"][0]["arms"] == ["a", "b"]
-    result = run("top-k", tmp_path / "fit.nc", "--k", 2, "--order-effect")
+    result = run("top-k", tmp_path / "fit.nc", "--k", 2, "--side-advantage")
     assert result.exit_code == 2 and "is fitted already" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("report", marks=pytest.mark.slow)])
 @pytest.mark.slow
-def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_path):
+def test_the_side_advantage_is_an_option_of_other_commands_too(command, path, tmp_path):
     output = tmp_path / ("fit.nc" if command == "fit" else "page.html")
-    common = (command, path, "-o", output, "--draws", 200, "--order-effect")
+    common = (command, path, "-o", output, "--draws", 200, "--side-advantage")
     refused = run(*common, "--model", "preference-matrix")
     assert refused.exit_code == 2
-    assert "--order-effect cannot be used with --model preference-matrix" in refused.stderr
+    assert "--side-advantage cannot be used with --model preference-matrix" in refused.stderr
     assert not output.exists()
     result = run(*common, "--model", "thurstone-score")
     assert result.exit_code == 0, result.output
@@ -156,13 +156,13 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
             assert "order" in saved["posterior"]
     else:
         page = output.read_text(encoding="utf-8")
-        assert "Thurstone with margins" in page and "+ order effect" in page
-        assert "advantage of the left side" in page
+        assert "Thurstone with margins" in page and "+ side advantage" in page
+        assert "side advantage" in page
 
 
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson"])
-def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
-    result = run("top-k", "springall", "--k", 2, "--order-effect", "--model", model, "--json")
+def test_every_model_with_a_linear_predictor_takes_a_side_advantage(model):
+    result = run("top-k", "springall", "--k", 2, "--side-advantage", "--model", model, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["model"] == f"{model} + order"
 
@@ -173,7 +173,10 @@ def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
         (["--k", 9], "k should be a whole number from 1 to 8, got 9"),
         (["--k", 0], "0 is not in the range x>=1"),
         ([], "Missing option '--k'"),
-        (["--k", 2, "--order-effect", "--model", "preference-matrix"], "--order-effect cannot be"),
+        (
+            ["--k", 2, "--side-advantage", "--model", "preference-matrix"],
+            "--side-advantage cannot be",
+        ),
         (["--k", 2, "--model", "thurstone-score"], "duels should have margins"),
         (["--k", 2, "-o", "nowhere/top.json"], "-o should be in a folder that exists"),
     ],

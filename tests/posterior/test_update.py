@@ -11,8 +11,8 @@ from bayesduel.models import (
     Covariates,
     CumulativeLogit,
     Davidson,
-    OrderEffect,
     PreferenceMatrix,
+    SideAdvantage,
     Sources,
     ThurstoneScore,
     TimeVarying,
@@ -77,7 +77,7 @@ def test_the_search_starts_at_the_earlier_mode(logs, monkeypatch):
     np.testing.assert_allclose(centre(starts[0])[1:], mode - mode.sum() / 6, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", [BradleyTerry() + OrderEffect(), Davidson() + OrderEffect()])
+@pytest.mark.parametrize("model", [BradleyTerry() + SideAdvantage(), Davidson() + SideAdvantage()])
 def test_a_model_that_reads_the_order_is_updated_from_its_counts(logs, model):
     old, new = logs
     fit = bd.fit(old, model, **PARTS)
@@ -122,7 +122,7 @@ def test_votes_of_judges_are_joined(logs):
         BradleyTerry() + TimeVarying(periods=3),  # limits of the periods
         BradleyTerry() + Covariates(["x"]),  # the size of a covariate
         BradleyTerry(Sources("category", target="u")),  # the sources
-        ThurstoneScore() + OrderEffect(),  # the size of a margin
+        ThurstoneScore() + SideAdvantage(),  # the size of a margin
         CumulativeLogit(),  # the grades
     ],
 )

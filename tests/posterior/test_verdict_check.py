@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 import bayesduel as bd
 from bayesduel.criticism import check as check_room
 from bayesduel.criticism.check import check as check_log
-from bayesduel.models import BradleyTerry, Davidson, OrderEffect
+from bayesduel.models import BradleyTerry, Davidson, SideAdvantage
 from bayesduel.posterior.winners import winners
 from tests.support.drawn_by_hand import CYCLE, beta_draws, matrix_draws, score_draws, tree
 from tests.support.simulated_logs import ROCK, simulate
@@ -84,17 +84,17 @@ def at_home():
 
 def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
     assert at_home.answer_without_ranking(BradleyTerry())[0].attrs["model"] == "stacked"
-    flat = BradleyTerry(scale=np.inf) + OrderEffect(np.inf)
+    flat = BradleyTerry(scale=np.inf) + SideAdvantage(np.inf)
     fit, why = at_home.answer_without_ranking(flat)
     assert fit is None and why.endswith("needs a proper prior.")
     monkeypatch.setattr(check_room, "CONTROLLED_CELLS", 5)
-    fit, why = at_home.answer_without_ranking(BradleyTerry() + OrderEffect())
+    fit, why = at_home.answer_without_ranking(BradleyTerry() + SideAdvantage())
     assert fit is None and "takes hours for 6 rows of 3 arms" in why
 
 
 @pytest.mark.slow
-def test_winners_without_a_ranking_control_for_the_order_effect(at_home):
-    fit, why = at_home.answer_without_ranking(BradleyTerry() + OrderEffect())
+def test_winners_without_a_ranking_control_for_the_side_advantage(at_home):
+    fit, why = at_home.answer_without_ranking(BradleyTerry() + SideAdvantage())
     assert why == "" and fit.attrs["model"] == "bradley-terry + order + cycles"
     w = winners(fit)
     assert w.attrs["verdict_kind"] == "cycle"

@@ -15,7 +15,7 @@ import bayesduel as bd
 from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.models import BradleyTerry, OrderEffect
+from bayesduel.models import BradleyTerry, SideAdvantage
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
@@ -225,7 +225,7 @@ def test_labels_are_escaped(tmp_path):
 
 @pytest.mark.parametrize("by", [None, "category"])
 @pytest.mark.sampled(2)
-def test_the_order_effect_is_controlled_for_and_its_advantage_given(by, tmp_path):
+def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_path):
     """Home wins 28 of 40 duels of equal arms: 70 %, shrunk a little by the prior."""
     wins = np.array([[0, 14, 14], [14, 0, 14], [14, 14, 0]])
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
@@ -233,9 +233,9 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(by, tmp_path
     left, right, won = zip(*sides, strict=True)
     teams = [[f"team {i}" for i in side] for side in (left, right)]
     log = Duels.from_votes(*teams, won, category=np.tile(["a", "b"], 60))
-    page = page_of(log, tmp_path, model=BradleyTerry() + OrderEffect(by=by), draws=400)
-    assert "The model controls for the order effect: " in page.text["rates"]
-    assert "controls for" not in page.text["winners"]  # of a model without an order effect
+    page = page_of(log, tmp_path, model=BradleyTerry() + SideAdvantage(by=by), draws=400)
+    assert "The model controls for the side advantage: " in page.text["rates"]
+    assert "controls for" not in page.text["winners"]  # of a model without a side advantage
     assert "Sides are as they were played" in page.text["winners"]
     found = re.search(
         r"The left side \(shown first\) wins (\d+) % \[(\d+), (\d+)\] of duels between equals; "
@@ -248,7 +248,7 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(by, tmp_path
         assert 66 <= middle <= 72 and 58 <= low <= 65 and 74 <= high <= 80
     assert "The model of this report estimates that effect" in page.text["log"]
     assert "ignore it" not in page.text["log"]
-    assert "--order-effect" not in page.text["transitivity"]
+    assert "--side-advantage" not in page.text["transitivity"]
     assert "+ order" in page.text["fit"]
 
 
@@ -498,10 +498,10 @@ def test_single_ranks_are_singular():
     assert "spans 1 rank for" in words.words
 
 
-def test_an_order_effect_is_named_where_the_log_has_no_problems(springall):
+def test_a_side_advantage_is_named_where_the_log_has_no_problems(springall):
     log, _ = springall
-    section = log_section(log, bd.health(log), further="See Order effect.")
-    assert Text("No problems were found. See Order effect.") in section.body
+    section = log_section(log, bd.health(log), further="See Side advantage.")
+    assert Text("No problems were found. See Side advantage.") in section.body
 
 
 @pytest.mark.slow

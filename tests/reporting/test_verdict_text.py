@@ -132,15 +132,15 @@ def test_an_advantage_of_a_side_is_in_the_verdict_and_the_ranking_free_of_it(sid
     said = sided("home", "away").text["verdict"]
     assert re.search(r"The home side wins 6\d % \[\d+, \d+\] of duels between equals; the ranking "
                      "is free of that", said)  # fmt: skip
-    left_out = sided("home", "away", model=bd.DefaultModel(order_effect=False)).text["verdict"]
+    left_out = sided("home", "away", model=bd.DefaultModel(side_advantage=False)).text["verdict"]
     assert "ranking is free" not in left_out
 
 
 def test_an_advantage_that_may_be_none_is_left_to_the_details():
     """Of 45 bots: "The left side wins 50 % [47, 52] of duels; the ranking is free of that"."""
-    a = SimpleNamespace(left_advantage=(0.5, 0.47, 0.52), duels=bd.datasets.load("springall"))
+    a = SimpleNamespace(side_advantage=(0.5, 0.47, 0.52), duels=bd.datasets.load("springall"))
     assert advantage_words(a) == ()
-    a.left_advantage = (0.46, 0.43, 0.49)
+    a.side_advantage = (0.46, 0.43, 0.49)
     assert "side" in advantage_words(a)[0]
 
 

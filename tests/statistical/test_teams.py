@@ -5,15 +5,15 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, Davidson, OrderEffect, RandomEffects, TeamSize
+from bayesduel.models import BradleyTerry, Davidson, RandomEffects, SideAdvantage, TeamSize
 from tests.support.teams import doubles, judged, systems, teams_of_any_size
 
 # Recipe of a world and the model that drew it, but for the scale of the scores, which is learned.
 WORLDS = {
     "doubles": (doubles, BradleyTerry()),
     "teams of 2 to 5": (teams_of_any_size, BradleyTerry() + TeamSize()),
-    "model and prompt": (systems, BradleyTerry() + OrderEffect()),
-    "ties, order, judges": (judged, Davidson() + OrderEffect() + RandomEffects("judge")),
+    "model and prompt": (systems, BradleyTerry() + SideAdvantage()),
+    "ties, order, judges": (judged, Davidson() + SideAdvantage() + RandomEffects("judge")),
 }
 LEVEL = 0.9
 each_world = pytest.mark.parametrize(("recipe", "model"), WORLDS.values(), ids=WORLDS.keys())

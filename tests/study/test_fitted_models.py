@@ -15,10 +15,10 @@ from bayesduel.models import (
     Davidson,
     JudgeReliability,
     LogisticAttributes,
-    OrderEffect,
     PlackettLuce,
     PreferenceMatrix,
     RandomEffects,
+    SideAdvantage,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -78,7 +78,13 @@ def test_models_that_are_refitted_serve_too():
 @pytest.mark.plain
 @pytest.mark.parametrize(
     "model",
-    [Davidson(), ThurstoneScore(), PreferenceMatrix(), BradleyTerry() + OrderEffect(), Thurstone()],
+    [
+        Davidson(),
+        ThurstoneScore(),
+        PreferenceMatrix(),
+        BradleyTerry() + SideAdvantage(),
+        Thurstone(),
+    ],
 )
 def test_scores_are_those_of_their_arms_however_labels_are_sorted(model, tmp_path):
     study = bd.Study(tmp_path / "s", arms=list("zam"), model=model, stop=None)
@@ -91,7 +97,7 @@ def test_scores_are_those_of_their_arms_however_labels_are_sorted(model, tmp_pat
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("model", [Davidson() + OrderEffect(), ThurstoneScore()])
+@pytest.mark.parametrize("model", [Davidson() + SideAdvantage(), ThurstoneScore()])
 def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model):
     study = bd.Study(arms=list("abc"), model=model)
     study.import_duels(bd.Duels.from_votes(list("aab"), list("bcc"), [1, 1, 0], margin=[1, 2, -1]))
@@ -105,7 +111,7 @@ def test_futures_of_a_model_that_needs_more_than_who_won_are_not_simulated(model
 @pytest.mark.slow
 def test_a_policy_whose_belief_reads_who_was_left_needs_the_log():
     policy = bd.policies.TopTwoThompson(
-        belief=bd.beliefs.Laplace(BradleyTerry() + OrderEffect(), draws=100)
+        belief=bd.beliefs.Laplace(BradleyTerry() + SideAdvantage(), draws=100)
     )
     study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 12)
     assert study._ledger.parts.session.not_fitted == ""

@@ -15,8 +15,8 @@ from bayesduel.models import (
     BradleyTerry,
     Covariates,
     Davidson,
-    OrderEffect,
     RandomEffects,
+    SideAdvantage,
     Sources,
     Thurstone,
     ThurstoneScore,
@@ -202,8 +202,8 @@ MODELS = {"bradley-terry": BradleyTerry, "thurstone": Thurstone, "davidson": Dav
           "margin": ThurstoneScore}  # fmt: skip
 BESIDE = {
     "none": None,
-    "order": OrderEffect(),
-    "sides": OrderEffect(by="source"),
+    "order": SideAdvantage(),
+    "sides": SideAdvantage(by="source"),
     "x": Covariates(["x"]),
     "item": RandomEffects("item"),
     "cycles": BladeChest(),

@@ -1,4 +1,4 @@
-"""Logs drawn from a matrix: of plain duels, of units that vote as one, with an order effect."""
+"""Logs drawn from a matrix: of plain duels, of units that vote as one, with a side advantage."""
 
 from itertools import combinations
 

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry, OrderEffect
+from bayesduel.models import BradleyTerry, SideAdvantage
 
 MODULE = "crafted_trap"  # on the path; importing it, or calling what it has, leaves a mark
 NAMES = (
@@ -78,10 +78,10 @@ def voted() -> bd.Duels:
 
 def make_files(folder: Path) -> Path:
     """Write one file of each kind that is opened: a fit, a study, and a trace of both formats."""
-    fit = bd.fit(voted(), BradleyTerry() + OrderEffect(), draws=100, seed=1)
+    fit = bd.fit(voted(), BradleyTerry() + SideAdvantage(), draws=100, seed=1)
     fit.to_netcdf(folder / "fit.nc", engine="h5netcdf")
     policy = bd.policies.ContrastAllocation(
-        belief=bd.beliefs.Laplace(model=BradleyTerry() + OrderEffect())
+        belief=bd.beliefs.Laplace(model=BradleyTerry() + SideAdvantage())
     )
     stop = bd.study.WithinRope(0.95) | bd.study.Budget(50)
     bd.Study(folder / "a.study", arms=list("abc"), policy=policy, stop=stop, seed=1).close()

@@ -64,7 +64,7 @@ def systems(seed, n=300):
 
 
 def judged(seed, n=300):
-    """Return doubles with ties, an advantage of the left side and judges of different tastes."""
+    """Return doubles with ties, a side advantage and judges of different tastes."""
     rng = np.random.default_rng(seed)
     arms = list("abcdef")
     score = _scores(arms, rng)

@@ -11,7 +11,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning, OutlierWarning, ThinDataWarning
 from bayesduel.inference.fit import UnusedCovariatesWarning
-from bayesduel.models import BradleyTerry, OrderEffect
+from bayesduel.models import BradleyTerry, SideAdvantage
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.reporting.analysis import given_again
 from bayesduel.system.warnings import BayesduelWarning, warn
@@ -55,7 +55,7 @@ CASES = {
         UnusedCovariatesWarning,
         lambda: bd.fit(
             bd.read_duels(votes(**WITH_X), covariates=["x"]),
-            BradleyTerry() + OrderEffect(),
+            BradleyTerry() + SideAdvantage(),
             draws=100,
         ),
     ),

@@ -1,7 +1,7 @@
 """Posterior of one model of pairs: scores by Laplace's approximation at nodes of two sizes.
 
 The sizes are the typical log odds of a pair, and the part of it that scores do not explain. At
-each node the scores and the order effect have a normal approximation at their mode; the pairs'
+each node the scores and the side advantage have a normal approximation at their mode; the pairs'
 own numbers are integrated out exactly (:mod:`bayesduel.criticism.ranking.pair_models`). The
 nodes are equal steps of both. Of uneven rankings several orders may fit a small log; the evidence
 is that about one of them, and up to half a nat too small for four arms.
@@ -32,7 +32,7 @@ from bayesduel.models.scale_prior import Scale
 
 __all__ = ["Draws", "Log", "PairModel", "log_of"]
 
-ORDER = 1.0  # prior standard deviation of the order effect, as in OrderEffect
+ORDER = 1.0  # prior standard deviation of the side advantage, as in SideAdvantage
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
 NEWTON_STEPS = 60  # at most; of the shipped logs the longest search took 21, the mean 2
@@ -71,7 +71,7 @@ class Log(NamedTuple):
 
 @dataclass(eq=False)
 class Node:
-    """A normal approximation of scores and order effect, given the two sizes."""
+    """A normal approximation of scores and side advantage, given the two sizes."""
 
     mode: np.ndarray  # (K + 1,)
     precision: np.ndarray  # of the prior, (K + 1,)
@@ -170,7 +170,7 @@ class PairModel:
         return float(np.logaddexp.reduce([node.log_weight for node in self.nodes]))
 
     def draw(self, n: int, rng: np.random.Generator) -> "Draws":
-        """Return `n` draws: scores and order effect (n, K + 1), and the spread of pairs (n,)."""
+        """Return `n` draws: scores and side advantage (n, K + 1), and the spread of pairs (n,)."""
         weights = np.exp(np.array([node.log_weight for node in self.nodes]) - self.log_evidence)
         which = rng.choice(len(weights), n, p=weights / weights.sum())
         drawn = np.empty((n, self.log.n_arms + 1))
@@ -288,7 +288,7 @@ class PairModel:
 
 
 class Draws(NamedTuple):
-    """Draws of scores and order effect of a model, from which log odds of all pairs follow."""
+    """Draws of scores and side advantage of a model, from which log odds of all pairs follow."""
 
     log: Log
     kind: int

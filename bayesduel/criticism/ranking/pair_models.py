@@ -54,7 +54,7 @@ NO_DUELS = np.zeros(3)  # of a pair that never met
 
 
 class Pair(NamedTuple):
-    """What is known of a pair: its log odds by scores, the order effect, and its duels."""
+    """What is known of a pair: its log odds by scores, the side advantage, and its duels."""
 
     kind: int
     d: float
@@ -98,8 +98,8 @@ def slope_of(pair: Pair, z: float) -> float:
 def duels_of(pair: Pair, odds: float) -> tuple[float, float, float, float, float, float]:
     """Return derivatives of the log likelihood of a pair's duels, and the log likelihood.
 
-    Those in the odds and in the order effect; minus the second ones in the odds, in both, in the
-    order effect. What a caller does not read is not computed: it is inlined.
+    Those in the odds and in the side advantage; minus the second ones in the odds, in both, in the
+    side advantage. What a caller does not read is not computed: it is inlined.
     """
     g = 0.0
     g_order = 0.0
@@ -263,7 +263,7 @@ def of_scores(
     gradient: np.ndarray,
     information: np.ndarray,
 ) -> float:
-    """Return the log likelihood of the scores and the order effect, the last of `coefficients`.
+    """Return the log likelihood of the scores and the side advantage, the last of `coefficients`.
 
     `gradient` (K + 1,) and the lower triangle of `information` (K + 1, K + 1), minus the second
     derivatives, are filled; `modes` (pairs,) are where the search of each pair starts, and are
@@ -337,7 +337,7 @@ def draw_odds(
     uniform: np.ndarray,
     normal: np.ndarray,
 ) -> np.ndarray:
-    """Return log odds of all pairs of arms, shape (K, K), given scores and the order effect.
+    """Return log odds of all pairs of arms, shape (K, K), given scores and the side advantage.
 
     Those of a pair that met follow its duels, by its own place in `uniform` (pairs,); those of
     a pair that never met the population, by `normal` (K, K). exceptions: probability that a pair

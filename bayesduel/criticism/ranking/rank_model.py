@@ -6,7 +6,7 @@ each other and of the distance in the order. Given the typical size and the prob
 exception, a log has the probability of a product over pairs. Orders are summed by sequential Monte
 Carlo: particles, each an order, a size and a probability, start from the prior; the duels count
 with a power that rises from 0 to 1, and at each step every arm is put where its duels want it.
-The order effect has a normal approximation at each size, as if sides were independent.
+The side advantage has a normal approximation at each size, as if sides were independent.
 
 References
 ----------
@@ -38,7 +38,7 @@ RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
 WIDEST = 1.0  # standard deviation of it, at most: that of its prior is 1.1
 DIFFERENCE = 0.1  # by which its curvature is measured
 NEAR = 0.01  # of the middle node to the mode: a tenth of a step of 10,000 pairs
-ORDER_STEPS = 20  # of Newton's method for the order effect, at most: it takes 3 to 6
+ORDER_STEPS = 20  # of Newton's method for the side advantage, at most: it takes 3 to 6
 CLOSE = 1e-6  # its last step
 MOST_EXCEPTIONS = 0.5  # where the order says nothing; every probability below is as probable
 
@@ -67,12 +67,12 @@ class Sides:
     half
         Half the log odds that the first arm leads, (nodes, pairs).
     order
-        The order effect at each node: mode and standard deviation.
+        The side advantage at each node: mode and standard deviation.
     """
 
     def __init__(self, log: Log) -> None:
         self.log = log
-        self._scores = np.zeros(log.n_arms + 1)  # of equal arms, then the order effect
+        self._scores = np.zeros(log.n_arms + 1)  # of equal arms, then the side advantage
         self._modes = np.zeros(len(log.n))
         step, sizes = self._sizes()
         self.spread = np.sqrt(2.0) * np.exp(sizes)  # squares of log odds as in the other models
@@ -111,9 +111,9 @@ class Sides:
         return step, best + step * (np.arange(SIZES) - SIZES // 2)
 
     def _without_sides(self, size: float) -> tuple[float, float, float]:
-        """Return the log density, and the order effect, if the sides of pairs were independent.
+        """Return the log density, and the side advantage, if the sides of pairs were independent.
 
-        These are free residuals around equal scores. Of the order effect: mode and deviation.
+        These are free residuals around equal scores. Of the side advantage: mode and deviation.
         """
         log = self.log
         scores = self._scores  # those of the size before are near
@@ -141,7 +141,7 @@ def _log_prior(size: float) -> float:
 
 
 def _log_of_order(mode: float, deviation: float) -> float:
-    """Return what the order effect, integrated out by a normal approximation, adds to a density."""
+    """Return what a side advantage adds to a density, integrated out by a normal approximation."""
     return float(np.log(deviation / ORDER) - 0.5 * (mode / ORDER) ** 2)
 
 
@@ -198,7 +198,7 @@ class RankModel:
         return self._particles[1]
 
     def draw(self, n: int, rng: np.random.Generator) -> Draws:
-        """Return `n` draws: minus the places of the arms and the order effect, and the sizes."""
+        """Return `n` draws: minus the places of the arms and the side advantage, and the sizes."""
         found, _ = self._particles
         drawn = [found]
         while len(found.orders) * len(drawn) < n:

@@ -62,13 +62,13 @@ def conditional_p_value(
     predicts far more cycles than the log has.
     """
     from bayesduel.inference.fit import sampled
-    from bayesduel.models import BradleyTerry, OrderEffect
+    from bayesduel.models import BradleyTerry, SideAdvantage
 
     terms = condition_terms(duels)
     if not terms:
         return (), float("nan")
     model = BradleyTerry()
-    for term in (*([OrderEffect()] if design.has_order else []), *terms.values()):
+    for term in (*([SideAdvantage()] if design.has_order else []), *terms.values()):
         model = model + term
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:

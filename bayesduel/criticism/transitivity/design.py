@@ -4,9 +4,9 @@ Ties are left out: of decided duels the better arm wins more often, whatever cau
 votes repeat a pair and group (or judge), one majority verdict of each such unit is counted,
 because votes within it are not independent.
 
-An order effect is estimated together with the scores wherever the design identifies it: where the
+A side advantage is estimated together with the scores wherever the design identifies it: where the
 information about it that is left once the scores are estimated is at least `LEAST_INFORMATION`,
-and where scores and order effect together do not fit every outcome of the design.
+and where scores and side advantage together do not fit every outcome of the design.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from bayesduel.inference.design import laplacian
 
 __all__ = ["LEAST_INFORMATION", "DecidedDuels", "OrderStatus", "design_of", "majority_design"]
 
-LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
+LEAST_INFORMATION = 1.0  # about a side advantage, per squared logit: that of its prior, N(0, 1)
 OrderStatus = Literal["estimated", "not identified", "not recorded"]
 
 
@@ -33,8 +33,8 @@ class DecidedDuels:
     first: np.ndarray  # the arms of each pair that met, first < second, shape (n_pairs,)
     second: np.ndarray
     pair: np.ndarray  # which pair a cell is of, in order, shape (n_cells,)
-    # 1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where no order
-    # effect is estimated), shape (n_cells,)
+    # 1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where no side
+    # advantage is estimated), shape (n_cells,)
     side: np.ndarray
     n: np.ndarray  # decided duels, and those that went to `first`, float, shape (n_cells,)
     won: np.ndarray
@@ -88,7 +88,7 @@ def majority_design(duels: Duels, role: Literal["group", "judge"]) -> DecidedDue
 def _gather(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
 ) -> DecidedDuels:
-    """Return one cell for each pair and side; one for each pair without an order effect."""
+    """Return one cell for each pair and side; one for each pair without a side advantage."""
     kept = n > 0
     low = low[kept]
     high = high[kept]
@@ -136,7 +136,7 @@ def _order_status(
 def _profile_information(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray
 ) -> float:
-    """Return the information about the order effect once scores are estimated, level arms.
+    """Return the information about the side advantage once scores are estimated, level arms.
 
     The Fisher information of logits is n / 4 a cell; its part in the space of differences of
     scores is taken away.

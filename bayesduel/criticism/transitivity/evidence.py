@@ -54,7 +54,7 @@ class CycleEvidence:
     # by the design, or sides were "not recorded"
     order: OrderStatus
     scores: ScoreModel | None  # None where no duel is decided
-    # the log's cyclic and decided triads by counting alone, not adjusted for an order effect
+    # the log's cyclic and decided triads by counting alone, not adjusted for a side advantage
     unadjusted: tuple[float, float] = (0.0, 0.0)
     # conditions that the votes name (time, category, covariates, ...), where neither scores nor one
     # ranking explain the log, and the p-value under a ranking that changes with them; NaN where

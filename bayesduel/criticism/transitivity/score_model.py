@@ -1,4 +1,4 @@
-"""Scores of a log and an order effect, and the logs that they predict on its design.
+"""Scores of a log and a side advantage, and the logs that they predict on its design.
 
 Bradley-Terry with a learned scale, by :class:`bayesduel.criticism.ranking.evidence.PairModel`.
 """
@@ -16,12 +16,12 @@ from bayesduel.intervals import TAILS95
 __all__ = ["ScoreModel"]
 
 ENTRIES = 2_000_000  # logs times cells drawn at once: 16 megabytes
-DRAWS = 2000  # of an order effect: the ends of its interval to 3 % of a standard deviation
+DRAWS = 2000  # of a side advantage: the ends of its interval to 3 % of a standard deviation
 CERTAIN = 1e-9  # outcomes of chances nearer to 0 or 1 have no variance and no finite surprise
 
 
 class ScoreModel:
-    """The posterior of one score per arm and an order effect.
+    """The posterior of one score per arm and a side advantage.
 
     design: the decided duels of the log, one or more.
     """
@@ -30,7 +30,7 @@ class ScoreModel:
         self.design = design
         self._model = PairModel(log_of(design), ONE_SCORE)
         best = max(self._model.nodes, key=lambda node: node.log_weight)
-        self.mode = best.mode  # scores and, last, the order effect, shape (K + 1,)
+        self.mode = best.mode  # scores and, last, the side advantage, shape (K + 1,)
 
     @property
     def first_wins(self) -> float:

@@ -300,7 +300,7 @@ def test_arms_joined_in_an_order_share_a_place(mark, tmp_path):
 
 @pytest.mark.parametrize("turned", [0, 1, 3, 6, 10])
 @pytest.mark.parametrize("columns", [("player1", "player2"), ("model_a", "model_b")])
-def test_a_winner_that_is_written_first_is_no_order_effect(turned, columns, tmp_path, capsys):
+def test_a_winner_that_is_written_first_is_no_side_advantage(turned, columns, tmp_path, capsys):
     duels = drawn(n=240, ties=0)
     won_first = duels["result"] == 1
     won_first[: 2 * turned : 2] = ~won_first[: 2 * turned : 2]

@@ -186,7 +186,7 @@ def test_sides_of_several_members(kind, columns, beside, tmp_path):
     assert all(np.array_equal(a, b) for a, b in zip(log.tally(), expected.tally(), strict=True))
     model = bd.models.BradleyTerry()
     if beside == "order":
-        model = model + bd.models.OrderEffect()
+        model = model + bd.models.SideAdvantage()
     fits = [bd.fit(one, model, draws=200, seed=0) for one in (log, expected)]
     ours, theirs = (fit["posterior"]["score"].mean(("chain", "draw")) for fit in fits)
     np.testing.assert_allclose(ours, theirs, atol=1e-6)

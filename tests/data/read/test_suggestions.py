@@ -237,7 +237,7 @@ def read_again(tmp_path, name, text, printed, gaps):
         line = line.replace(gap, filled)
     words[-1] = str(tmp_path / "again.csv")
     words = words[:2] if "--by" in line else words  # -o is one log
-    words = ["winners", words[1]] if "--order-effect" in line else words  # of a model
+    words = ["winners", words[1]] if "--side-advantage" in line else words  # of a model
     done = CliRunner().invoke(main, [*words, *shlex.split(line)])
     assert done.exit_code == 0, done.output
     return Path(words[-1])
@@ -288,7 +288,7 @@ LOST = next(v for v in STRICT if v["w"] == "b")
 PERMUTED = [[1, 2, 3], [1, 2, 3], [2, 1, 3], [3, 1, 2], [2, 3, 1], [1, 2, 3]]
 # The same, of further files: each option that a message prints, whatever the file.
 SAID = {
-    "one side wins": (table([*WON * 4, LOST], **TABLE, winner=PLAIN), None, "--order-effect", {}),
+    "one side wins": (table([*WON * 4, LOST], **TABLE, winner=PLAIN), None, "--side-advantage", {}),
     "thousands": (standings(["team", "opponent", "wins", "losses"], "{},000"),
                   {k: 1000 * n for k, n in PAIRS.items()}, "--decimal .", {}),
     "weights of counts": (

@@ -1,4 +1,4 @@
-"""OrderEffect: the side on the left (at home, shown first) has an advantage, one or by source."""
+"""SideAdvantage: the side on the left (at home, shown first) has an advantage, one or by source."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,13 +8,13 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
 
-__all__ = ["OrderEffect"]
+__all__ = ["SideAdvantage"]
 
 WRITTEN = 20  # decided duels, all won by one side, from which the side was written after them
 
 
 @dataclass(frozen=True)
-class OrderEffect(ByLevel, Term):
+class SideAdvantage(ByLevel, Term):
     """An advantage of the left arm, the same in every duel or in those of a level of a column.
 
     The predictor is shifted towards the left arm by::
@@ -53,10 +53,10 @@ class OrderEffect(ByLevel, Term):
 
     Examples
     --------
-    >>> from bayesduel.models import BradleyTerry, OrderEffect, Scores
-    >>> BradleyTerry(Scores() + OrderEffect()).name
+    >>> from bayesduel.models import BradleyTerry, SideAdvantage, Scores
+    >>> BradleyTerry(Scores() + SideAdvantage()).name
     'bradley-terry + order'
-    >>> BradleyTerry(Scores() + OrderEffect(by="source")).name
+    >>> BradleyTerry(Scores() + SideAdvantage(by="source")).name
     'bradley-terry + order:source'
     """
 
@@ -75,7 +75,7 @@ class OrderEffect(ByLevel, Term):
             check_names(self.by, "by")
 
     @classmethod
-    def worded(cls, text: str) -> "OrderEffect":
+    def worded(cls, text: str) -> "SideAdvantage":
         """Return the term of a column: "order:source"."""
         return cls(by=text)
 
