@@ -40,7 +40,7 @@ def test_an_argument_of_an_earlier_version_names_the_one_of_today(function):
 def test_an_option_of_an_earlier_version_names_the_one_of_today(command, old, new):
     answer = CliRunner().invoke(main, [*command.split(), old])
     assert answer.exit_code == 2
-    assert answer.stderr.endswith(f"{old} is now called {new}\n")
+    assert f"bayesduel: {old} is now called {new} " in answer.stderr
     shown = CliRunner().invoke(main, [command.split()[0], "--help"]).stdout
     assert new.replace("no-", "") in shown
     assert old not in shown

@@ -13,8 +13,8 @@ import click
 from click.core import ParameterSource
 
 from bayesduel.cli.console import share, working
+from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.imports import FILE_NAME, of_file
-from bayesduel.cli.renamed import renamed_flag
 from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
