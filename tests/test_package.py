@@ -71,6 +71,15 @@ def test_names_on_bd_are_few_and_the_usual_ones():
     assert {"DTS", "top_k"} <= {*dir(bayesduel.policies)}
 
 
+@pytest.mark.parametrize(
+    "name", ["HorizonPolicy", "IdentificationPolicy", "ItemPolicy", "PairPolicy"]
+)
+def test_what_a_policy_inherits_from_is_in_the_room_of_policies(name):
+    base = getattr(bayesduel.policies, name)
+    assert base.__module__ == "bayesduel.policies.policy"
+    assert name not in bayesduel.policies.__all__  # which lists policies that play
+
+
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_a_name_of_a_room_says_where_it_lives(name):
     with pytest.raises(AttributeError) as refused:

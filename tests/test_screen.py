@@ -3,13 +3,14 @@
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.cells import cell_len
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.models import BradleyTerry, CategoryEffects, SideAdvantage
-from bayesduel.text import json_ready, screen
+from bayesduel.models import BradleyTerry, CategoryEffects, RandomEffects, SideAdvantage
+from bayesduel.text import json_ready, number_with_interval, screen
 
 LINES, COLUMNS = 30, 80
 
@@ -63,6 +64,26 @@ def test_results_of_a_fit(fit):
     on_screen(bd.top_k(fit, 5))
     for model in (BradleyTerry() + SideAdvantage(), BradleyTerry() + CategoryEffects()):
         fits(model)
+
+
+@pytest.mark.parametrize("levels", [False, True])
+@pytest.mark.parametrize("ci_prob", [0.5, 0.95])
+@pytest.mark.parametrize("terms", [[], [SideAdvantage()], [RandomEffects("judge")]])
+def test_coefficients_are_a_table_of_their_main_columns(terms, ci_prob, levels, log):
+    fit = bd.fit(log, sum(terms, BradleyTerry()), "laplace", draws=100)
+    found = bd.coefficients(fit, ci_prob, levels=levels)
+    lines = on_screen(found)
+    assert f"{100 * ci_prob:g} % intervals." in lines
+    assert lines[0].split()[:3] == ["name", "term", "coefficient"]
+    assert ("odds ratio" in lines[0]) == ("positive" in found) == (SideAdvantage() in terms)
+    effect = found.iloc[0]
+    middle, low, high = (effect[name] for name in ("coefficient", "lower", "upper"))
+    assert number_with_interval(middle, low, high) in lines[1]
+    assert all(name in repr(found) for name in found.columns)
+    assert "<table" in found._repr_html_()
+    assert type(found.head()) is pd.DataFrame  # what is taken from it prints as pandas does
+    found.drop(columns="lower", inplace=True)
+    assert "intervals" not in repr(found)
 
 
 def test_winners_as_a_frame_is_one_row_an_arm(fit):

@@ -29,7 +29,8 @@ every round            ``LogisticDuelThompson``
 the k best arms        see ``top_k``
 =====================  ==========================================================================
 
-To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside what is said there:
+To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. A policy of your own inherits
+from ``PairPolicy``. Further rules:
 
 - The rule and its helpers are module-level functions under ``@compiled`` that call one another and
   the belief layer by name; no closures, no functions as arguments.
@@ -113,4 +114,5 @@ __all__, __getattr__, __dir__ = names_on_demand(
         "top_k.select_top": "SelectTop",
     },
     {"top_k": "bayesduel.policies.top_k"},
+    bases={"policy": "HorizonPolicy IdentificationPolicy ItemPolicy PairPolicy"},
 )

@@ -16,12 +16,38 @@ from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_flag, check_seed, did_you_mean, shown_value
 from bayesduel.system.warnings import warn
-from bayesduel.text import join
+from bayesduel.text import join, printed_tables, screen, section_html
 
-__all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
+__all__ = ["Coefficients", "coefficients", "explained_share", "parameter_draws", "predict_items"]
 
 LABELS = {"order": "side advantage"}  # of coefficients that are numbers, where not their name
+COLUMNS = ("term", "kind", "coefficient", "lower", "upper")  # of each table, in this order
 EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
+
+
+class Coefficients(pd.DataFrame):
+    """A frame of coefficients, which prints as a table of its main columns.
+
+    What is taken from it (rows, columns, a copy) is a plain frame.
+    """
+
+    def __repr__(self) -> str:
+        if not self._complete:
+            return super().__repr__()
+        level = f"{100 * self.attrs['ci_prob']:g} % intervals."
+        contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
+        return screen((), [*printed_tables(self), ""], [level, contents])
+
+    def _repr_html_(self) -> str:
+        if not self._complete:
+            return super()._repr_html_()
+        columns = f"<summary>All columns</summary>{super()._repr_html_()}"
+        return f"{section_html(self)}<details>{columns}</details>"
+
+    @property
+    def _complete(self) -> bool:
+        """Whether nothing that its table shows was taken away in place."""
+        return {*COLUMNS} <= {*self.columns} and "ci_prob" in self.attrs
 
 
 def coefficients(
@@ -85,16 +111,16 @@ def coefficients(
     rows = []
     for term, kind, name, values in _numbers(fit, draws, levels):
         rows.append((name, term, kind, *with_interval(name, values, ci_prob).values()))
-    columns = ["name", "term", "kind", "coefficient", "lower", "upper"]
-    further = pd.DataFrame(rows, columns=columns).set_index("name")
+    further = pd.DataFrame(rows, columns=["name", *COLUMNS]).set_index("name")
     frame = further if table is None else pd.concat([table, further] if rows else [table])
-    frame = frame[[*columns[1:], *(c for c in frame if c not in columns)]]
-    frame.attrs |= {
+    frame = frame[[*COLUMNS, *(c for c in frame if c not in COLUMNS)]]
+    found = Coefficients(frame)
+    found.attrs |= {
         "ci_prob": ci_prob,
         "covariance": used,
         "source": str(fit.attrs.get("source", "")),
     }
-    return frame
+    return found
 
 
 def _effects(fit: xr.DataTree, draws: dict[str, np.ndarray], ci_prob: float) -> pd.DataFrame | None:

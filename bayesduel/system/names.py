@@ -16,6 +16,7 @@ def names_on_demand(
     homes: Mapping[str, str],
     rooms: Mapping[str, str],
     extras: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
@@ -24,10 +25,11 @@ def names_on_demand(
         package is named from here, with dots in front
     rooms: the packages that are reached as attributes, by the attribute
     extras: further ones, which are not listed
+    bases: further names as in `homes`, which are not listed: classes to inherit from
     """
     reached = {**rooms, **(extras or {})}
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
-    public = list(home_of)
+    public = list(_home_of(homes))
+    home_of = _home_of({**homes, **(bases or {})})
 
     def named(name: str) -> Any:
         if name in reached:
@@ -43,6 +45,11 @@ def names_on_demand(
         return value
 
     return public, named, lambda: sorted([*public, *rooms])
+
+
+def _home_of(homes: Mapping[str, str]) -> dict[str, str]:
+    """Return the module of each name."""
+    return {name: home for home, names in homes.items() for name in names.split()}
 
 
 def place(name: str, package: str, rooms: Mapping[str, str]) -> str:

@@ -61,8 +61,8 @@ def test_counts_of_triads_say_what_they_are_counts_of():
     )  # fmt: skip
     told = evidence_words(one)
     assert told.startswith(
-        "Predictive check: 1 of 4 decided triads is cyclic, majorities adjusted for the order "
-        "effect (without that adjustment 0 of 3); one"
+        "Predictive check: 1 of 4 decided triads is cyclic, majorities adjusted for the "
+        "side advantage (without that adjustment 0 of 3); one"
     )
     same = SimpleNamespace(**{**vars(one), "unadjusted": (1.0, 4.0)})
     assert "check: 1 of 4 decided triads is cyclic; one score" in evidence_words(same)
