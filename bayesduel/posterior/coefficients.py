@@ -25,7 +25,7 @@ COLUMNS = ("term", "kind", "coefficient", "lower", "upper")  # of each table, in
 EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
 
 
-class Coefficients(pd.DataFrame):
+class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
     """A frame of coefficients, which prints as a table of its main columns.
 
     What is taken from it (rows, columns, a copy) is a plain frame.

@@ -249,7 +249,7 @@ def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_pa
     assert "The model of this report estimates that effect" in page.text["log"]
     assert "ignore it" not in page.text["log"]
     assert "--side-advantage" not in page.text["transitivity"]
-    assert "+ order" in page.text["fit"]
+    assert "+ side advantage" in page.text["fit"]
 
 
 def test_a_verdict_that_assumes_a_ranking_has_a_caution_where_the_log_cannot_tell():
