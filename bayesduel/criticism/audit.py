@@ -268,7 +268,9 @@ def audit(
     step("fitting again")
     whole = fit if fit.attrs["method"] in ("laplace", *SPARSE) else refit(log)
     if whole is None:
-        raise ValueError(f"fit should be one that Laplace's method confirms, got {model.name}")
+        raise ValueError(
+            f"an audit needs a fit that Laplace's method can compute, got {model.name}"
+        )
     changes = Changes(whole, log, refit, goal)
     found = []
     for name, (level, names) in columns.items():
@@ -323,13 +325,13 @@ def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
         raise ValueError(f"fit should be of a model of duels, got {model.name}")
     if model.terms.flat:
         raise ValueError(
-            f"fit should have proper priors, got {model.name} with a flat one: parts of a log need "
-            "not determine its scores"
+            "an audit needs proper priors, because parts of a log may not determine the scores, "
+            f"got {model.name} with a flat prior"
         )
     if why := model.why_not("laplace"):
         raise ValueError(
-            f"fit should be of a model that is fitted in seconds, since an audit fits it some "
-            f"forty times, got {model.name}, which only NUTS samples: {why}"
+            "an audit fits the model about forty times, so it needs a model that is fitted in "
+            f"seconds, got {model.name}, which only NUTS samples: {why}"
         )
     if duels is None:
         duels = log_of(fit)
@@ -337,14 +339,14 @@ def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
             model.cells(duels)
         except ValueError as error:
             raise ValueError(
-                f"duels should be the log of the fit (bayesduel audit LOG), since {model.name} "
-                "reads more of it than who won, got None"
+                f"give duels, the log of the fit (bayesduel audit LOG), because {model.name} "
+                "reads more of it than who won"
             ) from error
     check_log(duels, Duels)
     if not duels.plain or not fit.attrs.get("plain", 1):
         raise ValueError(
-            "duels should be of votes for one side that count alike, since votes are left out, got "
-            "soft votes or sampling weights: audit a fit of duels.as_plain()"
+            "an audit leaves out whole votes for one side, got soft votes or sampling weights: "
+            "audit a fit of duels.as_plain()"
         )
     arms = fit.duel.arms
     n = int(fit.attrs["n_duels"])

@@ -55,7 +55,7 @@ def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
             )
         if taken & set(labels):
             raise ValueError(
-                f"an arm should be of one family, got {min(taken & set(labels))!r} twice"
+                f"an arm should be in one family only, got {min(taken & set(labels))!r} in two"
             )
         taken |= set(labels)
         found[str(family)] = [arms.index(label) for label in dict.fromkeys(labels)]

@@ -144,7 +144,7 @@ def calibrate(
     accepted = [pit for i in range(n) if (pit := found[i]) is not None]
     if not accepted:
         raise ValueError(
-            f"design should be one of whose logs {model.name} accepts some, got {n} that it refuses"
+            f"{model.name} refuses all {n} simulated logs of this design: use a larger design"
         )
     return _tree(model, log, accepted, {"n_refused": n - len(accepted), "seed": seed})
 

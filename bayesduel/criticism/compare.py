@@ -430,8 +430,7 @@ def loo(
             reason = f"is asked for predictions by {unit}"
         if reason:
             raise ValueError(
-                f"the log of the fit is needed too, since its model, {model.name}, {reason}: "
-                "give it as duels, got None"
+                f"give the log of the fit too (duels=), because its model, {model.name}, {reason}"
             )
         duels = log_of(fit)
     _check(duels, unit, folds)
@@ -510,12 +509,12 @@ def _named(models: Any) -> dict[str, Any]:
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(
-                f"models should have distinct names, got {twice} more than once: "
-                "pass a mapping from names to models"
+                f"models should have different names, got {twice} more than once: "
+                "give a dict from names to models"
             )
         given = dict(zip(names, made, strict=True))
     if not given:
-        raise ValueError("models should hold at least one model, got none")
+        raise ValueError("models should have at least one model, got none")
     return {name: _model(m) for name, m in given.items()}
 
 
@@ -565,9 +564,9 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
         )
     if not model.attrs.get("plain", 1):
         raise ValueError(
-            "models should be fits of votes for one side that count alike, which is what they "
-            f"predict here, got {shown_value(name)}, of soft votes or sampling weights: pass its "
-            "model, fit.duel.model"
+            "models should be fits of plain votes, got "
+            f"{shown_value(name)}, a fit of soft votes or sampling weights: give its model, "
+            "fit.duel.model, instead"
         )
     return model
 

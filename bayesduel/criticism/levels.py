@@ -72,12 +72,12 @@ def size_of(member: sparse.csr_array) -> np.ndarray:
 
 def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
     if time is None:
-        raise ValueError("duels should have a time for each vote, got a log without times")
+        raise ValueError("the log has no times: read it with the column of the times (time=)")
     dated = np.issubdtype(time.dtype, np.datetime64)
     known = ~np.isnat(time) if dated else np.isfinite(time)
     moments, rank = np.unique(time[known], return_inverse=True)
     if len(moments) < 2:
-        raise ValueError(f"duels should have at least two distinct times, got {len(moments)}")
+        raise ValueError(f"duels should have at least two different times, got {len(moments)}")
     until = np.cumsum(np.bincount(rank)) - np.bincount(rank) / 2
     period = (until * min(PERIODS, len(moments)) / len(rank)).astype(int)
     _, period = np.unique(period, return_inverse=True)

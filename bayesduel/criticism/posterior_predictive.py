@@ -307,8 +307,8 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         n = np.rint(design["n"].to_numpy()).astype(np.int64)
         if abs(n - design["n"].to_numpy()).max() > WHOLE:
             raise ValueError(
-                "fit should be of votes that count alike, since the model draws whole votes, got "
-                "one with sampling weights: fit the log without them"
+                "fit should have no sampling weights, because the model draws whole votes: fit the "
+                "log without weights"
             )
         p = model.results(posterior, observed_conditions(fit, model))
         if "result" in fit["observed_data"].dims:

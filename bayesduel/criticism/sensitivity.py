@@ -78,7 +78,9 @@ def sensitivity(
         )
     likelihood = next((name for name in ("log_likelihood", BY_CELL) if name in fit), None)
     if likelihood is None:
-        raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")
+        raise ValueError(
+            "the fit has no log likelihood: fit again with fit(..., log_likelihood=True)"
+        )
     hidden = {name for part in fit.duel.model.terms for name in part.unidentified}
     known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
     scaled = [str(name) for name in fit["log_prior"]]

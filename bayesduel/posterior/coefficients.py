@@ -292,11 +292,15 @@ def predict_items(
     draws, used = parameter_draws(fit, covariance, judge)
     model = fit.duel.model
     if model.terms.items is None:
-        raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
+        raise ValueError(
+            f"fit should have attributes of items (Covariates(items)), got {fit.attrs['model']}"
+        )
     if not isinstance(items, Items):
         items = read_items(items, like=model.terms.items)
     if items.attributes != model.terms.items.attributes:
-        raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
+        raise ValueError(
+            "items should have the attributes of the fit: use read_items(..., like=...)"
+        )
     beyond = _outside(items, model)
     if beyond.any():
         named = join([label for label, n in zip(items.labels, beyond, strict=True) if n])

@@ -92,8 +92,8 @@ def conditions(
         if name in fit["posterior"].coords:
             got = join([*said, *(["side_advantage"] if side_advantage else [])], 8, quote=True)
             raise ValueError(
-                f"conditions should say {name!r} where {key} counts ({name}=None: no {name}), "
-                f"got {got}"
+                f"{key} depends on {name!r}: say {name}=..., or {name}=None for no {name}, "
+                f"got only {got}"
             )
     said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
@@ -167,7 +167,9 @@ def _column(value: Any, n: int) -> np.ndarray:
         values = np.asarray(value, dtype=object)
     found = np.broadcast_to(values, (n,)) if values.ndim == 0 else values
     if len(found) != n:
-        raise ValueError(f"conditions should have one value or {n}, got {len(found)}")
+        raise ValueError(
+            f"a condition should have one value, or one for each of the {n} duels, got {len(found)}"
+        )
     return found
 
 

@@ -126,7 +126,7 @@ def _places(
             )
         found.append([known[label] for label in pair])
     if not found:
-        raise ValueError("pairs should hold a pair, got none")
+        raise ValueError("pairs should have at least one pair, got an empty list")
     first, second = np.array(found).T
     return first, second
 

@@ -67,9 +67,9 @@ def estimand(
     asked = _one_level(at) | _weights(weights)
     twice = sorted({*(at or {})} & {*(weights or {})})
     if twice:
-        raise ValueError(f"at and weights should be of different columns, got {twice[0]!r} in both")
+        raise ValueError(f"at and weights should name different columns, got {twice[0]!r} in both")
     if not asked:
-        raise ValueError("at or weights should name a column, got neither")
+        raise ValueError("give at or weights, such as at={'language': 'de'}")
     terms = {part.by: part for part in fit.duel.model.terms.deviating}
     found = fit.copy()
     model = fit.duel.model

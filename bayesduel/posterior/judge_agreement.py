@@ -140,7 +140,7 @@ def judge_agreement(
         check_fit(fit)
     votes = duels.votes
     if votes is None or votes.judge is None:
-        raise ValueError("duels should name the judges, got a log without them")
+        raise ValueError("the log has no judges: read it with the column of the judges (judge=)")
     second = _second_group(tuple(against), votes.judges)
     unit, shared = units_of(duels, votes)
     groups = np.where(np.isin(np.arange(len(votes.judges)), second), 2, 1)
@@ -175,7 +175,9 @@ def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarr
         hint = did_you_mean(unknown[0], judges)
         raise ValueError(f"against should name judges of the log, got {unknown[0]!r}{hint}")
     if len(set(against)) == len(judges):
-        raise ValueError("against should leave a judge in the first group, got all of them")
+        raise ValueError(
+            "against should not name all judges: at least one belongs to the other group"
+        )
     return np.array(sorted({known[label] for label in against}), dtype=int)
 
 

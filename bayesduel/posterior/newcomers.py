@@ -43,12 +43,14 @@ def newcomers(
         check_type(family, Mapping, "family", "the family of each new arm by label")
         if apart:
             raise ValueError(
-                "family should be of a fit with families (Scores(family=...)), "
-                f"got a fit of {fit.attrs['model']} without"
+                "family needs a fit with families (Scores(family=...)), "
+                f"got a fit of {fit.attrs['model']} without families"
             )
         old = [arm for arm in family if arm in fit.duel.arms]
         if old:
-            raise ValueError(f"family should be of new arms, got {join(old, 8, quote=True)}")
+            raise ValueError(
+                f"family should name only new arms, but the fit has {join(old, 8, quote=True)}"
+            )
     if apart:
         return None, ()
     given = {} if family is None else {str(arm): name for arm, name in family.items()}

@@ -319,7 +319,7 @@ def panel(
         fit = fit_log(duels, seed=seed)
     check_fit(fit)
     if fit.duel.arms != duels.arms:
-        raise ValueError("fit should be of the arms of duels, got a fit of other arms")
+        raise ValueError("fit and duels should have the same arms: give the fit of this log")
     draws, _, _ = draws_of(fit)
     wins, ties = duels.tally("keep")
     differences = rank_sums(wins, ties, alpha)
@@ -351,14 +351,14 @@ def _check_panel(duels: Duels) -> None:
     duels.check_single("a panel")
     if not duels.plain:
         raise ValueError(
-            "duels should be of votes for one side that count alike, got soft votes or sampling "
-            "weights: take duels.as_plain()"
+            "each vote of a panel counts as one vote for one side, got soft votes or sampling "
+            "weights: use duels.as_plain()"
         )
     n_judges = len(duels.rows.judges)
     if duels.n_arms > MOST_ARMS or n_judges > MOST_JUDGES:
         raise ValueError(
             f"duels should have at most {MOST_ARMS} arms and {MOST_JUDGES:,} judges for a panel, "
-            f"got {duels.n_arms:,} and {n_judges:,}: take some of them (Duels.subset)"
+            f"got {duels.n_arms:,} and {n_judges:,}: choose some of them with duels.subset"
         )
 
 

@@ -175,7 +175,7 @@ def predict(
     sides = [side * length if len(side) == 1 else side for side in sides]
     if len(sides[0]) != len(sides[1]) or not length:
         raise ValueError(
-            "left and right should be as many labels, at least one, "
+            "left and right should have the same number of labels, at least one, "
             f"got {len(sides[0])} and {len(sides[1])}"
         )
     scores, foreseen = newcomers(fit, family)
@@ -257,7 +257,7 @@ def _of_frame(
         given = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
-            "right should be labels of arms, or left a frame with the columns left and right, "
+            "give the arms of both sides, or a frame with the columns left and right, "
             f"got {shown_value(frame)} and None"
         ) from None
     read = reading_of(fit)
@@ -275,7 +275,7 @@ def _of_frame(
     sides = {name: column(name) for name in ("left", "right")}
     for name, labels in sides.items():
         if labels is None:
-            raise ValueError(f"left should be a frame with a column {name!r}, got {given.columns}")
+            raise ValueError(f"the frame has no column {name!r}, got {given.columns}")
         if fit.duel.teams is not None:
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
             sides[name] = [(side,) if _is_label(side) else side for side in each]

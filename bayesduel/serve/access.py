@@ -132,7 +132,7 @@ class Access:
             )
         if role == "judge" and name in self._sources:
             raise ValueError(
-                f"judge should not be called like a source of the study, got {shown_value(name)}"
+                f"judge should not have the name of a source of the study, got {shown_value(name)}"
             )
         if not 0 < days <= LONGEST:
             raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")

@@ -156,14 +156,15 @@ def read_contents(
     found = Contents(path, prompts, answers, version)
     if not items and len(found.items) > 1:
         raise ValueError(
-            f"item in {path} should be of one value, as the study has no items, got "
-            f"{shown_value(found.items[0])} and {shown_value(found.items[1])}"
+            f"{path} has the items {shown_value(found.items[0])} and "
+            f"{shown_value(found.items[1])}, but the study has no items: make the study with "
+            "--items-file, or leave the column out"
         )
     missing = found.missing(labels, items)
     if missing and whole:
         arm, item = missing[0]
         what = f"arm {shown_value(arm)}" + (f" for item {shown_value(item)}" if item else "")
-        raise ValueError(f"{path} should have a row of {what}, got none")
+        raise ValueError(f"{path} has no row of {what}: add one")
     return found
 
 

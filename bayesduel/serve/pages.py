@@ -35,7 +35,8 @@ class Pages:
     def __init__(self, study: Study, contents: Contents | Uploads, options: Options) -> None:
         if study.model.response.outcome == "margin":
             raise ValueError(
-                f"the model should take left, right and tie, got {study.model.name!r}: margins"
+                "the pages ask who is better, but the model of the study "
+                f"({study.model.name!r}) needs margins"
             )
         self.study = study
         self.options = options

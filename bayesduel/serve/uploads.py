@@ -111,7 +111,9 @@ class Uploads:
         """
         _, missing, _ = self.look()
         if missing:
-            raise ValueError(f"the upload should have every arm, got {count(len(missing), 'gap')}")
+            raise ValueError(
+                f"the upload is not complete: content is missing in {count(len(missing), 'place')}"
+            )
         taken = [int(p.name) for p in self.folder.iterdir() if p.name.isdecimal()]
         number = max(taken, default=0) + 1
         self.draft.rename(self.folder / str(number))
@@ -153,7 +155,7 @@ class Uploads:
         if any(name.suffix.lower() == ".csv" for name in names):
             return _table(self.draft), []
         if not names:
-            raise ValueError("the upload should have a file, got none")
+            raise ValueError("the upload has no files")
         rows = []
         unused = []
         for name in names:
@@ -179,5 +181,5 @@ def _table(folder: Path) -> Path:
             f"the upload should have one CSV file, got {found[0].name} and {found[1].name}"
         )
     if not found and not (folder / MADE).is_file():
-        raise ValueError("the CSV file should lie beside the folders of the upload, got it in one")
+        raise ValueError("the CSV file should be outside the folders of the upload")
     return found[0] if found else folder / MADE

@@ -36,7 +36,7 @@ def texts(labels: Any, name: str) -> list[str]:
     for label in found:
         if not isinstance(label, str) or not label.strip():
             got = shown_value(label)
-            raise ValueError(f"{name} should be labels that are not empty, got {got}")
+            raise ValueError(f"{name} should be texts that are not empty, got {got}")
         check_utf8(label, f"{name} should be labels of UTF-8 text")
     return found
 
@@ -48,7 +48,7 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
     space.
     """
     if arms is None:
-        raise ValueError("arms should be given for a new study, got None")
+        raise ValueError("a new study needs arms, such as arms=['tea', 'coffee'], got None")
     labels = texts(arms, "arms")
     seen: dict[str, str] = {}
     for label in labels:
@@ -58,7 +58,7 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
             raise ValueError(f"arms should differ by more than white space, got {got}")
         seen[plain] = label
     if len(labels) < 2:
-        raise ValueError(f"arms should be at least two labels, got {labels}")
+        raise ValueError(f"a study needs at least two arms, got {labels}")
     return tuple(labels)
 
 
@@ -75,7 +75,7 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
         raise TypeError(f"pairs should be a list of two arms each, got {shown_value(pairs)}")
     found = [check_pair(pair, labels, "pairs") for pair in arguments.listed(pairs, "pairs")]
     if not found:
-        raise ValueError("pairs should allow at least one pair, got none")
+        raise ValueError("pairs should have at least one pair of arms, got an empty list")
     parts = {label: {label} for label in labels}
     for a, b in found:
         if parts[a] is not parts[b]:
@@ -185,7 +185,7 @@ def cost_matrix(
     cost[:, gone] = np.inf
     if np.isinf(cost).all():
         raise ValueError(
-            "arms should leave an allowed pair, got "
-            f"{', '.join(repr(labels[k]) for k in gone)} retired"
+            "a study needs a pair that may be asked, but every allowed pair has a retired arm: "
+            f"{', '.join(repr(labels[k]) for k in gone)}"
         )
     return tuple(tuple(row) for row in cost.tolist())

@@ -137,21 +137,28 @@ class Asking:
         check_flag(self.both_bad, "both_bad")
         check_flag(self.slider, "slider")
         if self.slider and self.grades == 1:
-            raise ValueError("slider should go with grades of 2 to 4, got grades=1")
+            raise ValueError("slider needs grades from 2 to 4, got grades=1")
         check_flag(self.comment, "comment")
         for name, most in (("criteria", MOST_CRITERIA), ("reasons", MOST_REASONS)):
             given = texts(getattr(self, name), name)
             if len(given) > most or len(set(given)) < len(given):
-                raise ValueError(f"{name} should be at most {most} that differ, got {len(given)}")
+                raise ValueError(
+                    f"{name} should be at most {most} different texts, got {shown_value(given)}"
+                )
             object.__setattr__(self, name, tuple(given))
         split = [each for each in self.reasons if ";" in each]
         if split:
-            raise ValueError(f"reasons should have no ';', which parts them, got {split[0]!r}")
+            raise ValueError(f"a reason should not contain ';', got {split[0]!r}: use another sign")
         if len(self.criteria) == 1:
-            raise ValueError(f"criteria should be two at least, or none, got {self.criteria[0]!r}")
+            raise ValueError(
+                f"criteria should be at least two, got only {self.criteria[0]!r}: a study with "
+                "one criterion needs no criteria"
+            )
         taken = [name for name in self.criteria if name.casefold() in EXPORTED]
         if taken:
-            raise ValueError(f"criteria should not be called like a column, got {taken[0]!r}")
+            raise ValueError(
+                f"a criterion should not have the name of a column of the export, got {taken[0]!r}"
+            )
         if self.decides is not None and self.decides not in self.criteria:
             raise ValueError(f"decides should be one of criteria, got {shown_value(self.decides)}")
 
@@ -248,7 +255,7 @@ class Asking:
             return ""
         check_text(given, "comment")
         if not self.comment:
-            raise ValueError("comment should be None: this study asks for none")
+            raise ValueError("comment should be None, because this study does not ask for comments")
         if len(given) > COMMENT:
             raise ValueError(f"comment should have at most {COMMENT:,} characters")
         return str(given)
@@ -257,7 +264,7 @@ class Asking:
 def _margin(outcome: Any) -> Answer:
     """Return the answer of a margin; raise ValueError if it is none."""
     if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
-        raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
+        raise ValueError(f"outcome should be a number (the margin), got {shown_value(outcome)}")
     if not -LARGEST_SIZE <= outcome <= LARGEST_SIZE:  # also of whole numbers beyond floats
         raise ValueError(f"outcome should be {FINITE}, got {shown_value(outcome)}")
     return Answer(0.5 + 0.5 * float(np.sign(outcome)), float(outcome))
@@ -274,8 +281,8 @@ def checked_asking(asking: Asking | None, kind: str) -> dict[str, Any] | None:
     check_type(asking, Asking, "asking", "Asking(...)")
     if kind == "margin" and (asking.grades > 1 or asking.both_bad or asking.criteria):
         raise ValueError(
-            "asking should have no grades, criteria or both_bad under a model of margins, "
-            f"got {asking!r}"
+            "a model of margins asks for a number: asking should have no grades, criteria or "
+            f"both_bad, got {asking!r}"
         )
     return asdict(asking) | {"criteria": [*asking.criteria], "reasons": [*asking.reasons]}
 

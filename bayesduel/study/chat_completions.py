@@ -63,17 +63,17 @@ class ChatCompletions:
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             public = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
             raise ValueError(
-                "endpoint should be an address such as http://127.0.0.1:8000/v1, without a user, "
-                f"got {shown_value(public)}"
+                "endpoint should be an address such as http://127.0.0.1:8000/v1, without a user "
+                f"name, got {shown_value(public)}"
             )
         here = parts.hostname in ("localhost", "127.0.0.1", "::1")
         if self.key is not None and parts.scheme == "http" and not here:
             raise ValueError(
-                "endpoint should begin with https:// where a key is sent, got "
+                "endpoint should begin with https://, because a key is sent, got "
                 f"{shown_value(self.endpoint)}"
             )
         if self.key is not None and not (self.key.isascii() and self.key.isprintable()):
-            raise ValueError("the key should be of printable ASCII characters, got others")
+            raise ValueError("the key should have only printable ASCII characters")
         self._address = self.endpoint.rstrip("/").removesuffix(PATH) + PATH
         self._answered = False
         self.failed = False

@@ -290,11 +290,11 @@ class Desk:
         with self.together():
             _, number, who = self.store.done_by(judge)
             if number is None:
-                raise ValueError(f"judge should have an answer to take back, got {judge!r}")
+                raise ValueError(f"judge {judge!r} has no answer that can be taken back")
             if who != judge:
                 raise ValueError(
-                    f"the answer to {self._id(number)} should be of {judge!r} alone to be taken "
-                    f"back, got one corrected by {who!r}"
+                    f"judge {judge!r} cannot take back the answer to ticket {self._id(number)}, "
+                    f"because {who!r} has corrected it"
                 )
             states = ("told", "skipped")
             return self._happen(
@@ -407,14 +407,12 @@ class Desk:
         judge = judge_name(judge)
         pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
-            raise ValueError(f"left and right should be two arms, got {left!r} twice")
+            raise ValueError(f"left and right should be two different arms, got {left!r} twice")
         answer = self.asking.answer(outcome, self.kind, whole_ticket=False)
         known = isinstance(item, str) and item in self._items
         if not (known if self._items else item is None):
-            raise ValueError(
-                f"item should be {'one of the study' if self._items else 'None: it has none'}, "
-                f"got {shown_value(item)}"
-            )
+            rule = "one of the study" if self._items else "None, because the study has no items"
+            raise ValueError(f"item should be {rule}, got {shown_value(item)}")
         place = None if item is None else self._items.index(item)
         (row,) = self.store.load([(*pair, place, judge, answer)], None)
         return self._shown(row)
@@ -716,8 +714,8 @@ class Desk:
         seen = SeenItems(others, len(self._ledger.labels), len(self._items), once=True)
         if row.item in seen.items(row.left, row.right):
             raise ValueError(
-                f"judge should be another: {judge!r} has seen the pair of ticket "
-                f"{self._id(row.number)}"
+                f"judge {judge!r} has already seen the pair of ticket {self._id(row.number)}: give "
+                "the ticket to another judge"
             )
 
     def _row(self, ticket: Ticket | str, judge: str | None = None) -> Row:

@@ -107,8 +107,8 @@ def export(
     told = self.rows(everything=everything)
     rows = export_rows(told, criterion)
     if not rows:
-        what = "a ticket" if everything else "an outcome"
-        raise ValueError(f"{self.store.url} should have {what} to export, got none")
+        what = "tickets" if everything else "outcomes"
+        raise ValueError(f"nothing to export: {self.store.url} has no {what}")
     if format == "csv":
         write_text(path, export_csv(rows, raw=raw))
     elif format == "parquet":

@@ -22,10 +22,10 @@ def checked_items(items: Any) -> tuple[str, ...]:
         return ()
     found = texts(items, "items")
     if not found:
-        raise ValueError("items should be at least one label, got none")
+        raise ValueError("items should be at least one label, got an empty list")
     if len(set(found)) < len(found):
         twice = next(label for k, label in enumerate(found) if label in found[:k])
-        raise ValueError(f"items should differ, got {twice!r} twice")
+        raise ValueError(f"items should have each label once, got {twice!r} twice")
     return tuple(found)
 
 

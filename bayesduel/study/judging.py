@@ -122,8 +122,11 @@ class Judging:
         given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}
         for name, share in (given | {"overlap": self.overlap, "repeats": self.repeats}).items():
             check_range(share, name, "in [0, 1]")
-        if self.overlap + self.repeats + self.gold_share * bool(self.gold) > 1:
-            raise ValueError("overlap, repeats and gold_share should add up to 1 at most")
+        total = self.overlap + self.repeats + self.gold_share * bool(self.gold)
+        if total > 1:
+            raise ValueError(
+                f"overlap, repeats and gold_share should add up to at most 1, got {total:g}"
+            )
 
     @property
     def questions(self) -> list[Question]:

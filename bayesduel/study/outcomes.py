@@ -69,10 +69,15 @@ def log_rows(
     duels.check_single("a study")
     votes = duels.rows
     if not duels.plain:
-        raise ValueError("duels should count alike in a study, got soft votes or sampling weights")
+        raise ValueError(
+            "each duel of a study counts as one vote, got soft votes or sampling weights: add "
+            "duels.as_plain()"
+        )
     margins = votes.margin if kind == "margin" else None
     if kind == "margin" and margins is None:
-        raise ValueError("duels should have margins, as the study's model has, got none")
+        raise ValueError(
+            "duels should have margins, because the study's model needs them, got none"
+        )
     words = _words_of_grades(votes.grade, asking)
     level = None if sources is None else votes.level(sources.by)
     found = []
@@ -239,7 +244,7 @@ def told_duels(
         if vote.outcome is not None
     ]
     if not votes:
-        raise ValueError("a study should have an outcome to make a log of, got none")
+        raise ValueError("the study has no outcomes yet, so there is no log")
     rows = [vote.row for vote in votes]
     margins = [row.margin for row in rows]
     judges = [row.judge for row in rows]

@@ -300,10 +300,12 @@ def _setting(
         chosen = study.policy
         rule = study.stop if stop is None else stop_rule(stop)
         if rule is None:
-            raise ValueError("stop should be a rule for a study to be planned, got None")
+            raise ValueError(
+                "a plan needs a rule that ends the study: give stop, such as WithinRope(0.95)"
+            )
         if study.sources:
             raise ValueError(
-                "start should be a study of one source: futures of several are not simulated, got "
+                "a plan simulates studies with one source of votes, got a study with the sources "
                 f"{', '.join(study.sources)}"
             )
         wins = study.tally()
@@ -316,7 +318,9 @@ def _setting(
         tally = log_of_tally(np.ones((3, 3)) - np.eye(3), model)
         model.settled(tally).check(tally)
     except ValueError as error:
-        raise ValueError(f"model of a plan should need who won alone: {error}") from error
+        raise ValueError(
+            f"a plan simulates only who wins, but the model needs more: {error}"
+        ) from error
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
     return given, wins, stopped, truths

@@ -31,7 +31,7 @@ def is_automatic(policy: Any) -> bool:
     automatic = isinstance(policy, str) and policy == "auto"
     if not automatic and not isinstance(policy, PairPolicy):
         raise TypeError(
-            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
+            f"policy should be 'auto' or a policy of pairs such as DTS(), got {shown_value(policy)}"
         )
     return automatic
 

@@ -93,7 +93,7 @@ def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
     """
     names = texts_of(tuple(given), "sources")
     if len(names) < 2:
-        raise ValueError(f"sources should be two at least, got {', '.join(names) or 'none'}")
+        raise ValueError(f"sources should be at least two, got {', '.join(names) or 'none'}")
     for name in names:
         if not finite(given[name], f"cost of {name}") > 0:
             raise ValueError(f"cost of {name} should be positive, got {shown_value(given[name])}")

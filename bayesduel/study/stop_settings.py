@@ -74,6 +74,6 @@ def rule_from(settings: dict[str, Any]) -> StopRule:
     if name in ("any", "all"):
         made = tuple(rule_from(each) for each in own["rules"])
         if not made:
-            raise ValueError("rules should be at least one")
+            raise ValueError("a stop rule of several rules needs at least one rule")
         return AnyOf(made) if name == "any" else AllOf(made)
     return RULES[name](**own)

@@ -207,7 +207,7 @@ class Study(Desk):
         unknown = [a for a in duels.arms if a not in self.arms]
         if unknown:
             hint = did_you_mean(unknown[0], self.arms)
-            raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}{hint}")
+            raise ValueError(f"arm {unknown[0]!r} of the log is not in the study{hint}")
         earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
@@ -265,7 +265,7 @@ class Study(Desk):
             retired = self._ledger.retired | set(numbers)
             left = len(self.arms) - len(retired)
             if left < 2:
-                raise ValueError(f"at least two arms should stay in the study, got {left}")
+                raise ValueError(f"a study needs at least two arms, but only {left} would stay")
             self.goal.check(left)
             parts_of(self._settings, self.arms, retired)  # refuses what cannot be
             self._warn_of_parts(self.arms, retired)
@@ -291,7 +291,7 @@ class Study(Desk):
         numbers = self._numbers(arms)
         for k in numbers:
             if k not in self._ledger.retired:
-                raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
+                raise ValueError(f"only retired arms can be restored, got {self.arms[k]!r}")
         self.store.retire_arms(numbers, False, by)
 
     @locked

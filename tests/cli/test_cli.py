@@ -462,7 +462,7 @@ def test_judges_and_their_second_group():
     assert len(found["table"]) == 8
     assert [row["judges"] for row in found["groups"]][-1] == "between"
     wrong = run("judges", "citations")
-    assert wrong.exit_code == 2 and "duels should name the judges" in wrong.stderr
+    assert wrong.exit_code == 2 and "the log has no judges" in wrong.stderr
 
 
 def test_a_panel_is_that_of_python():

@@ -242,7 +242,7 @@ def test_looks_are_in_the_order_of_time():
 @pytest.mark.parametrize(
     ("model", "given", "said"),
     [
-        (BradleyTerry(scale=np.inf), {}, "fit should have proper priors"),
+        (BradleyTerry(scale=np.inf), {}, "an audit needs proper priors"),
         (BradleyTerry(), {"by": ("prompt",)}, "duels should name the prompt of each vote"),
         (BradleyTerry(), {"pair": ("a0", "b")}, "pair should be two arms of the log"),
         (BradleyTerry(), {"k": 6}, "k should be a whole number from 1 to 5"),
@@ -252,7 +252,7 @@ def test_looks_are_in_the_order_of_time():
         (
             BradleyTerry(),
             {"variants": {"x": ["a0", "a1"], "y": ["a1", "a2"]}},
-            "an arm should be of one family, got 'a1' twice",
+            "an arm should be in one family only, got 'a1' in two",
         ),
         (bd.models.PreferenceMatrix(), {"variants": {"x": ["a0", "a1"]}}, "have no scores"),
     ],
@@ -270,7 +270,7 @@ def test_the_log_is_that_of_the_fit():
     with pytest.raises(ValueError, match="duels should be the log of the fit"):
         bd.audit(fit, voted(n=401))
     margins = bd.datasets.load("icehockey")
-    with pytest.raises(ValueError, match=r"reads more of it than who won, got None$"):
+    with pytest.raises(ValueError, match=r"reads more of it than who won$"):
         bd.audit(bd.fit(margins, draws=100, clusters=False))
     alone, whole = bd.audit(fit), bd.audit(fit, log, by=("vote",))
     pd.testing.assert_frame_equal(alone.fragility, whole.fragility)

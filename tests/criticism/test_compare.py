@@ -220,7 +220,7 @@ def test_progress_ends_at_one():
         ({"unit": 3}, ValueError, "unit should be 'pair', 'duel' or a column"),
         ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
         ({"models": []}, ValueError, "at least one model"),
-        ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "distinct names"),
+        ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "different names"),
         ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
         ({"models": ["thurstone-score", "thurstone"]}, ValueError, "margins are what thurstone-sc"),
         ({"models": ["elo"]}, ValueError, "model name should be one of"),

@@ -310,7 +310,7 @@ def test_a_prior_that_the_log_contradicts_is_found(log):
     flat = fitted(log, BradleyTerry(Scores(np.inf)))
     with pytest.raises(ValueError, match="fit should have a prior that is not flat"):
         bd.sensitivity(flat)
-    with pytest.raises(ValueError, match="fit should have its log likelihood"):
+    with pytest.raises(ValueError, match="the fit has no log likelihood"):
         bd.sensitivity(fitted(log, log_likelihood=False))
 
 

@@ -167,7 +167,7 @@ def test_what_needs_whole_votes_or_the_log_says_so():
     fits = {kind: bd.fit(log_of(kind), draws=400) for kind in ("soft", "weighted")}
     assert "posterior_predictive" in bd.posterior_predictive(fits["soft"], draws=20)
     with pytest.raises(
-        ValueError, match=r"votes that count alike, .* got one with sampling weights"
+        ValueError, match=r"fit should have no sampling weights, .* fit the log without"
     ):
         bd.posterior_predictive(fits["weighted"], draws=20)
     for kind, fit in fits.items():

@@ -107,7 +107,7 @@ def test_a_second_group_of_judges():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="duels should name the judges"):
+    with pytest.raises(ValueError, match="the log has no judges"):
         bd.judge_agreement(bd.datasets.load("citations"))
     with pytest.raises(ValueError, match="against should name judges of the log, got 'eve'"):
         bd.judge_agreement(panel(5), against=["eve"])

@@ -443,7 +443,7 @@ def test_bad_input():
     ):
         with pytest.raises(ValueError, match=words):
             bd.panel(wrong)
-    with pytest.raises(ValueError, match="fit should be of the arms of duels"):
+    with pytest.raises(ValueError, match="fit and duels should have the same arms"):
         bd.panel(duels, bd.fit(bd.datasets.load("tennis1990")))
     with pytest.raises(ValueError, match="effect"):
         bd.panel(duels, effect=0.5)

@@ -194,7 +194,7 @@ def test_a_slider_answers_where_it_is_moved_and_not_before(serving, opened, name
 @pytest.mark.parametrize("grades", [1, 2, 3, 4])
 def test_a_slider_goes_with_grades(grades):
     if grades == 1:
-        with pytest.raises(ValueError, match="slider should go with grades of 2 to 4, got grades"):
+        with pytest.raises(ValueError, match="slider needs grades from 2 to 4, got grades=1"):
             bd.study.Asking(grades=grades, slider=True)
     else:
         assert bd.study.Asking(grades=grades, slider=True).slider

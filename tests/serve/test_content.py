@@ -89,7 +89,7 @@ def test_files_outside_of_the_folder_are_refused(tmp_path, name):
 def test_what_is_missing_or_twice_is_named(tmp_path):
     good = ("a", "", "x"), ("b", "", "x")
     for rows, options, message in (
-        (good[:1], {}, "should have a row of arm 'b', got none"),
+        (good[:1], {}, "has no row of arm 'b': add one"),
         ((*good, good[0]), {}, "each arm and item once, got 'a', '' again in line 4"),
         ((*good, ("z", "", "x")), {}, "line 4, should be one of the study, got 'z'"),
         (good, {"items": ["q"]}, "row of arm 'a' for item 'q'"),

@@ -163,8 +163,11 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
     ("settings", "message"),
     [
         ({"grades": 5}, "grades should be 1 to 4"),
-        ({"criteria": ["one"]}, "criteria should be two at least"),
-        ({"criteria": ["judge", "x"]}, "should not be called like a column, got 'judge'"),
+        ({"criteria": ["one"]}, "criteria should be at least two, got only 'one'"),
+        (
+            {"criteria": ["judge", "x"]},
+            "should not have the name of a column of the export, got 'judge'",
+        ),
         ({"criteria": ["x", "y"], "decides": "z"}, "decides should be one of criteria"),
         ({"reasons": ["a; b"]}, "reasons should have no ';'"),
         ({"reasons": ["a", "a"]}, "that differ"),

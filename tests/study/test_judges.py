@@ -116,7 +116,7 @@ def test_quotas_costs_corrections_and_agreement_are_counted():
     [
         ({"quota": 0}, "quota should be"),
         ({"overlap": 1.5}, r"overlap should be in \[0, 1\]"),
-        ({"overlap": 0.6, "repeats": 0.6}, "should add up to 1 at most"),
+        ({"overlap": 0.6, "repeats": 0.6}, "should add up to at most 1, got 1.2"),
         ({"gold": [("a", "z", "left")]}, "gold should name two arms of the study"),
         ({"gold": [("a", "b", "first")]}, "gold should have the outcome"),
         ({"gold": [("a", "b", "left", "p")]}, "gold should name two arms"),

@@ -194,7 +194,7 @@ def test_budgets_and_confirmation_count_people():
     assert confirmed.tally().sum() == 0 and not confirmed.stopped
     status = confirmed.status(futures=3)  # which a study of several sources leaves out
     assert status.plan is None and status.confirmed
-    with pytest.raises(ValueError, match="start should be a study of one source"):
+    with pytest.raises(ValueError, match="a plan simulates studies with one source of votes"):
         confirmed.plan()
 
 
@@ -236,7 +236,7 @@ def test_a_model_is_followed_by_source_or_refused_when_the_study_is_made(
     [
         ({"sources": None}, "sources should name each source of the study with the cost"),
         ({"sources": ["people"]}, "sources should be costs by source"),
-        ({"sources": {"people": 1}}, "sources should be two at least, got people"),
+        ({"sources": {"people": 1}}, "sources should be at least two, got people"),
         ({"sources": {"men": 1, "machine": 1}}, "sources should have the target .*'people'"),
         ({"sources": {"people": 0, "machine": 1}}, "cost of people should be positive, got 0"),
         ({"sources": {"people": "x", "machine": 1}}, "cost of people should be"),

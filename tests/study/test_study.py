@@ -245,7 +245,7 @@ def test_a_log_that_exists_starts_the_study():
     study.import_duels(duels)
     study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "c"]))
     assert study.n_duels == 6
-    with pytest.raises(ValueError, match="arms of the log should be in the study, got 'x'"):
+    with pytest.raises(ValueError, match="arm 'x' of the log is not in the study"):
         study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "x"]))
 
 
@@ -286,7 +286,7 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
         ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
         (
             {"arms": ["a", "b"], "policy": bd.policies.TwoPhase()},
-            "policy should be 'auto' or one of pairs",
+            "policy should be 'auto' or a policy of pairs",
         ),
         ({"arms": ["a", "b"], "stop": "soon"}, "stop should be"),
         ({"arms": ["a", "b"], "stop": 1.5}, "stop should be a probability in"),
