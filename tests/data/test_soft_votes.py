@@ -156,7 +156,9 @@ def test_an_audit_is_of_plain_votes(kind):
 @pytest.mark.parametrize("kind", ["soft", "weighted"])
 def test_a_comparison_is_of_fits_to_plain_votes(kind):
     log = log_of(kind)
-    with pytest.raises(ValueError, match=r"got 'own', of soft votes or sampling weights: pass"):
+    with pytest.raises(
+        ValueError, match=r"got 'own', a fit of soft votes or sampling weights: give"
+    ):
         bd.compare_models(log, {"own": bd.fit(log, draws=400), "other": "thurstone"})
     plain = bd.fit(log.as_plain(), "bradley-terry", draws=400)
     same = bd.compare_models(log, {"fit": plain, "model": "bradley-terry"}, draws=400, folds=0)

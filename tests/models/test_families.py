@@ -318,7 +318,7 @@ def test_new_arms_are_foreseen_from_their_families(fit):
 @pytest.mark.parametrize(
     ("family", "words"),
     [
-        ({"a0": "x"}, "should be of new arms, got 'a0'"),
+        ({"a0": "x"}, "should name only new arms, but the fit has 'a0'"),
         ("x", "should be the family of each new arm"),
     ],
 )
@@ -330,7 +330,7 @@ def test_families_of_new_arms_are_checked(family, words, fit):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (BradleyTerry(), "of a fit with families"),
+        (BradleyTerry(), "needs a fit with families"),
         (BradleyTerry(Scores(family=FAMILY)) + TimeVarying(periods=2), "got one with time"),
         (BradleyTerry(Scores(family=FAMILY)) + CategoryEffects(), "got one with category"),
         (

@@ -135,7 +135,7 @@ def test_what_is_asked_is_in_the_fit():
         (lambda: bd.estimand(fit, at={"language": "es"}), "one of 'de', 'en' and 'fr', got 'es'"),
         (lambda: bd.estimand(fit, weights={"language": {"de": -1}}), "at least 0"),
         (lambda: bd.estimand(fit, weights={"language": {"de": 0}}), "not all 0"),
-        (lambda: bd.estimand(fit), "got neither"),
+        (lambda: bd.estimand(fit), "give at or weights"),
         (
             lambda: bd.estimand(fit, at={"language": "de"}, weights={"language": {"de": 1}}),
             "in both",

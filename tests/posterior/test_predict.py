@@ -269,7 +269,7 @@ def test_an_unknown_label_is_told_its_neighbour():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((["ash", "beech"], ["beech", "cedar", "ash"]), "as many labels.* got 2 and 3"),
+        ((["ash", "beech"], ["beech", "cedar", "ash"]), "same number of labels.* got 2 and 3"),
         (([], []), "at least one"),
         (("ash", "ash"), "left and right should differ, got 'ash' twice"),
         (("ash", ["cedar", "ash"]), "got 'ash' twice"),

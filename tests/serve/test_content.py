@@ -93,7 +93,7 @@ def test_what_is_missing_or_twice_is_named(tmp_path):
         ((*good, good[0]), {}, "each arm and item once, got 'a', '' again in line 4"),
         ((*good, ("z", "", "x")), {}, "line 4, should be one of the study, got 'z'"),
         (good, {"items": ["q"]}, "row of arm 'a' for item 'q'"),
-        ((*good, ("a", "q", "x")), {}, "as the study has no items, got '' and 'q'"),
+        ((*good, ("a", "q", "x")), {}, "has the items '' and 'q', but the study has no items"),
         (((*good[0], "more"), good[1]), {}, "line 2, should have 3 fields"),
     ):
         with pytest.raises(ValueError, match=message):

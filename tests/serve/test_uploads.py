@@ -81,7 +81,7 @@ def test_names_of_files_say_which_arm_they_are(uploading):
     assert "other.txt" in page and "<strong>Text</strong>" in page and "Well?" in page
     send(root, "secret-c.svg", SVG)
     assert publish(root).status_code == 200
-    assert "should have a file" in root.get("/admin/content", headers=PAGE).text.lower()
+    assert "the upload has no files" in root.get("/admin/content", headers=PAGE).text.lower()
 
 
 def test_folders_are_items(site, tmp_path):
@@ -219,7 +219,7 @@ def test_two_tables_and_other_faults_are_said(uploading):
         assert said in root.get("/admin/content", headers=PAGE).text
     assert publish(root, "false").status_code == 200
     send(root, "sub/c.csv", CSV)
-    assert "beside the folders" in root.get("/admin/content", headers=PAGE).text
+    assert "outside the folders" in root.get("/admin/content", headers=PAGE).text
     assert publish(root).status_code == 400
 
 

@@ -169,7 +169,7 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
             "should not have the name of a column of the export, got 'judge'",
         ),
         ({"criteria": ["x", "y"], "decides": "z"}, "decides should be one of criteria"),
-        ({"reasons": ["a; b"]}, "reasons should have no ';'"),
+        ({"reasons": ["a; b"]}, "a reason should not contain ';'"),
         ({"reasons": ["a", "a"]}, "that differ"),
         ({"reasons": [str(k) for k in range(21)]}, "at most 20"),
     ],

@@ -69,7 +69,7 @@ def test_models_that_are_refitted_serve_too():
     for margin in (1.5, -0.5, 2.0, 0.3, 1.1):  # the first two leave no degrees of freedom
         margins.tell(margins.ask(), margin)
     assert margins.duels().votes.margin is not None
-    with pytest.raises(ValueError, match="outcome should be a number .the margin., got 'left'"):
+    with pytest.raises(ValueError, match=r"outcome should be a number .the margin., got 'left'"):
         margins.tell(margins.ask(), "left")
     with pytest.raises(ValueError, match="outcome should be a finite number from"):
         margins.tell(margins.ask(), 1e200)  # which no log holds

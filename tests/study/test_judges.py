@@ -228,6 +228,6 @@ def test_a_ticket_is_not_given_to_a_judge_who_has_seen_its_pair():
     study.tell(first, "left")
     ticket = study.add(first.left, first.right, "left", judge="eve")
     study.undo("eve")
-    with pytest.raises(ValueError, match="'ann' has seen the pair of ticket"):
+    with pytest.raises(ValueError, match="'ann' has already seen the pair of ticket"):
         study.reissue(ticket, "ann")
     assert study.reissue(ticket, "bob").judge == "bob"

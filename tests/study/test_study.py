@@ -252,7 +252,7 @@ def test_a_log_that_exists_starts_the_study():
 @pytest.mark.parametrize(
     ("outcome", "columns", "model", "message"),
     [
-        ([0.7, 0.2], {}, "davidson", "count alike in a study, got soft votes"),
+        ([0.7, 0.2], {}, "davidson", "each duel of a study counts as one vote, got soft votes"),
         ([1, 0], {"sampling_weight": [1, 2]}, "davidson", "or sampling weights"),
         ([1, 0], {}, "thurstone-score", "should have margins"),
     ],
@@ -276,7 +276,7 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "arms should be given"),
+        ({}, "a new study needs arms"),
         ({"arms": ["a"]}, "at least two labels"),
         ({"arms": "ab"}, "list of labels"),
         ({"arms": ["a ", "a"]}, "differ by more than white space"),
@@ -308,7 +308,7 @@ def test_wrong_arguments_are_refused(arguments, message):
 
 def test_wrong_calls_are_refused(tmp_path):
     study = bd.Study(tmp_path / "s", arms=["a", "b", "c"])
-    with pytest.raises(ValueError, match="an outcome to make a log of"):
+    with pytest.raises(ValueError, match="the study has no outcomes yet"):
         study.duels()
     ticket = study.ask()
     for outcome in ("Left", 1, None, float("nan")):

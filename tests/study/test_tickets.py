@@ -144,7 +144,7 @@ def test_undo_opens_the_last_answer_again(tmp_path):
     study.correct(first, "left", "typo", by="eve")
     with pytest.raises(
         ValueError,
-        match="judge 'ann' cannot take back the answer .* because 'eve' has corrected it",
+        match=r"judge 'ann' cannot take back the answer .* because 'eve' has corrected it",
     ):
         study.undo("ann")
     with pytest.raises(ValueError, match="judge 'zoe' has no answer that can be taken back"):
@@ -235,7 +235,7 @@ def test_retired_arms_are_restored_with_their_duels():
     study.restore_arms([held.left])
     assert study.ask(2, judge="ann") == [held, ann]
     assert study.tally()[0, 1] == 1
-    with pytest.raises(ValueError, match="retired to be restored, got 'a'"):
+    with pytest.raises(ValueError, match="only retired arms can be restored, got 'a'"):
         study.restore_arms(["a"])
 
 
@@ -297,7 +297,7 @@ def test_duels_of_retired_arms_are_paid_from_the_budget():
 
 def test_arms_that_leave_no_allowed_pair_are_not_retired():
     study = made(pairs=[("a", "b"), ("b", "c")])
-    with pytest.raises(ValueError, match="every allowed pair has a retired arm: 'b'$"):
+    with pytest.raises(ValueError, match=r"every allowed pair has a retired arm: 'b'$"):
         study.retire_arms(["b"])
     assert study.retired == ()
 
