@@ -100,7 +100,7 @@ def update(
         duels = _from_counts(fit, new_duels)
     elif len(duels) != known:
         raise ValueError(
-            f"duels should be the log of the fit, with {known} {what}, got a log with {len(duels)}"
+            f"duels should be the log of {known} {what} of the fit, got a log of {len(duels)}"
         )
     log: Any = duels
     log = log.join(new_duels)

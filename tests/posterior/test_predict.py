@@ -232,7 +232,7 @@ def test_what_is_not_said_is_neutral(conditional):
     for given in ({"lists": 0}, {"length": None}, {"time": None}, {"hard": None}):
         assert predict(conditional, "0", "1", **level | given).equals(plain)
     if level:
-        with pytest.raises(ValueError, match="should say 'hard' where covariates:hard"):
+        with pytest.raises(ValueError, match="covariates:hard depends on 'hard': say hard="):
             predict(conditional, "0", "1", length=0.5)
     rows = pd.DataFrame({"left": "0", "right": "1", "hard": [True, False], "lists": [1, None]})
     both = predict(conditional, rows)
