@@ -170,7 +170,7 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
         ),
         ({"criteria": ["x", "y"], "decides": "z"}, "decides should be one of criteria"),
         ({"reasons": ["a; b"]}, "a reason should not contain ';'"),
-        ({"reasons": ["a", "a"]}, "that differ"),
+        ({"reasons": ["a", "a"]}, "at most 20 different texts"),
         ({"reasons": [str(k) for k in range(21)]}, "at most 20"),
     ],
 )

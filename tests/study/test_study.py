@@ -277,7 +277,7 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
     ("arguments", "message"),
     [
         ({}, "a new study needs arms"),
-        ({"arms": ["a"]}, "at least two labels"),
+        ({"arms": ["a"]}, "a study needs at least two arms"),
         ({"arms": "ab"}, "list of labels"),
         ({"arms": ["a ", "a"]}, "differ by more than white space"),
         ({"arms": ["a", "a"]}, "by more than white space, got 'a' twice"),

@@ -212,7 +212,7 @@ def test_duels_that_nobody_asked_for():
     assert (ticket.state, ticket.outcome, ticket.judge) == ("told", "left", "ann")
     assert study.tally()[0, 1] == 1
     for wrong, message in (
-        (("a", "a", "left"), "two arms"),
+        (("a", "a", "left"), "two different arms"),
         (("a", "x", "left"), "right should be of the arms of the study"),
         (("a", "b", "won"), "outcome should be"),
     ):
