@@ -174,7 +174,7 @@ def held_out(
         rows[5] = np.where(code >= 0, code, code.max() + 1 + np.arange(len(code)))
     n_units = int((np.bincount(rows[5]) > 0 if unit != "duel" else rows[2:5]).sum())
     if n_units < 2:
-        raise ValueError(f"holding out a {unit} needs at least two {unit}s, got {n_units}")
+        raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(folds, n_units)
     held = np.stack(cut(rows, unit, folds, rng))  # (folds, 3, rows)
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics

@@ -172,7 +172,7 @@ def test_bad_input():
     for folds in (1, 0, 2.5, True):
         with pytest.raises(ValueError, match=rf"folds should be a whole number >= 2, got {folds}"):
             held_out(log, folds=folds)
-    with pytest.raises(ValueError, match="holding out a duel needs at least two duels, got 1"):
+    with pytest.raises(ValueError, match="two duels or more to hold one out, got 1"):
         held_out(Duels.from_votes("a", "b", [1]))
 
 
