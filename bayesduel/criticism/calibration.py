@@ -6,11 +6,12 @@ are not independent; intervals and standard errors are by such unit, not by duel
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from scipy.special import bdtr
 
 from bayesduel.criticism.cross_validation import cut, rows_of
@@ -18,7 +19,12 @@ from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.inference.default_model import choose_model
-from bayesduel.inference.fit import sampled, takes_sparse
+from bayesduel.inference.earlier_scales import EarlierScales
+from bayesduel.inference.fit import Method, sampled, takes_sparse
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.inference.psis import WEIGHED
+from bayesduel.inference.sample import sample
+from bayesduel.inference.stretched import draws_in
 from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.draws import CHUNK, chunks
@@ -131,11 +137,13 @@ def held_out(
     folds: int = 5,
     draws: int = 1000,
     seed: int = 0,
+    fit: xr.DataTree | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Calibration:
     """Predict each fold of a log from the others.
 
-    Fits are by Laplace, or by NUTS where the model needs it.
+    Fits are by Laplace, or by NUTS where the model needs it. With over 1,000 coefficients (effects
+    of judges beside those of prompts), they have the learned scales of the whole log.
 
     model: what :func:`bayesduel.fit` takes.
     unit: what is held out together: "pair", "judge", "group", "category", "time" (ten periods of
@@ -144,6 +152,7 @@ def held_out(
     folds: how many parts; at most as many as there are duels (or units of repeated votes).
     draws: posterior draws of each fit; fewer, 200 at least, where a fold has over 4,000 rows.
     seed: random seed, of the folds and the draws.
+    fit: a fit of the whole log by this model, whose scales serve then. Default: one is made.
     progress: called with the share of the work done, from 0 to 1.
     Raises ValueError if `folds` is less than 2, or the log holds fewer than two duels (or units).
 
@@ -184,9 +193,10 @@ def held_out(
     out = held.sum(axis=1) > 0  # (folds, rows)
     p = np.full(out.shape, 0.5)
     spread = []
+    whole_log = _of_whole_log(duels, model, fit, draws, seed)
     for k, part in enumerate(held):
         expected, drawn = _predict(
-            duels, every - part, rows, part, model, draws, seed, most, by_vote=by_vote
+            duels, every - part, rows, part, model, draws, seed, most, whole_log, by_vote=by_vote
         )
         p[k, out[k]] = expected
         spread.append(np.subtract(1, drawn, out=drawn, where=expected < 0.5))
@@ -229,6 +239,7 @@ def _predict(
     draws: int,
     seed: int,
     most: int,
+    whole_log: Mapping[str, np.ndarray] | None,
     *,
     by_vote: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -263,7 +274,11 @@ def _predict(
         given |= model.seats(duels.teams, given["first"], given["second"])
         if ordered:
             given["left_first"] = np.ones(len(first))
-    posterior = _posterior(log, model, draws, seed)
+    if whole_log is None:
+        posterior = _posterior(log, model, _quick_method(model, log), draws, seed)
+    else:
+        approximation = EarlierScales.of(model, model.cells(log), whole_log)
+        posterior = dict(sample(approximation, draws, np.random.default_rng(seed)).posterior)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left
     mean = mean[row]
@@ -271,10 +286,33 @@ def _predict(
     return np.where(turned, 1 - mean, mean), np.subtract(1, drawn, out=drawn, where=turned)
 
 
-def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
-    """Return the draws of a fit of the log without a fold."""
-    sparse = takes_sparse(model, log, "auto")
-    method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
+def _of_whole_log(
+    duels: Duels, model: Any, fit: xr.DataTree | None, draws: int, seed: int
+) -> dict[str, np.ndarray] | None:
+    """Return the draws of the whole log, whose scales serve all folds, or None.
+
+    They serve where a model has several scales, and more coefficients than weights certify.
+    """
+    if _quick_method(model, duels) == "auto" or not model.why_not("conjugate"):
+        return None
+    settled = model.settled(duels)
+    density = linear_predictor(settled, settled.cells(duels))
+    if len(density.hypers) < 2 or density.size <= WEIGHED:
+        return None
+    if fit is None:
+        return _posterior(duels, model, "auto", draws, seed)
+    return draws_in(fit["posterior"].to_dataset())
+
+
+def _quick_method(model: Any, log: Duels) -> Method:
+    """Return Laplace's method, or "auto" where it does not serve or the log has many arms."""
+    return "auto" if model.why_not("laplace") or takes_sparse(model, log, "auto") else "laplace"
+
+
+def _posterior(
+    log: Duels, model: Any, method: Method, draws: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Return the draws of a fit."""
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=BayesduelWarning)
         made = sampled(log, model, method, draws=draws, seed=seed, log_likelihood=False)

@@ -23,6 +23,7 @@ __all__ = [
     "cholesky",
     "find_mode",
     "grid_variables",
+    "log_scales",
     "named_parameters",
     "score_covariance",
     "solved",
@@ -112,6 +113,21 @@ def start_at(density: LinearPredictor, parameters: Arrays | None) -> np.ndarray 
     zero = density.parameters(np.zeros(density.size))
     fits = {n: v for n, v in zero.items() if n in known and np.shape(known[n]) == np.shape(v)}
     return density.pack(zero | {name: known[name] for name in fits})
+
+
+def log_scales(density: LinearPredictor, posterior: Arrays) -> np.ndarray:
+    """Return the logarithms of the posterior medians of the scales, (q,), or (1,) if none.
+
+    posterior: draws by name, draws first.
+    """
+    found = [np.zeros(0 if density.hypers else 1)]
+    for name in density.hypers:
+        if name == "degrees_over_1":
+            median = np.median(posterior["degrees"], axis=0) - 1.0
+        else:
+            median = np.median(posterior[name], axis=0)
+        found.append(np.log(np.atleast_1d(median)))
+    return np.concatenate(found)
 
 
 def named_parameters(

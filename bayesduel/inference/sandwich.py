@@ -58,7 +58,13 @@ from bayesduel.inference.clusters import (
     why_not_robust,
     with_lone_votes,
 )
-from bayesduel.inference.conditional_mode import Mode, cholesky, find_mode, named_parameters
+from bayesduel.inference.conditional_mode import (
+    Mode,
+    cholesky,
+    find_mode,
+    log_scales,
+    named_parameters,
+)
 from bayesduel.inference.datatree import dataset
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.models.cells import levels_of
@@ -177,9 +183,7 @@ def robust_covariance(
             f"and {model.name} has {density.size:,}"
         )
         return None, attrs | {"clusters_auto": "model", "clusters_reason": reason}
-    phi = np.concatenate(
-        [np.log(np.atleast_1d(_median(drawn, name))) for name in density.hypers] or [np.zeros(1)]
-    )
+    phi = log_scales(density, drawn.posterior)
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
     names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
@@ -292,13 +296,6 @@ def _of_others(asked: np.ndarray, prior: np.ndarray, informed: list[Informed]) -
     for one in informed:
         found -= (asked @ one.vectors) ** 2 @ one.values
     return np.maximum(found, 0.0)
-
-
-def _median(drawn: Any, name: str) -> np.ndarray:
-    """Return the posterior median of a hyperparameter by the name the density knows."""
-    if name == "degrees_over_1":
-        return np.median(drawn.posterior["degrees"], axis=0) - 1.0
-    return np.median(drawn.posterior[name], axis=0)
 
 
 def _standing(mode: Mode, density: LinearPredictor) -> np.ndarray:

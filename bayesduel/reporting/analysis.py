@@ -221,7 +221,7 @@ def analyse(
         else:
             step("predicting held-out duels")
             try:
-                calibration = held_out(duels, model, seed=seed)
+                calibration = held_out(duels, model, seed=seed, fit=fit)
             except ValueError as error:
                 calibration_reason = f"Not available for this log: {error}."
         step("analysing margins")

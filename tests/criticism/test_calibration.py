@@ -9,7 +9,9 @@ import bayesduel as bd
 from bayesduel.criticism.calibration import Calibration, _bins, _design_effect, held_out
 from bayesduel.criticism.cross_validation import cut, rows_of
 from bayesduel.data.duels import Duels
+from bayesduel.inference.earlier_scales import EarlierScales
 from bayesduel.intervals import wilson
+from tests.support.simulated_logs import outcomes_of
 
 
 def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
@@ -330,3 +332,45 @@ def test_times_and_judges_are_held_out_with_their_duel(kind):
     without = held_out(log, folds=2, draws=200)
     assert with_layer.log_loss < without.log_loss - 0.03
     assert int(with_layer.n.sum()) == log.n_duels
+
+
+CROSSED = {
+    "win": "bradley-terry",
+    "probit": "thurstone",
+    "tie": "davidson",
+    "grade": "cumulative-logit",
+}
+
+
+def crossed_log(kind: str, n: int = 300) -> Duels:
+    """Return votes of four arms with five prompts, eight judges and a side advantage."""
+    rng = np.random.default_rng(3)
+    by_prompt = np.linspace(-1, 1, 4) + rng.normal(0, 0.6, (5, 4))
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    prompt = rng.integers(0, 5, n)
+    ahead = by_prompt[prompt, left] - by_prompt[prompt, right] + 0.2
+    points, given = outcomes_of(kind, ahead + rng.logistic(size=n), tied=0.7)
+    names = np.array(list("abcd"))
+    judge = rng.integers(0, 8, n).astype(str)
+    return Duels.from_votes(
+        names[left], names[right], points, judge=judge, group=prompt.astype(str), **given
+    )
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["a fit given", "no fit given"])
+@pytest.mark.parametrize("kind", CROSSED)
+def test_scales_of_the_whole_log_predict_as_those_of_each_fold(kind, given, monkeypatch):
+    """Ties, prompts, judges and a side advantage, as if no weights could certify the draws."""
+    log = crossed_log(kind)
+    model = f"{CROSSED[kind]} + order + random:group + random:judge"
+    expected = held_out(log, model, folds=2, draws=400)
+    fit = bd.fit(log, model, seed=1) if given else None
+    made = []
+    of = EarlierScales.of
+    monkeypatch.setattr("bayesduel.criticism.calibration.WEIGHED", 20)
+    monkeypatch.setattr(EarlierScales, "of", lambda *a: made.append(of(*a)) or made[-1])
+    found = held_out(log, model, folds=2, draws=400, fit=fit)
+    assert len(made) == 2
+    assert found.log_loss == pytest.approx(expected.log_loss, abs=0.01)
+    assert found.log_loss_error == pytest.approx(expected.log_loss_error, rel=0.1)
