@@ -95,7 +95,8 @@ SIDES = _pairs("""
     gagnant|perdant ganador|perdedor vincitore|perdente vencedor|perdedor победитель|проигравший
     w|l linke|rechte linker|rechter linkes|rechtes gauche|droit izquierdo|derecho izq|der
     sinistro|destro esquerdo|direito lewa|prawa lewy|prawy lewe|prawe lewo|prawo vänster|höger
-    левая|правая левое|правое
+    левая|правая левое|правое chosen|notchosen preferred|notpreferred selected|notselected
+    picked|notpicked
 """)
 # Sides that are no names of arms by themselves.
 BARE = _pairs("""
@@ -104,6 +105,7 @@ BARE = _pairs("""
 # The right of the sides whose left won every duel.
 WON_SIDES = _words("""
     loser rejected lost worse unchosen verlierer perdant perdedor perdente проигравший l
+    notchosen notpreferred notselected notpicked
 """)
 # Left sides with a ground.
 GROUNDS = _words("""

@@ -399,6 +399,30 @@ def test_0_and_1_are_asked_about_where_they_may_be_an_index(column, sides, tmp_p
     same(given, right_points(duels))
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("chosen", "not_chosen"),
+        ("preferred", "not_preferred"),
+        ("Selected", "Not selected"),
+        ("picked_model", "not_picked_model"),
+        ("chosen", "unchosen"),
+    ],
+)
+def test_a_word_and_its_negation_are_who_won_and_who_lost(columns, tmp_path):
+    duels = drawn(ties=0)
+    won = duels["result"] == 1
+    winner = duels["first"].where(won, duels["second"])
+    loser = duels["second"].where(won, duels["first"])
+    frame = pd.DataFrame(
+        {"seconds": range(len(won)), columns[1]: loser, columns[0]: winner,
+         "judge": duels["judge"]}
+    )  # fmt: skip
+    log = bd.read_duels(written(frame, tmp_path))
+    assert log.votes.judge is not None
+    same(log, points(winner, loser, np.ones(len(won))))
+
+
 @pytest.mark.parametrize("column", ["outcome", "result", "a_wins", "win_a", "y"])
 def test_the_coding_of_0_and_1_is_said(column, tmp_path, capsys):
     duels = drawn(ties=0)
