@@ -52,8 +52,9 @@ def update(
     """Return the fit of all duels: those of `fit` and `new_duels`.
 
     It equals ``bayesduel.fit`` of all duels with the same arguments, up to the tolerance of
-    Newton's method, which starts at the mode of `fit`. New arms may occur. A model that is not
-    fitted by Laplace's method is fitted anew, and ``method_reason`` says so.
+    Newton's method, which starts at the mode of `fit`. New arms may occur. A model with
+    several learned scales (effects by group or by judge), or one that is not fitted by Laplace's
+    method, is fitted anew, and ``method_reason`` says so.
 
     Parameters
     ----------
