@@ -74,9 +74,10 @@ def conditions(
         known = "no conditions"
         if readers:
             known = join(sorted(readers), 8, quote=True)
+        suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
         raise ValueError(
             f"conditions should be what the terms of {model.name} read ({known}), got {got}; "
-            f"a term that reads {got} has to be in the model, such as RandomEffects or Covariates"
+            f"a term that reads {got} has to be in the model, such as {suited}"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     columns |= model.seats(teams, left, right)

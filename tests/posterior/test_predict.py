@@ -285,3 +285,12 @@ def test_bad_arguments_are_named(arguments, words):
 def test_what_is_no_fit_is_refused():
     with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
         predict(xr.Dataset(), "ash", "beech")
+
+
+@pytest.mark.parametrize(
+    ("said", "term"), [({"time": 3.0}, "TimeVarying"), ({"prompt": "p1"}, "RandomEffects")]
+)
+def test_a_condition_that_no_term_reads_names_the_term_that_would(said, term):
+    fit = bd.fit(bd.datasets.load("tennis1990"), "bradley-terry")
+    with pytest.raises(ValueError, match=f"such as {term}"):
+        bd.predict(fit, *fit.duel.arms[:2], **said)
