@@ -48,7 +48,6 @@ SAMPLER = (
     ("thurstone-score", ("judge", "random:prompt")),
     ("plackett-luce", ()),
     ("bradley-terry, priors by name", ("order", "judge")),
-    ("davidson, priors that are not normal", ("order", "random:prompt")),
     ("cumulative-logit, priors of scales", ("judge", "random:prompt")),
     ("bradley-terry, families", ("judge",)),
     ("bradley-terry, an earlier fit", ("order", "judge")),
@@ -59,6 +58,7 @@ ONLY_NUTS = (
     ("bradley-terry", ("cycles",)),
     ("pulls, horseshoe", ()),
     ("margins, noise by arm", ()),
+    ("davidson, priors that are not normal", ("order", "random:prompt")),
 )
 
 FAMILIES = {"a0": "one", "a1": "one", "a2": "two", "a3": "two"}  # a4 is a family of its own
