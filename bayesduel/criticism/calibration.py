@@ -277,7 +277,10 @@ def _predict(
     if whole_log is None:
         posterior = _posterior(log, model, _quick_method(model, log), draws, seed)
     else:
-        approximation = EarlierScales.of(model, model.cells(log), whole_log)
+        try:
+            approximation = EarlierScales.of(model, model.cells(log), whole_log)
+        except FloatingPointError as error:
+            raise ValueError(f"the votes of a part of the log have no fit: {error}") from error
         posterior = dict(sample(approximation, draws, np.random.default_rng(seed)).posterior)
     mean, drawn = _scored(model, posterior, given, draws, most)
     turned = given["first"][row] != left

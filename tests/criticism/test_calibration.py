@@ -374,3 +374,16 @@ def test_scales_of_the_whole_log_predict_as_those_of_each_fold(kind, given, monk
     assert len(made) == 2
     assert found.log_loss == pytest.approx(expected.log_loss, abs=0.01)
     assert found.log_loss_error == pytest.approx(expected.log_loss_error, rel=0.1)
+
+
+def test_a_fold_without_a_mode_is_an_error_that_a_report_names(monkeypatch):
+    def without_mode(*_):
+        raise FloatingPointError("Newton's method found no ascent")
+
+    log = crossed_log("tie")
+    model = "davidson + random:group + random:judge"
+    fit = bd.fit(log, model, seed=1)
+    monkeypatch.setattr("bayesduel.criticism.calibration.WEIGHED", 20)
+    monkeypatch.setattr(EarlierScales, "of", without_mode)
+    with pytest.raises(ValueError, match="a part of the log have no fit: Newton's method"):
+        held_out(log, model, folds=2, draws=400, fit=fit)
