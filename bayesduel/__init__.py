@@ -94,6 +94,7 @@ _PUBLIC, __getattr__, __dir__ = names_on_demand(
     _ROOMS,
     # needs an extra: found when asked for, not listed, so that * imports what is installed
     extras={"sklearn": "bayesduel.sklearn"},
+    renamed={"OrderEffect": "models.SideAdvantage"},
 )
 
 __all__ = ["__version__", *_PUBLIC, *_ROOMS]

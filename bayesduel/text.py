@@ -22,7 +22,9 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 __all__ = [
     "CELL",
     "FORMULA",
+    "NOW_CALLED",
     "SENTENCE",
+    "Plain",
     "Result",
     "count",
     "csv_rows",
@@ -63,6 +65,25 @@ SPACES = re.compile(r"[ \t\n\r]+")
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
+NOW_CALLED = {
+    "borda_mean": "win_rate",
+    "borda_lower": "win_rate_lower",
+    "borda_upper": "win_rate_upper",
+    "borda_quarter": "win_rate_quarter",
+    "borda_three_quarters": "win_rate_three_quarters",
+    "p_one_ranking_without_order_effect": "p_one_ranking_without_side_advantage",
+}  # keys of an earlier version
+
+
+class Plain(dict[str, Any]):
+    """A result as dictionaries and lists; an earlier key is refused with the one of today."""
+
+    def __missing__(self, key: str) -> Any:
+        if key in NOW_CALLED:
+            raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")
+        raise KeyError(key)
+
+
 class Result(ABC):
     """A dataclass of what was found, which says it in a sentence and as JSON."""
 
@@ -74,8 +95,7 @@ class Result(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists; NaN becomes None."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        plain: dict[str, Any] = json_ready({"sentence": self.sentence, **own})
-        return plain
+        return Plain(json_ready({"sentence": self.sentence, **own}))
 
     def __repr__(self) -> str:
         """Return the sentence and the tables of its section, of at most a screen."""

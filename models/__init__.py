@@ -112,9 +112,10 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that there are
+    _NOW_CALLED = {"OrderEffect": "SideAdvantage"}
 
     def __getattr__(name: str) -> NoReturn:
         """Raise ImportError with the new name of a renamed class, else AttributeError."""
-        if name == "OrderEffect":
-            raise ImportError(f"{__name__}.OrderEffect is now called SideAdvantage")
+        if name in _NOW_CALLED:
+            raise ImportError(f"{__name__}.{name} is now called {_NOW_CALLED[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -39,7 +39,8 @@ class Seen:
     """Who met whom and how it ended, in the cells that a model distinguishes."""
 
     # ``first`` and ``second`` (indices of arms, or of the log's teams) and what was asked for, each
-    # (cells, ...). Where the order counts, first is left and ``left_first`` is one.
+    # (cells, ...). Where the order counts, first is left, and ``left_first`` is
+    # 1 in every cell.
     columns: Arrays
     counts: np.ndarray  # first wins, second wins and ties, shape (cells, 3)
     # the cell of each vote, shape (votes,); None where only tallies were needed

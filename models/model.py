@@ -464,7 +464,7 @@ class Model(ByValue, metaclass=_Named):
 
         posterior: draws by name.
         conditions: ``first`` and ``second`` (indices of arms), and any of the columns of the
-            model's cells: ``left_first`` (1 where first is left), ``judge_of_cell``,
+            model's cells: ``left_first`` (1: first is on the left), ``judge_of_cell``,
             ``covariate_values``, ... What is missing is neutral. Beside them the tables of the
             terms (:meth:`~bayesduel.models.term.Terms.tables`).
         """

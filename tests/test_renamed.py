@@ -46,7 +46,20 @@ def test_an_option_of_an_earlier_version_names_the_one_of_today(command, old, ne
     assert old not in shown
 
 
+def test_a_key_of_an_earlier_version_names_the_one_of_today():
+    found = bd.check(bd.datasets.load("tennis1990"), quick=True).to_dict()
+    old = "p_one_ranking_without_order_effect"
+    new = "p_one_ranking_without_side_advantage"
+    assert new in found
+    with pytest.raises(KeyError, match=f"'{old}' is now called '{new}'"):
+        found[old]
+    with pytest.raises(KeyError, match=r"^'nothing'$"):
+        found["nothing"]
+
+
 def test_a_class_of_an_earlier_version_names_the_one_of_today():
     with pytest.raises(ImportError, match="OrderEffect is now called SideAdvantage"):
         from bayesduel.models import OrderEffect  # noqa: F401
+    with pytest.raises(AttributeError, match=r"is now called bayesduel\.models\.SideAdvantage$"):
+        bd.OrderEffect  # noqa: B018
     assert not hasattr(bd.models, "Nothing")

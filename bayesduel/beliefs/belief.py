@@ -45,22 +45,51 @@ BOUNDS = {
 
 
 class Belief(NamedTuple):
-    """The belief about P after some duels."""
+    """The belief about P after some duels: what the rule of a policy reads.
 
-    # how bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE
-    # (of the Beta posterior), BY_GAUSSIAN (by `location` and `spread`) or BY_RANKED (by `ranked`)
+    Attributes
+    ----------
+    kind
+        How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE
+        (of the Beta posterior), BY_GAUSSIAN (by `location` and `spread`) or BY_RANKED (by
+        `ranked`).
+    source
+        What samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS.
+    wins
+        How often arm i beat arm j, shape (K, K), float64. A tie is half a win for each arm. The
+        diagonal is 0.
+    prior
+        Pseudo-wins of each arm of a pair in the Beta posterior.
+    draws
+        Posterior draws of P by a model, shape (n, K, K); n is 0 without a model.
+    ranked
+        The same draws, each entry in increasing order.
+    location, spread
+        Mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0) without
+        a model.
+    last
+        The pair that was recorded last, shape (2,), int64; (-1, -1) before the first duel.
+    n_duels
+        Number of recorded duels, shape (1,), int64. Duels of an arm with itself count.
+
+    Examples
+    --------
+    >>> belief = bd.beliefs.Beta().init(3)
+    >>> bd.beliefs.record(belief, (0, 2), 1.0)
+    >>> belief.wins[0, 2], belief.last.tolist()
+    (np.float64(1.0), [0, 2])
+    """
+
     kind: int
-    source: int  # what samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS
-    wins: np.ndarray  # times i beat j, shape (K, K), float64 (a tie is half a win each), diagonal 0
-    prior: float  # pseudo-wins of either arm of a pair in the Beta posterior
-    draws: np.ndarray  # posterior draws of P by a model, shape (n, K, K); n = 0 where there is none
-    ranked: np.ndarray  # the same, each entry in increasing order
-    # mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0) where there
-    # is none
+    source: int
+    wins: np.ndarray
+    prior: float
+    draws: np.ndarray
+    ranked: np.ndarray
     location: np.ndarray
     spread: np.ndarray
-    last: np.ndarray  # the pair recorded last, shape (2,), int64; (-1, -1) before the first
-    n_duels: np.ndarray  # duels recorded, self-duels included, shape (1,), int64
+    last: np.ndarray
+    n_duels: np.ndarray
 
 
 class BeliefSpec(Settings):

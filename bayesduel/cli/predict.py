@@ -71,7 +71,7 @@ def command(
     import pandas as pd
 
     from bayesduel.posterior.load import load
-    from bayesduel.posterior.predict import predict
+    from bayesduel.posterior.predict import notes, predict
     from bayesduel.text import csv_text
 
     check_csv(as_json, as_csv, raw)
@@ -103,8 +103,8 @@ def command(
         click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
     else:
         shown = table.drop(columns=list(conditions))
-        notes = [str(found.attrs[name]) for name in ("new_arms", "sides") if name in found.attrs]
-        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given, notes))
+        level = f"{100 * ci_prob:g} %"
+        show(_blocks(shown, level, str(found.attrs["model"]), given, notes(found)))
 
 
 def _read(path: Path) -> "pd.DataFrame":
@@ -138,7 +138,7 @@ def _blocks(
     yield predictions_table(table)
     words = f" given {', '.join(given)}" if given else ""
     told = (
-        f"Win and loss are those of the left arm, by {model}{words}. "
+        f"Win: the probability that the left arm wins, by {model}{words}. "
         "Conditions that are not given are neutral."
     )
     yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

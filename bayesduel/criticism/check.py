@@ -43,7 +43,7 @@ from bayesduel.system.arguments import (
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.memory import check_square
 from bayesduel.system.threads import one_thread_if_small
-from bayesduel.text import screen, to_json
+from bayesduel.text import Plain, screen, to_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -437,7 +437,7 @@ class Check:
         """Return what was found; residuals are the first ten rows of each table."""
         e = self.evidence
         b = self.cycle_posterior
-        return {
+        found = {
             "transitive": self.transitive,
             "p_value": e.p_value,
             "verdict": self.verdict,
@@ -496,6 +496,7 @@ class Check:
             "source": self.duels.read_summary.source,
             "seed": self.seed,
         }
+        return Plain(found)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""

@@ -42,6 +42,7 @@ from bayesduel.models import (
 )
 from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
+from bayesduel.models.term import Part
 from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
 from bayesduel.text import count, join, percent
 
@@ -192,10 +193,21 @@ DefaultModel.__init__ = _renamed(DefaultModel.__init__)  # type: ignore[method-a
 
 
 def missing_covariates(model: Model, duels: Duels) -> list[str]:
-    """Return the covariates of a log that no term of a model reads."""
+    """Return the covariates of a log that no term of a model reads.
+
+    A term of one's own that defines ``columns`` may read any of them: then there is none.
+    """
+    if any(_may_read_any(term) for term in model.terms):
+        return []
     names = duels.votes.covariate_names if duels.votes is not None else ()
     known = {name for term in model.terms for name in term.reads}
     return [name for name in names if name not in known]
+
+
+def _may_read_any(term: Part) -> bool:
+    """Return whether a term is not one of the package and reads columns that it does not name."""
+    shipped = type(term).columns.__module__.startswith("bayesduel.")
+    return not shipped and not term.reads
 
 
 def _with_covariates(model: Model, duels: Duels) -> tuple[Model, str]:

@@ -253,22 +253,20 @@ def _sentence(found: CategoryRanks) -> str:
     level = f"with probability {confidence:g} or more"
     n = len(table)
     if changed.empty:
-        words = (
-            f"No pair of arms is {level} in the opposite order of the overall ranking in any of "
-            f"the {n:,} categories."
-        )
+        words = f"No pair of arms is reversed {level} in any of the {n:,} categories."
     else:
         words = (
             f"The ranking changes between categories: in {len(changed):,} of {n:,} a pair of arms "
-            f"is {level} in the opposite order of the overall ranking."
+            f"is reversed {level}."
         )
+    words += " A pair is reversed if its order in the category is not its overall order."
     overall = found["overall_best_probability"].values
     top = int(overall.argmax())
     name = shorten(str(found["arm"].values[top]), SENTENCE)
     other = table[table["best_differs_probability"] >= confidence]
-    average = "on average over the categories, by their votes"
-    first = f" Best {average}: {name} (probability {probability(overall[top])})."
+    average = "on average over the categories, weighted by their votes"
+    first = f" The best arm {average}, is {name} (probability {probability(overall[top])})."
     if other.empty:
-        return f"{words}{first} In no category is another arm the best {level}."
+        return f"{words}{first} No category has another best arm {level}."
     names = join(other.index, 4)
-    return f"{words}{first} Another arm than the best overall is the best {level} in {names}."
+    return f"{words}{first} Another arm is the best {level} in {names}."

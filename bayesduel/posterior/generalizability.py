@@ -93,7 +93,7 @@ class Generalizability(Result):
             for name, row in self.components.iterrows()
         ]
         said = [
-            f"Of the variance of an arm's score as one vote shows it: {join(shares, width=None)}.",
+            f"Shares of the variance of one vote: {join(shares, width=None)}.",
             f"The generalizability coefficient of the scores is {self.coefficient:.2f}.",
         ]
         wide = self.levels["wider"] > CLEAR

@@ -25,7 +25,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.text import join, printed_tables, screen, section_html, shorten
 
-__all__ = ["Predictions", "predict"]
+__all__ = ["Predictions", "notes", "predict"]
 
 
 class Predictions(xr.Dataset):
@@ -42,13 +42,19 @@ class Predictions(xr.Dataset):
         if not _complete(self):
             return super().__repr__()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
-        return screen((), [*printed_tables(self), ""], [contents])
+        return screen((), [*printed_tables(self), ""], [*notes(self), contents])
 
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
         variables = f"<summary>All variables</summary>{super()._repr_html_()}"
         return f"{section_html(self)}<details>{variables}</details>"
+
+
+def notes(found: xr.Dataset) -> list[str]:
+    """Return what a reader of predictions should know: ties, new arms and the side advantage."""
+    of_ties = ["A tie is not a win here; win rates count it as half."] * ("tie" in found)
+    return of_ties + [str(found.attrs[key]) for key in ("new_arms", "sides") if key in found.attrs]
 
 
 def _complete(dataset: Predictions) -> bool:
@@ -106,10 +112,11 @@ def predict(
 
     Returns
     -------
-    A Dataset with dimension ``duel`` (none, if both are single labels; ``to_dataframe()`` has a row
-    a duel) and coordinates ``left`` and ``right``: ``win``, ``loss`` and, for a model with ties,
-    ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
-    ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. Where the model
+    A Dataset with dimension ``duel`` (none, if both are single labels; ``to_dataframe()`` has one
+    row per duel) and coordinates ``left`` and ``right``: ``win``, ``loss`` and, for a model with
+    ties, ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
+    ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. A tie is not a
+    win here; the preference matrix and win rates count it as half a win. Where the model
     has no tie, ``win`` and ``loss`` are those of a duel that must be decided. Of margins that are
     whole numbers, some of them 0, ``tie`` is the probability of a draw, and ``win`` that of 1 or
     more: that of a margin above 1/2 in the model. A model of margins
@@ -293,11 +300,16 @@ def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:
 
 def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
     """Return in words whether the left side has its advantage in a prediction, and why."""
+    if not advantage and not columns:
+        return (
+            "Side advantage: left out for arms given by name; a frame with the log's columns of "
+            "sides adds it."
+        )
     if not advantage:
-        return "No side has an advantage: the duels are on neutral ground."
+        return "Side advantage: left out."
     if not columns:
-        return "The left side has the advantage that the model learned."
-    return f"The side in column {columns[0]!r} has the advantage that the model learned."
+        return "Side advantage: added for the left side."
+    return f"Side advantage: added for the side in column {columns[0]!r}."
 
 
 def _has_draws(fit: xr.DataTree) -> bool:

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import ACROSS
-from bayesduel.text import json_ready, printed_tables, screen, section_html
+from bayesduel.text import NOW_CALLED, json_ready, printed_tables, screen, section_html
 
 __all__ = ["Winners"]
 
@@ -28,13 +28,6 @@ FROM_XARRAY = (
 )  # of its methods and attributes, those that completion offers
 RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
-NOW_CALLED = {
-    "borda_mean": "win_rate",
-    "borda_lower": "win_rate_lower",
-    "borda_upper": "win_rate_upper",
-    "borda_quarter": "win_rate_quarter",
-    "borda_three_quarters": "win_rate_three_quarters",
-}  # names of an earlier version
 
 
 class Winners(xr.Dataset):
@@ -161,17 +154,18 @@ def _notes(dataset: Winners) -> str:
     """Return the sentence below the table: intervals, order, tiers and standard errors."""
     a = dataset.attrs
     n_tiers = int(np.max(dataset["tier"].values))
-    tiers = "one tier"
+    tiers = "There is one tier."
     if n_tiers > 1:
         tiers = (
-            f"{n_tiers} tiers, whose first arms are above all lower tiers (error of each boundary "
-            f"{_at_most(a['tier_error'])})"
+            f"There are {n_tiers} tiers: the first arm of a tier is ahead of all lower tiers "
+            f"(error probability of each boundary {_at_most(a['tier_error'])})."
         )
     return (
         "beats all: the probability of beating every other arm (Condorcet); best: of winning most "
-        f"pairings (Copeland). {100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws "
-        f"(Monte Carlo standard error of a probability of {a['confidence']:g}: "
-        f"{a['monte_carlo_error']:.3f}); in the order of mean ranks by {a['ranked_by']}; {tiers}. "
+        "pairings (Copeland). Rank range: the ranks an arm can have, given the arms surely above "
+        f"and below it. The order is that of mean ranks by {a['ranked_by']}. {tiers} "
+        f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
+        f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
         f"{a['dependence']}"
     )
 

@@ -183,8 +183,8 @@ def categories_section(a: CategoryAnalysis) -> Section:
         frame.reset_index(names="category").to_dict("records"),
         full=True,
         caption=(
-            "Pairs reversed: the expected share of pairs whose order is the opposite of the "
-            "overall order. If ranks are uncertain, it is above 0 even for equal rankings. "
+            "Pairs reversed: the expected share of pairs whose order in the category is not their "
+            "order overall. If ranks are uncertain, it is above 0 even for equal rankings. "
             f"Surely: pairs that are with probability {confidence:g} or more."
         ),
     )
@@ -196,7 +196,7 @@ def changes_section(a: CategoryAnalysis) -> Section:
     """Return the section on the pairs whose order changes."""
     frame = a.ranks.changes()
     if frame.empty:
-        words = "No pair is in the opposite order of the overall ranking at the stated probability."
+        words = "No pair is reversed with the stated probability."
         return Section(id="changes", title="Where the ranking changes", body=blocks(words))
     words = f"{count(len(frame), 'change')} of the order of two arms in a category"
     more = f"; the {CHANGES} most probable are listed." if len(frame) > CHANGES else "."

@@ -64,7 +64,8 @@ def _arms(found: "Panel") -> Table:
         caption += (
             " Arms that share a letter do not differ by the honestly significant difference of "
             f"{differences.hsd:.1f}. The least significant difference, for a single pair, is "
-            f"{differences.lsd:.1f}."
+            f"{differences.lsd:.1f}. Letters compare rank sums from all votes; the tests of pairs "
+            "use only the votes of each pair. So the two can differ."
         )
     columns = [
         ("l", "arm", "{arm}"),

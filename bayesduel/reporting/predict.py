@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.posterior.predict import notes
 from bayesduel.reporting.section import Section, Table, Text, blocks
 from bayesduel.text import number_with_interval, percent
 
@@ -21,13 +22,12 @@ def predictions_section(found: "Predictions") -> Section:
     frame = found.to_dataframe().reset_index(drop=True)
     sides = ["left", "right"]
     table = predictions_table(frame[[*sides, *map(str, found.data_vars)]].head(ROWS))
-    words = f"Win and loss are those of the left arm, by {found.attrs['model']}"
+    words = f"Win: the probability that the left arm wins, by {found.attrs['model']}"
     given = found.attrs["conditions"]
     words += f", given {given}." if given else ". Conditions that are not given are neutral."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
-    notes = [words, level, *(str(found.attrs.get(name, "")) for name in ("new_arms", "sides"))]
     more = f"... and {len(frame) - ROWS:,} more duels." if len(frame) > ROWS else None
-    note = Text(" ".join(filter(None, notes)), "small")
+    note = Text(" ".join([words, level, *notes(found)]), "small")
     return Section(id="predictions", body=blocks(table, more, note))
 
 

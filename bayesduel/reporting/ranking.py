@@ -143,8 +143,8 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     halves = ", a tie counting half" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (
-        f"{side[0].upper()}{side[1:]} wins {middle} % [{low}, {high}] of duels between equals"
-        f"{halves}; the ranking is free of that.",
+        f"Side advantage: {side} wins {middle} % [{low}, {high}] of duels between equals"
+        f"{halves}. The ranking is without this advantage.",
     )
 
 
@@ -320,8 +320,8 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         caption=f"Win rate: {against_words(winners)} (Borda score). Best "
         "arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
-        f"of arms surely above to {n_arms:,} - the number surely below, jointly {level} sure for "
-        f"each arm.{_joint_words(frame, winners.attrs['confidence'])}"
+        f"of arms surely above to {n_arms:,} - the number surely below. All statements about an "
+        f"arm hold together with {level}.{_joint_words(frame, winners.attrs['confidence'])}"
         f"{order_words(frame['win_rate'].to_numpy())}{more}",
         data={
             "arm": list(frame.index),

@@ -180,7 +180,7 @@ def _edition(folder: Path, day: str) -> Edition:
     if not isinstance(rows, list) or not all(map(_whole, rows)):
         raise ValueError(
             f"{path} is damaged: each row of the ranking should have an arm and the numbers "
-            f"{join(NUMBERS)}"
+            f"{join(NUMBERS)} (borda_mean of an earlier version is now called win_rate)"
         )
     return Edition(day, {row["arm"]: row for row in rows}, {**held, "date": day})
 

@@ -17,6 +17,7 @@ def names_on_demand(
     rooms: Mapping[str, str],
     extras: Mapping[str, str] | None = None,
     bases: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
@@ -26,6 +27,7 @@ def names_on_demand(
     rooms: the packages that are reached as attributes, by the attribute
     extras: further ones, which are not listed
     bases: further names as in `homes`, which are not listed: classes to inherit from
+    renamed: names of today by earlier ones
     """
     reached = {**rooms, **(extras or {})}
     public = list(_home_of(homes))
@@ -34,6 +36,8 @@ def names_on_demand(
     def named(name: str) -> Any:
         if name in reached:
             return import_module(reached[name])
+        if renamed and name in renamed:
+            raise AttributeError(f"{package}.{name} is now called {package}.{renamed[name]}")
         if name not in home_of:
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}{place(name, package, rooms)}"

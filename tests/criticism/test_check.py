@@ -47,7 +47,7 @@ def test_a_cycle_is_found_and_named():
         (wins[0, 1], wins[1, 0]), (wins[1, 2], wins[2, 1]), (wins[2, 0], wins[0, 2])
     )  # fmt: skip
     assert found.criterion == "von_neumann"
-    assert "of what decides these duels is not in any ranking" in found.verdict_parts[0]
+    assert "of the preferences between arms fit no ranking" in found.verdict_parts[0]
     assert "A single ranking is not appropriate" in found.verdict
     assert "The only decided triad is cyclic; one score per arm predicts" in found.support[1]
     assert "estimated from a sample" not in repr(found)

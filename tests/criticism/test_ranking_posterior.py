@@ -398,7 +398,7 @@ def test_words_are_about_size():
     found = ranking_posterior(design, ("a", "b", "c"), np.random.default_rng(0))
     assert log.n_arms == K
     sure = told(found, 0.97, (0.001, 0.0, 0.02), 0.99, 0.001)
-    assert "scores explain at least 98 % of what decides" in headline_words(sure)
+    assert "scores explain at least 98 % of the preferences" in headline_words(sure)
     assert advice_words(sure).startswith("Use the ranking")
     uneven = told(found, 0.97, (0.2, 0.1, 0.3), 0.99, 0.001, uneven=0.9)
     assert "margins differ from pair to pair: scores explain between 70 and 90 %" in (
@@ -407,10 +407,12 @@ def test_words_are_about_size():
     unknown = told(found, 0.54, (0.1, 0.0, 0.29))
     assert headline_words(unknown) == (
         "The log cannot tell whether there is one ranking (probability 54 %): scores explain "
-        "between 71 and 100 % of what decides these duels."
+        "between 71 and 100 % of the preferences between arms."
     )
     none = told(found, 0.001, (0.13, 0.11, 0.14), 0.26, 0.97, top=("a", "b", "c"))
-    assert headline_words(none).startswith("13 % [11, 14] of what decides these duels is not in")
+    assert headline_words(none).startswith(
+        "13 % [11, 14] of the preferences between arms fit no ranking"
+    )
     assert size_words(none).startswith("No arm beats all others with probability 74 %.")
     assert "a, b and c" in size_words(none)
     assert "A single ranking is not appropriate" in advice_words(none)

@@ -1,6 +1,8 @@
 """A log whose covariates the model does not include: a warning, once, and only there."""
 
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.inference.fit import UnusedCovariatesWarning
-from bayesduel.models import BradleyTerry, Covariates, Scores, SideAdvantage
+from bayesduel.models import BradleyTerry, Covariates, Scores, SideAdvantage, Term, Touch
 
 N = 60
 
@@ -49,6 +51,40 @@ def test_a_model_that_has_them_is_silent(frame, model):
     more = bd.read_duels(frame.assign(y=frame["x"] ** 2), covariates=["x", "y"])
     (said,) = told(lambda: bd.fit(more, model, draws=100))
     assert "'y'" in said and "'x'" not in said
+
+
+@dataclass(frozen=True)
+class Bounded(Term):
+    """An effect of a covariate that levels off: a term of a user's own."""
+
+    name: ClassVar[str] = "bounded"
+    parameter: ClassVar[str] = "bounded_effect"
+
+    def columns(self, log):
+        return {"bounded": np.tanh(log.votes.covariates[:, 0])}
+
+    def design(self, cells):
+        return (Touch((), cells["bounded"]),) if "bounded" in cells else ()
+
+    def deviation(self, scales, cells, unit):
+        return 0.5
+
+
+@dataclass(frozen=True)
+class Named(Bounded):
+    """The same, which says what it reads."""
+
+    name: ClassVar[str] = "named"
+    reads: ClassVar = ("x",)
+
+
+def test_a_term_of_ones_own_may_read_any_covariate(frame):
+    log = bd.read_duels(frame.assign(y=frame["x"] ** 2), covariates=["x", "y"])
+    assert told(lambda: bd.fit(log, BradleyTerry() + Bounded(), draws=100)) == []
+    (said,) = told(lambda: bd.fit(log, BradleyTerry() + Named(), draws=100))
+    assert "'y'" in said and "'x'" not in said
+    fit = bd.fit(log, BradleyTerry() + Bounded(), draws=100)
+    assert "bounded_effect" in fit["posterior"]
 
 
 def test_a_log_without_covariates_is_silent(frame):

@@ -133,12 +133,14 @@ def test_a_frame_with_the_columns_of_the_log_has_the_advantage_of_the_side(names
     assert (at_home["win"] > neutral["win"] + 0.05).all()
     told = predict(fit, asked)
     np.testing.assert_array_equal(told["win"], at_home["win"])
-    assert told.attrs["sides"].startswith(f"The side in column '{names[0]}' has the advantage")
+    assert told.attrs["sides"].startswith(
+        f"Side advantage: added for the side in column '{names[0]}'"
+    )
     refused = predict(fit, asked, side_advantage=False)
     np.testing.assert_array_equal(refused["win"], neutral["win"])
-    assert refused.attrs["sides"].endswith("on neutral ground.")
+    assert refused.attrs["sides"].endswith("left out.")
     labels = predict(fit, "ash", "beech")
-    assert float(labels["win"]) == float(neutral["win"][0]) and "neutral" in labels.attrs["sides"]
+    assert float(labels["win"]) == float(neutral["win"][0]) and "left out" in labels.attrs["sides"]
     if names == ("home", "away"):  # a frame of other columns than those of the log
         other = predict(fit, asked.rename(columns={"home": "left", "away": "right"}))
         np.testing.assert_array_equal(other["win"], neutral["win"])

@@ -115,7 +115,7 @@ def test_of_a_log_with_a_cycle():
     found = check_log(log, quick=True)
     w = winners(bd.fit(log, draws=400), check=found)
     assert w.attrs["verdict"].startswith("No single ranking holds. No arm beats all others")
-    assert "is not in any ranking" in w.attrs["verdict_reason"]
+    assert "fit no ranking" in w.attrs["verdict_reason"]
     assert "Not enough data" not in w.attrs["verdict"] + w.attrs["ranking_verdict"]
 
 

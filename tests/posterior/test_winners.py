@@ -90,7 +90,7 @@ def test_the_top_set_is_the_first_arms_of_the_ranking():
     assert list(w.table().index[:2]) == ["a", "c"]
     assert w.attrs["top_set_probability"] == 0.4  # a and b are the two best with 0.6
     np.testing.assert_allclose(w["top_k_probability"], [1, 0.6, 0.4, 0])
-    assert "in the order of mean ranks by score" in " ".join(repr(w).split())
+    assert "The order is that of mean ranks by score" in " ".join(repr(w).split())
 
 
 def test_thinned_pairs_are_said_to_be(monkeypatch):

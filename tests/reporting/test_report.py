@@ -238,8 +238,8 @@ def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_pa
     assert "controls for" not in page.text["winners"]  # of a model without a side advantage
     assert "Sides are as they were played" in page.text["winners"]
     found = re.search(
-        r"The left side \(shown first\) wins (\d+) % \[(\d+), (\d+)\] of duels between equals; "
-        "the ranking is free of that.",
+        r"Side advantage: the left side \(shown first\) wins (\d+) % \[(\d+), (\d+)\] of duels "
+        r"between equals\. The ranking is without this advantage\.",
         page.text["verdict"],
     )
     assert (found is None) == (by is not None)  # one advantage, or one a category

@@ -5,7 +5,7 @@ from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["advice_words", "headline_words", "model_words", "size_words"]
 
-DECIDES = "of what decides these duels"
+PREFERENCES = "of the preferences between arms"
 NAMED = 5  # arms of the top cycle that are named
 KNOWN = 0.25  # width of the interval of the share, from which the log says little about it
 
@@ -18,20 +18,20 @@ def headline_words(found: RankingPosterior) -> str:
     if one >= SURE and weights["uneven ranking"] + weights["ranks alone"] >= 0.5:
         return (
             f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
-            f"pair: scores explain {_explained(share)} {DECIDES}."
+            f"pair: scores explain {_explained(share)} {PREFERENCES}."
         )
     if one >= SURE:
         return (
             f"There is one ranking (probability {percent(one)} %): scores explain at least "
-            f"{100 * (1 - share.upper):.0f} % {DECIDES}."
+            f"{100 * (1 - share.upper):.0f} % {PREFERENCES}."
         )
     if one > 1 - SURE:
         return (
             "The log cannot tell whether there is one ranking (probability "
-            f"{percent(one)} %): scores explain {_explained(share)} {DECIDES}."
+            f"{percent(one)} %): scores explain {_explained(share)} {PREFERENCES}."
         )
     return (
-        f"{_size(share)} {DECIDES} is not in any ranking (one ranking has probability "
+        f"{_size(share)} {PREFERENCES} fit no ranking (one ranking has probability "
         f"{percent(one)} %)."
     )
 
@@ -79,7 +79,7 @@ def advice_words(found: RankingPosterior) -> str:
 
 
 def model_words(found: RankingPosterior, unit: str) -> str:
-    """Return the probabilities of the five models, and what their log odds are of.
+    """Return the probabilities of the five models, and how preferences are measured.
 
     unit: one observation, "duel" or a majority verdict.
     """
@@ -91,8 +91,8 @@ def model_words(found: RankingPosterior, unit: str) -> str:
         f"Probabilities of five models of a pair: one score per arm {scores} %, a ranking with "
         f"uneven margins {uneven} %, a ranking that says nothing about margins {ranks} %, the same "
         f"with pairs that go against it {exceptions} %, scores and a free residual per pair "
-        f"{free} % (before the log is seen: {before} %). What decides duels are the squared log "
-        f"odds of all pairs.{counted}"
+        f"{free} % (before the log is seen: {before} %). Preferences are measured by the squared "
+        f"log odds of all pairs, which are 0 for a pair at 50 %.{counted}"
     )
 
 
