@@ -153,8 +153,8 @@ READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes,
     "shape": (
         "NAME",
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, or the name of "
-        "a tool. With none each row is a duel.  [default: found]",
+        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, results, or "
+        "the name of a tool. With none each row is a duel.  [default: found]",
     ),
     "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
     "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),

@@ -26,6 +26,7 @@ __all__ = [
     "are_flags",
     "as_option",
     "bare",
+    "has_word",
     "plain",
     "side_of",
     "take",
@@ -168,6 +169,11 @@ def bare(name: str) -> str:
 def words_of(name: str) -> set[str]:
     """Return the words and numbers in the name of a column: model, b, won of "modelB_won"."""
     return {*re.findall("[^\\W\\d_]+|[0-9]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).casefold())}
+
+
+def has_word(name: str, words: Iterable[str]) -> bool:
+    """Return whether one of some words is in the plain name of a column."""
+    return any(word in plain(name) for word in words)
 
 
 class ColumnError(ValueError):

@@ -181,7 +181,9 @@ def read_duels(  # type: ignore[misc]
         "scores", "pairs" (one column per pair), "choices" (one row per alternative), "ranks" (read
         by :func:`bayesduel.read_rankings`), "one-hot", "nested" (objects of JSON), "matches" (two
         rows per match), "members" (a row per member of a side of a match), "judges" (a column per
-        judge), "versus" (two arms in one column, ``Ajax - Celtic``).
+        judge), "versus" (two arms in one column, ``Ajax - Celtic``), "results" (a row and a column
+        per arm, with scores in the cells). Of "scores", `left` is the column of the arms, `group`
+        that of the items and `outcome` that of the scores.
         Columns that are given are then those of the shape. None: recognised where it is
         unmistakable and no columns are given. False: a row is a duel.
     where

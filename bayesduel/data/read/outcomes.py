@@ -320,7 +320,11 @@ def choose_meaning(
         if coding == GRADED:
             values.check_grades()
         return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
-    sided = _sided_way(outcome)
+    sides = side_of(*columns[:2]) or ()  # X is no tie beside Y
+    for name, way in ways.items():
+        codes = {key: code for key, code in way.codes.items() if code != TIE or key not in sides}
+        ways[name] = replace(way, codes=codes)
+    sided = _sided_way(outcome, sides)
     ways |= {} if sided is None else {sided.coding: sided}
     times = values.times
     chosen, most, clash = _best(ways, times, columns)
@@ -563,9 +567,13 @@ def difference(text: str) -> float | None:
     return sign * abs(difference) if bool(difference) == bool(sign) else None
 
 
-def _sided_way(outcome: Coded) -> Meaning | None:
-    """Return the way by which two words differ by a side alone ("modelA", "modelB"), or None."""
-    words = sorted({text.strip() for text in outcome.values if _key(text) not in TIE_WORDS})
+def _sided_way(outcome: Coded, sides: Collection[str]) -> Meaning | None:
+    """Return the way by which two words differ by a side alone ("modelA", "modelB"), or None.
+
+    sides: the words of the sides of the columns of arms, which are no ties.
+    """
+    ties = TIE_WORDS.keys() - {*sides}
+    words = sorted({text.strip() for text in outcome.values if _key(text) not in ties})
     if len(words) != 2 or any(isinstance(_key(word), float) for word in words):
         return None
     known = {frozenset(map(_key, pair)) for pair in WORDS}
@@ -574,9 +582,9 @@ def _sided_way(outcome: Coded) -> Meaning | None:
     for left, right in (words, words[::-1]):
         if side_of(left, right) is not None:
             said: dict[str, str | None] = {left: "left", right: "right"}
-            ties = {t: "tie" for t in outcome.values if _key(t) in TIE_WORDS}
+            tied = {t: "tie" for t in outcome.values if _key(t) in ties}
             codes = TIE_WORDS | {_key(left): LEFT, _key(right): RIGHT}
-            return Meaning(MEANS, f"{left}, {right} or tie", codes, said=said | ties)
+            return Meaning(MEANS, f"{left}, {right} or tie", codes, said=said | tied)
     return None
 
 

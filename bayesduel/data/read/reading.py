@@ -15,7 +15,7 @@ from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
 from bayesduel.text import count, shorten, significant
 
-__all__ = ["not_used", "notice_of", "understood"]
+__all__ = ["REPEATED", "measures", "not_used", "notice_of", "understood"]
 
 SHOWN = 8  # values of an outcome that are listed
 FEW = 20  # values up to which a column is taken for categories rather than for units
@@ -271,7 +271,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
         if n_values:
             words = count(n_values, "value")
             words += "" if sure else f" in the first {PEEKED:,} rows"
-        if 1 < n_values and n_rows > REPEATED * n_values and not _measures(name, counted):
+        if 1 < n_values and n_rows > REPEATED * n_values and not measures(name, counted):
             typical = sorted(counted.values())[n_values // 2]
             words += f", most in {typical:,} rows" if typical > 1 else ""
             option = "by" if n_values <= FEW else "group"
@@ -279,7 +279,7 @@ def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
         yield Line("not used", name, words, n_rows, hint)
 
 
-def _measures(name: str, texts: Iterable[str]) -> bool:
+def measures(name: str, texts: Iterable[str]) -> bool:
     """Return whether a column holds measurements: numbers, unless its name says what they name."""
     numbers = all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts)
     return numbers and not plain(name).endswith(IDS)

@@ -11,7 +11,8 @@ every duel, unless a column of outcomes is given.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import permutations, product
+from itertools import combinations, permutations, product
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -25,37 +26,34 @@ from bayesduel.data.read.columns import (
     Side,
     are_flags,
     as_option,
+    has_word,
     plain,
     side_of,
     texts_in,
     words_of,
 )
+from bayesduel.data.read.no_duels import as_scores, check_no_totals
 from bayesduel.data.read.outcomes import NAMED, coding_of
+from bayesduel.data.read.reading import measures
 from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
-    CLUBS,
-    DOWN,
     FIRST,
     GROUP,
     JUDGE,
-    MODELS,
     OPPONENTS,
     OUTCOME_WORDS,
     OUTCOMES,
-    RATINGS,
     RECORDS,
     SAMPLING,
     SCORE_PAIRS,
     SCORES,
     SIDES,
     TEAMS,
-    THUMBS,
     TIE_COUNTS,
     TIE_FLAGS,
     TIES,
     TIME,
-    UP,
     WIN_COUNTS,
     WON_SIDES,
 )
@@ -96,9 +94,6 @@ REPEATED = 1.5  # rows per label of two columns of numbers that are names of arm
 FEW = 20  # values that a column of outcomes may have which is not found
 LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
 MOST_DIGITS = 2  # of the number of an arm in the name of its column
-# Wins and losses in a table of standings; in German, French and Spanish or Italian by a letter.
-STANDINGS = (*RECORDS, ("s", "n"), ("v", "d"), ("g", "p"))
-UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
@@ -283,51 +278,16 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
                 finder.take(role, pair[role])
                 finder.guessed.append(role)
             return side
+    advice = ""
     if finder.peek is not None and len(default) == 2:
-        _check_no_totals(finder)
+        check_no_totals(finder)
+        advice = as_scores(finder)
     raise ValueError(
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
-        f"or --left and --right; is the header line missing?); where a row is no duel, --shape "
-        f"says what it is (shape=); of a log of rankings, --rankings "
+        f"or --left and --right; is the header line missing?); {advice}where a row is no duel, "
+        f"--shape says what it is (shape=); of a log of rankings, --rankings "
         f"ranking=COLUMN,arm=COLUMN,rank=COLUMN says the columns (read_rankings); {finder.there}"
     )
-
-
-def _check_no_totals(finder: Finder) -> None:
-    """Raise ValueError for a table of what is known of each arm alone: totals, ratings, thumbs."""
-    for arm in finder.all_free((*MODELS, *TEAMS, *CLUBS))[:1]:
-        if said := _totals(finder, arm):
-            raise ValueError(f"{finder.source}: who met whom is missing: {said}")
-
-
-def _totals(finder: Finder, arm: str) -> str:
-    """Return what is known of each arm alone, and what to give, as a sentence; "" if nothing."""
-    needed = (
-        "give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
-        "right, wins_a, wins_b)"
-    )
-    read = finder.rows(finder.columns)
-    once = len(read[arm].values) == len(read[arm].code)
-    for names in STANDINGS if once else ():
-        for _, won, lost in finder.named(names, names):
-            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others; {needed}"
-    for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
-        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone; {needed}"
-    for rating in finder.all_free(RATINGS) if once else ():
-        return f"{rating!r} is one number for each {arm!r}, as computed from duels; {needed}"
-    thumbs = [n for n in read if _has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
-    for name in thumbs:
-        said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
-        said += f"item={arm!r}, reward={name!r}) reads such rewards"
-        same = "; where several have answered the same prompt, --shape scores compares them"
-        texts = {text.casefold() for text in texts_in(read[name])}
-        return said + (same if are_numbers(texts - {"true", "false"}) else "")
-    return ""
-
-
-def _are_thumbs(texts: Collection[str]) -> bool:
-    """Return whether texts say of one answer whether it was liked."""
-    return len(texts) > 0 and {text.casefold() for text in texts} <= {*UP, *DOWN}
 
 
 def _may_be_arms(finder: Finder) -> list[Side]:
@@ -339,7 +299,48 @@ def _may_be_arms(finder: Finder) -> list[Side]:
         return found
     found = [one for one in found if one[0] != TALLIES or not _hold_numbers(finder, one[1:])]
     named = bool(found) and _named_arms(finder, found[0])
-    return found if named else [*_sharing_labels(finder), *found]
+    found = found if named else [*_sharing_labels(finder), *found]
+    return found or _named_in_rows(finder)
+
+
+def _named_in_rows(finder: Finder) -> list[Side]:
+    """Return the only two columns of which another one names one in every row, whatever theirs."""
+    texts = _texts(finder)
+    pairs = [pair for pair in combinations(texts, 2) if _naming(texts, *pair)]
+    return [(("left", "right"), *pair) for pair in pairs if len(pairs) == 1]
+
+
+def _texts(finder: Finder) -> dict[str, list[str]]:
+    """Return some rows of all columns as text, "" where missing."""
+    read = finder.rows(finder.columns)
+    return {name: [(text or "").strip() for text in read[name].texts] for name in read}
+
+
+def _naming(texts: Mapping[str, Sequence[str]], first: str, second: str) -> list[str]:
+    """Return the columns that name one of two arms in every row, each side in some.
+
+    Of two numbers, neither the larger one nor the smaller one in all of them, as a best score is,
+    unless it is called an outcome.
+    """
+    left = texts[first]
+    right = texts[second]
+    if {*left}.isdisjoint(right) or any(map(eq, left, right)):
+        return []
+    found = []
+    for name in texts:
+        rows = [
+            row for row in zip(texts[name], left, right, strict=True) if plain(row[0]) not in TIES
+        ]
+        won = [one == a for one, a, _ in rows]
+        if {*won} != {True, False} or not all(one in (a, b) for one, a, b in rows):
+            continue
+        larger = [
+            float(one) == max(float(a), float(b)) for one, a, b in rows if are_numbers((a, b))
+        ]
+        if len({*larger}) == 1 and plain(name) not in OUTCOMES:
+            continue
+        found.append(name)
+    return found
 
 
 def _named_arms(finder: Finder, found: Side) -> bool:
@@ -365,7 +366,7 @@ def _sharing_labels(finder: Finder) -> list[Side]:
     Columns that are called after arms come first, then those whose labels repeat most: names of
     arms repeat, answers do not.
     """
-    pairs = [one for one in finder.sided() if not _has_word(one[1], SCORES)]
+    pairs = [one for one in finder.sided() if not has_word(one[1], SCORES)]
     read = finder.rows(column for _, *both in pairs for column in both)
     found = []
     for side, first, second in pairs:
@@ -373,7 +374,9 @@ def _sharing_labels(finder: Finder) -> list[Side]:
         labels = left | right
         numbers = all(re.fullmatch("[0-9.]+", text) for text in labels)
         repeated = len(read[first].code) >= REPEATED * len(labels)
-        if left & right and (repeated or not numbers) and not are_flags(labels):
+        if not left & right or are_flags(labels):
+            continue
+        if repeated or not numbers or _naming(_texts(finder), first, second):
             found.append((labels, (side, first, second)))
 
     def place(pair: Side) -> int:
@@ -383,7 +386,7 @@ def _sharing_labels(finder: Finder) -> list[Side]:
 
     def called(pair: Side) -> bool:
         """Return whether a column is called after arms."""
-        return _has_word(pair[1], STEMS[1:])
+        return has_word(pair[1], STEMS[1:])
 
     found.sort(key=lambda one: (not called(one[1]), len(one[0]), place(one[1])))
     for labels, (side, first, second) in found[1:]:
@@ -399,22 +402,19 @@ def _sharing_labels(finder: Finder) -> list[Side]:
     return [pair for _, pair in found]
 
 
-def _has_word(name: str, words: Sequence[str]) -> bool:
-    """Return whether one of some words is in the plain name of a column."""
-    return any(word in plain(name) for word in words)
-
-
 def _find_outcome(finder: Finder) -> None:
     """Find the outcome by its values, the labels of arms, or by a word in its name."""
     arms = [finder.found["left"], finder.found["right"]]
     free = finder.free
+    naming = _naming(_texts(finder), *arms)
     read = finder.rows([*arms, *free])
     texts = {column: {text.casefold() for text in texts_in(read[column])} for column in read}
     labels = texts[arms[0]] | texts[arms[1]]
-    named = [c for c in free if _has_word(c, OUTCOME_WORDS)]
+    named = [c for c in free if has_word(c, OUTCOME_WORDS)]
     of_arms = []
     for column in dict.fromkeys([*named, *free]):
-        if all(re.fullmatch("[0-9.]+", text) for text in texts[column]):
+        numbers = all(re.fullmatch("[0-9.]+", text) for text in texts[column])
+        if numbers and column not in naming:
             continue
         known = [t.strip().casefold() for t in read[column].texts if t is not None and t.strip()]
         named_arms = sum(text in labels for text in known)
@@ -538,6 +538,8 @@ def _may_be(column: str, values: Sequence[float]) -> str:
         return f"{column!r} has {words} (a margin, or grades: {option} --coding grades)"
     if values[0] < 0 < values[-1]:
         return f"{column!r} has {words} ({as_option('margin', column)})"
+    if 1 < values[-1] <= 100 and measures(column, map(str, values)):
+        return f"{column!r} has {words} (a share of the left in percent: {option} --coding percent)"
     return f"{column!r} has {words} ({option})" if len(values) < FEW else ""
 
 

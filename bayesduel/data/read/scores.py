@@ -10,7 +10,7 @@ from bayesduel.data.votes import ReadSummary
 
 __all__ = ["votes_of_scores"]
 
-POINTS = {"model_a": 1.0, "model_b": 0.0, "tie": 0.5}
+POINTS = {"left": 1.0, "right": 0.0, "tie": 0.5}
 TAKEN = {
     "left": "model_a",
     "right": "model_b",

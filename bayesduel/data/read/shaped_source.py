@@ -65,7 +65,7 @@ FROM ({rows})"""
 # The pairs of scores of an item, and the scores that are none as rows without a winner.
 PAIRS = """
 SELECT a.file, a.row_of_file, a.part, a.model AS model_a, b.model AS model_b,
-    CASE WHEN a.number > b.number THEN 'model_a' WHEN a.number < b.number THEN 'model_b'
+    CASE WHEN a.number > b.number THEN 'left' WHEN a.number < b.number THEN 'right'
          ELSE 'tie' END AS winner, {margin}
     a.item AS prompt, a.source, a.judge, NULL AS wrong, true AS judged
 FROM scores a JOIN scores b ON a.same = b.same AND a.model < b.model
@@ -288,7 +288,8 @@ class ShapedSource(FrameSource):
             place = _place(self._parts[file].source.places(), row, part)
             raise ValueError(
                 f"{place}: a model should have one score of an item, got {n:,} of {shown(model)} "
-                f"on {shown(item)}"
+                f"on {shown(item)}; where several judges gave them, say who: "
+                "--shape scores --judge COLUMN"
             )
 
 

@@ -6,6 +6,7 @@ shape      a row is
 duels      a duel
 counts     a pair of arms, with columns of the wins of each (``wins_a``, ``wins_b``, ``ties``)
 matrix     an arm, with a column for each arm that it beat
+results    an arm, with a column for each arm that it met, of scores such as 2-1
 scores     an item, with a column of numbers for each arm; or the score of an arm on an item
 pairs      a judge, with a column for each pair of arms, such as ``London:Paris``
 choices    an alternative of a set, chosen (1) or not (0)
@@ -46,6 +47,7 @@ from bayesduel.data.read.shapes_of_duels import (
     nested,
     one_hot,
     pairs,
+    results,
     versus,
 )
 from bayesduel.data.read.shapes_of_rankings import best, choices, lists, places, ranks
@@ -66,6 +68,7 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
     "duels": duels,
     "counts": counts,
     "matrix": matrix,
+    "results": results,
     "one-hot": one_hot,
     "nested": nested,
     "matches": matches,
@@ -82,6 +85,7 @@ SHAPES: dict[str, Callable[[Table], Shape | str | None]] = {
 }
 # In this order.
 RECOGNISED = (
+    "results",
     "one-hot",
     "nested",
     "matches",

@@ -55,6 +55,7 @@ __all__ = [
     "nested",
     "one_hot",
     "pairs",
+    "results",
     "versus",
 ]
 
@@ -73,6 +74,7 @@ SEPARATORS = (
     r"\.",
 )
 CERTAIN = 4  # of the separators: the first ones are those of pairs alone
+DASHES = {"", "-", "–", "—"}  # for no match
 WON = re.compile("win|won|prefer|chosen|better|vote|best|select|pick")
 TIED = re.compile("tie|draw|equal|same|both|neither|none|nopref|nowin")
 # A row for each of several columns of a row, with its verdict.
@@ -102,6 +104,47 @@ def matrix(table: Table) -> str | None:
     """Return None for a square table of wins, which is read as it is."""
     found = table.source.matrix()
     return None if found is not None else "the same arms in the first column and in the header line"
+
+
+def results(table: Table) -> Shape | str:
+    """Return the shape of a table of results: a row for each arm at home, a column for each away.
+
+    The columns may be called otherwise, as by abbreviations: then they stand in the order of rows.
+    """
+    lack = "an arm in each row and in each column, and scores such as 2-1 in the cells"
+    if not table.columns:
+        return lack
+    first, *away = table.columns
+    arms = table.rows[first]
+    if len(arms) != len(away) or len({*arms}) < len(arms):
+        return lack
+    called = away if {*arms} == {*away} else arms
+    cells = [
+        (one == other, text)
+        for column, other in zip(away, called, strict=True)
+        for one, text in zip(arms, table.rows[column], strict=True)
+    ]
+    own = {text for itself, text in cells if itself}
+    met = {text for itself, text in cells if not itself} - DASHES
+    if not met or any(difference(text) is None for text in met) or any(map(difference, own)):
+        return lack
+    home = text_of_column(first)
+    cells_in_rows = VERDICTS.format(
+        absent=listed(map(text_in_sql, sorted(ABSENT | DASHES))),
+        part=listed(map(text_in_sql, away)),
+        values=listed(map(text_of_column, away)),
+        beside=f"{home} AS model_a, unnest({listed(map(text_in_sql, called))}) AS model_b",
+    )
+    query = f"SELECT * FROM ({cells_in_rows}) WHERE model_a <> model_b"
+    said = f"left={first}, right=the other columns, outcome=the score of left against right"
+    return Shape(
+        "a table of results",
+        tuple(table.columns),
+        query,
+        said,
+        open=True,
+        roles={"model_a": first, "model_b": join(away, NAMED), "winner": "the cells"},
+    )
 
 
 def one_hot(table: Table) -> Shape | str:
@@ -471,7 +514,8 @@ def pairs(table: Table) -> Shape | str:
         open=True,
         ordered=False,
         used=used,
-        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, NAMED)),
+        roles=dict.fromkeys(("model_a", "model_b", "winner"), join(columns, NAMED))
+        | ({"judge": judge} if judge else {}),
     )
 
 

@@ -24,6 +24,8 @@ __all__ = [
     "scores",
 ]
 
+# What names the column in Duels.from_scores and, with the shape, in read_duels.
+OPTIONS = {"item": "group", "model": "left", "score": "outcome"}
 NAMED = 3  # columns that a role of several names
 # What a scale says of itself, in words: "1 = best, 7 = worst", "best = 1", "1 (sehr gut)".
 BEST_WORDS = (
@@ -36,8 +38,8 @@ BEST_IS_1 = re.compile(rf"\b1 (is |means |the )*({BEST_WORDS})\b|\b({BEST_WORDS}
 def scores(table: Table) -> Shape | str:
     """Return the shape of a table of scores: a row a score, or a column of numbers for each arm."""
     lack = (
-        "columns of an item, a model and a score (item=, model=, score=), or a column of numbers "
-        "for each of several models"
+        "columns of an item, a model and a score (group, left, outcome; of Duels.from_scores item, "
+        "model, score), or a column of numbers for each of several models"
     )
     if table.given.get("lower_is_better", False) is None:  # it is asked for where it matters
         _check_no_ranks(table)
@@ -46,7 +48,8 @@ def scores(table: Table) -> Shape | str:
         names["score"] += THUMBS
     found: dict[str, str | None] = {}
     for role, usual in names.items():
-        found[role] = table.column(role, usual, [*found.values()])
+        option = role if table.used(role) else OPTIONS[role]
+        found[role] = table.column(option, usual, [*found.values()])
     if found["model"] is None and found["score"] is not None:
         found["model"] = left_over(table, [found["score"]])
     if found["item"] is None and found["model"] is not None and found["score"] is not None:
@@ -78,9 +81,12 @@ def _long_scores(
         f"{name_of(score)} ->> '$' AS written FROM records)"
     )
     better = "lower" if table.given.get("lower_is_better") else "higher"
-    said = f"model={model}, winner=the {better} {score}, prompt={item}"
-    names = {"model_a": model, "model_b": model, "winner": score, "prompt": item}
-    return _of_scores(table, said, names, own, query)
+    said = f"a duel for each pair of {model!r} with a {score!r} of the same {item!r}"
+    said += "" if judge is None else f" by the same {judge!r}"
+    said += f"; the {better} {score!r} wins"
+    called = {"model_a": model, "model_b": model, "winner": score, "prompt": item}
+    called |= {} if judge is None else {"judge": judge}
+    return _of_scores(table, said, called, own, query)
 
 
 def _wide_scores(table: Table, item: str | None) -> Shape | None:
@@ -103,27 +109,30 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
         f"{who}{place} AS item, unnest({names}) AS model, unnest({texts}) AS written FROM records)"
     )
     better = "lower" if table.given.get("lower_is_better") else "higher"
-    said = f"models={', '.join(models)}, winner=the {better} score, prompt={item or 'the row'}"
+    said = f"a duel for each pair of {join(models, quote=True)} of "
+    said += "the same row" if item is None else f"the same {item!r}"
+    said += f"; the {better} score wins"
     said += f"; {join(left_over, quote=True)} not used" if left_over else ""
     own = [name for name in (item, judge, *models) if name is not None]
     called = dict.fromkeys(("model_a", "model_b", "winner"), join(models, NAMED))
-    return _of_scores(table, said, called | {"prompt": item or "the row"}, own, query)
+    called |= {"prompt": item or "the row"}
+    called |= {} if judge is None else {"judge": judge}
+    return _of_scores(table, said, called, own, query)
 
 
 def _of_scores(
     table: Table, said: str, names: Mapping[str, str], columns: Sequence[str], query: str
 ) -> Shape:
-    what = f"a duel for each pair of models with a score of an item; {said}"
     better = "lower" if table.given.get("lower_is_better") else "higher"
     return Shape(
         f"a table of scores, the {better} is better",
         (*columns,),
         query,
-        what,
+        said,
         (names["winner"], "a number"),
         kind="scores",
         ordered=False,
-        used=table.used("item", "model", "score"),
+        used=table.used(*OPTIONS, *OPTIONS.values(), "judge"),
         roles=names,
     )
 

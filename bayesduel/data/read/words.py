@@ -49,6 +49,7 @@ __all__ = [
     "SIDES_OF_MATCH",
     "SLIGHT",
     "STRONG",
+    "SUCCESSES",
     "TEAMS",
     "THUMBS",
     "TIES",
@@ -57,6 +58,7 @@ __all__ = [
     "TIME",
     "UNPLACED",
     "UP",
+    "VARIANTS",
     "VERSUS",
     "WINS",
     "WIN_COUNTS",
@@ -89,7 +91,9 @@ SIDES = _pairs("""
     casa|trasferta 主|客 links|rechts gauche|droite izquierda|derecha sinistra|destra
     esquerda|direita левый|правый слева|справа 左|右 one|two i|ii x|y 0|1 red|blue r|b top|bottom
     casa|ospite casa|ospiti mandante|visitante domicile|extérieur thuis|uit хозяева|гости
-    hemma|borta ホーム|アウェイ gospodarz|gość gospodarze|goście h|g h|a pro|con aff|neg
+    hemma|borta ホーム|アウェイ gospodarz|gość gospodarze|goście gobierno|oposición governo|oposição
+    gouvernement|opposition regierung|opposition governo|opposizione voor|tegen
+    befürworter|gegner h|g h|a pro|con aff|neg
     affirmative|negative prop|opp proposition|opposition gov|opp government|opposition won|lost
     better|worse preferred|rejected selected|rejected chosen|unchosen sieger|verlierer
     gagnant|perdant ganador|perdedor vincitore|perdente vencedor|perdedor победитель|проигравший
@@ -126,7 +130,7 @@ OUTCOMES = _words("""
 """)
 # Words in the name of a column of outcomes that is none of these.
 OUTCOME_WORDS = _words("""
-    winner outcome verdict prefer préfér chosen choice better best result comparison score
+    winner outcome verdict pref préf präf chosen choice better best result comparison score
     whowins selected judgment judgement decision label answer vote pick gewinner sieger ergebnis
     gagnant resultat ganador resultado vincitore risultato vencedor победитель 胜者 结果 winrate
     winprob placar счёт счет 比分 スコア wynik uitslag segno tipp esito urteil besser mejor meilleur
@@ -172,9 +176,9 @@ JUDGE = _with_ids(
     listener panelist panellist consumer observer reviewer labeler labeller taster tester grader
     expert student coder visitor prolificpid completedby ratedby judgedby session juror juge
     jurado juez giudice richter bewerter prüfer судья эксперт 评委 teilnehmer testperson proband
-    évaluateur dégustateur panéliste evaluador catador participante valutatore assaggiatore
-    partecipante avaliador provador beoordelaar proever deelnemer oceniający sędzia uczestnik
-    bedömare участник оценщик 審査員 評価者 评审
+    verkoster évaluateur dégustateur goûteur panéliste evaluador catador participante valutatore
+    assaggiatore partecipante avaliador provador beoordelaar proever deelnemer oceniający sędzia
+    uczestnik bedömare участник оценщик 審査員 評価者 评审
 """)
 )
 GROUP = _with_ids(
@@ -193,11 +197,15 @@ SAMPLING = _words("""
 MODELS = _words("""
     model modelid modelname system systemid systemname player playerid playername team teamname
     arm candidate competitor algorithm method product participant stimulus ratingstimulus
-    condition project entry submission wine contestant speaker
+    condition project entry submission wine contestant speaker wein vin vino vinho beer bier bière
+    cerveza birra coffee kaffee café caffè produkt produit producto prodotto produto projekt projet
+    proyecto progetto projeto modell modèle modelo modello système sistema kandidat candidat
+    candidato
 """)
 POINTS = _words("""
     score rating grade accuracy correct points value mark ratingscore mos total punkte note wer
-    cer latency seconds
+    cer latency seconds bewertung punktzahl puntuación puntuacion puntaje puntos nota punteggio
+    punti voto pontuação pontos
 """)
 PLACES = _words("""
     rank place position finish ranking placement rang platz puesto classement posizione
@@ -242,6 +250,19 @@ THUMBS = _words("""
 RATINGS = _words("""
     elo rating elorating glicko trueskill arenascore mu score points btscore strength
 """)
+# Of an A/B test: what was shown, and how many of those who saw it did something.
+VARIANTS = _words("""
+    variant variation variante version group gruppe groupe grupo gruppo bucket cell testgroup ad
+    banner creative headline page landingpage campaign kampagne campagne offer email subjectline
+    experimentgroup treatmentgroup experimentvariant
+""")
+SUCCESSES = _words("""
+    conversions conversion converted conversionrate convrate cvr cr clicks klicks clics click
+    clicked clickrate clickthroughrate ctr successes success successrate purchases purchased
+    signups signedup orders bestellungen sales buyers bought opens opened openrate leads
+    subscriptions subscribed responses responserate konversionen conversiones conversioni
+    conversões kliks
+""")
 VERSUS = _words("""
     match fixture game pair pairing matchup versus vs teams event bout duel battle comparison
     partie spiel begegnung partido partita
@@ -275,7 +296,11 @@ TIES = BOTH_BAD_WORDS + _words("""
     tie tied ties draw drawn d t x equal equals even = both neither same none indifferent
     nopreference 1/2-1/2 ½-½ tie(bothgood) bothgood botharegood equallygood unentschieden gleich
     remis égalité nul matchnul empate igual pareggio pari gelijk gelijkspel ничья 平局 平 引き分け
-    무승부 ½ 1/2 thesame aboutthesame nodifference beide gleichgut ambos iguales lesdeux entrambi
+    nopref keinepräferenz keinunterschied egal aucunepréférence indifférent sinpreferencia
+    sindiferencia indiferente nessunapreferenza nessunadifferenza indifferente sempreferência
+    semdiferença geenvoorkeur geenverschil 무승부 ½ 1/2
+    thesame aboutthesame nodifference beide
+    gleichgut ambos iguales lesdeux entrambi
     поровну 一样 相同 同じ lika oavgjort
 """)
 # Words in the name of a column that says who lost.

@@ -423,6 +423,12 @@ SAID = {
         rows(["prompt", "model", "liked"],
              [[v["k"], v[side], str(v["w"] == side).lower()] for v in STRICT for side in "ab"]),
         PAIRS, "--shape scores", {}),
+    "scores given twice": (
+        rows(["prompt", "model", "score", "by"],
+             [[v["k"], v[side], int(v["w"] == side), f"by{n}"] for v in STRICT for side in "ab"
+              for n in range(2)]),
+        {pair: 2 * n for pair, n in PAIRS.items()}, "--shape scores --judge COLUMN",
+        {"COLUMN": "by"}),
     "survey": (table(STRICT, **TABLE, winner=PLAIN, sample_weight=lambda v: v["k"] + 1), PAIRS,
                "--sampling-weight", {"weight": "weight sample_weight"}),
 }  # fmt: skip

@@ -1,0 +1,102 @@
+"""Tables that are no log of duels: totals of single arms, and scores whose columns are not found."""
+
+import re
+from collections.abc import Collection
+
+from bayesduel.data.read.columns import Finder, as_option, has_word, texts_in
+from bayesduel.data.read.reading import REPEATED, measures
+from bayesduel.data.read.rows import NUMBER, are_numbers
+from bayesduel.data.read.words import (
+    CLUBS,
+    DOWN,
+    MODELS,
+    RATINGS,
+    RECORDS,
+    SUCCESSES,
+    TEAMS,
+    THUMBS,
+    UP,
+    VARIANTS,
+)
+from bayesduel.text import join
+
+__all__ = ["as_scores", "check_no_totals"]
+
+# Wins and losses in a table of standings; in German, French and Spanish or Italian by a letter.
+STANDINGS = (*RECORDS, ("s", "n"), ("v", "d"), ("g", "p"))
+UP_AND_DOWN = (("up", "down"), ("likes", "dislikes"), ("positive", "negative"))
+SHOWN = 6  # columns that a message lists
+
+
+def check_no_totals(finder: Finder) -> None:
+    """Raise ValueError for a table of what is known of each arm alone: totals, ratings, thumbs."""
+    for arm in finder.all_free((*MODELS, *TEAMS, *CLUBS, *VARIANTS))[:1]:
+        if said := _totals(finder, arm):
+            raise ValueError(f"{finder.source}: who met whom is missing: {said}")
+
+
+def as_scores(finder: Finder) -> str:
+    """Return how a table of numbers is read as scores, as a part of a sentence; "" of another."""
+    texts = {name: texts_in(column) for name, column in finder.rows(finder.columns).items()}
+    numbers = [
+        name
+        for name, own in texts.items()
+        if len(own) > 1 and are_numbers(own) and measures(name, own)
+    ]
+    if not numbers:
+        return ""
+    n_rows = len(finder.rows(numbers)[numbers[0]].code)
+    labels = [
+        name
+        for name, own in texts.items()
+        if name not in numbers and len(own) > 1 and n_rows >= REPEATED * len(own)
+    ]
+    if len(labels) > 1:
+        named = [name for name in labels if has_word(name, (*MODELS, *TEAMS, *CLUBS))]
+        arm = (named or sorted(labels, key=lambda name: len(texts[name])))[0]
+        unit = next(name for name in labels if name != arm)
+        options = [as_option("left", arm), as_option("group", unit)]
+        options.append(as_option("outcome", numbers[0]))
+        shown = join(numbers, SHOWN, quote=True, word="or")
+        return f"where {shown} is the score of a {arm!r}, --shape scores {' '.join(options)}; "
+    if len(numbers) > 1:
+        shown = join(numbers, SHOWN, quote=True)
+        return f"where each of {shown} is an arm, --shape scores (--shape ranks: 1 is best); "
+    return ""
+
+
+def _totals(finder: Finder, arm: str) -> str:
+    """Return what is known of each arm alone, and what to give, as a sentence; "" if nothing."""
+    needed = (
+        "give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
+        "right, wins_a, wins_b)"
+    )
+    read = finder.rows(finder.columns)
+    once = len(read[arm].values) == len(read[arm].code)
+    for names in STANDINGS if once else ():
+        for _, won, lost in finder.named(names, names):
+            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others; {needed}"
+    for part in finder.all_free(SUCCESSES):
+        if all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts_in(read[part])):
+            return (
+                f"{part!r} is of each {arm!r} alone, and nobody chose between two of them; compare "
+                f"the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior); "
+                f"for a ranking, {needed}"
+            )
+    for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
+        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone; {needed}"
+    for rating in finder.all_free(RATINGS) if once else ():
+        return f"{rating!r} is one number for each {arm!r}, as computed from duels; {needed}"
+    thumbs = [n for n in read if has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
+    for name in thumbs:
+        said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
+        said += f"item={arm!r}, reward={name!r}) reads such rewards"
+        same = "; where several have answered the same prompt, --shape scores compares them"
+        texts = {text.casefold() for text in texts_in(read[name])}
+        return said + (same if are_numbers(texts - {"true", "false"}) else "")
+    return ""
+
+
+def _are_thumbs(texts: Collection[str]) -> bool:
+    """Return whether texts say of one answer whether it was liked."""
+    return len(texts) > 0 and {text.casefold() for text in texts} <= {*UP, *DOWN}
