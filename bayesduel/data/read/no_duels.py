@@ -1,4 +1,4 @@
-"""Tables that are no log of duels: totals of single arms, and scores whose columns are not found."""
+"""Tables that are no log of duels: totals of each arm, and scores whose columns are not found."""
 
 import re
 from collections.abc import Collection
