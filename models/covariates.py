@@ -76,7 +76,7 @@ class ItemCovariates(ArmTerm):
 
     The utility of an arm is::
 
-        coefficient   ~ Normal(0, scale)                  (one a standardised attribute)
+        coefficient   ~ Normal(0, scale)                  (one per standardised attribute)
         utility_i     = u_i' coefficient                  (+ effect_i, see ItemEffects)
 
     in the unit of the response. The scores of a fit are the utilities, centred.
@@ -327,7 +327,7 @@ class DuelCovariates(ByLevel, Term):
         known = () if votes is None else votes.covariate_names
         missing = [c for c in self.of if c not in known]
         if missing:
-            has = f"it has {join(known, 8, quote=True)}" if known else "it has none"
+            has = f"it has {join(known, 8, quote=True)}" if known else "it has no covariates"
             raise ValueError(
                 f"duels should have the covariates {join(missing, 8, quote=True)} "
                 f"(read_duels(..., covariates=[...]), --covariates): {has}"

@@ -18,8 +18,8 @@ class JudgeTastes(ByLevel, Term):
 
     The attributes of items have the average judge's coefficients; each judge deviates from them::
 
-        judge_spread  ~ HalfNormal(prior)                 (one an attribute)
-        taste_g       ~ Normal(0, judge_spread)           (of judge g, one an attribute)
+        judge_spread  ~ HalfNormal(prior)                 (one per attribute)
+        taste_g       ~ Normal(0, judge_spread)           (of judge g, one per attribute)
         eta           = eta of the other terms + (u_i - u_j)' taste_g
 
     The coefficients and scores of a fit are those of the average judge, and carry the differences

@@ -50,7 +50,7 @@ class LogisticAttributes(Model):
     Generative model: the probability of success is a logistic function of the attributes::
 
         intercept    ~ Normal(0, 2.5)                     (an item of average attributes)
-        coefficient  ~ Normal(0, scale)                   (one a standardised attribute)
+        coefficient  ~ Normal(0, scale)                   (one per standardised attribute)
         successes_i  ~ Binomial(n_i, logistic(intercept + u_i' coefficient))
 
     Use it where one item is shown at a time: bought or not, passed or not. Items are taken to

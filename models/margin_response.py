@@ -368,7 +368,7 @@ def draw_student(
     eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
     rng: np.random.Generator, size: Any = None,
 ) -> np.ndarray:  # fmt: skip
-    """Draw margins, one a cell."""
+    """Draw margins, one per cell."""
     from scipy import stats
 
     drawn = eta + order + np.sqrt(variance) * stats.t.rvs(shape, size=eta.shape, random_state=rng)

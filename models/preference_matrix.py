@@ -1,4 +1,4 @@
-"""PreferenceMatrix: one win probability a pair, nothing assumed between pairs."""
+"""PreferenceMatrix: one win probability per pair, nothing assumed between pairs."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar

@@ -26,7 +26,7 @@ FAMILY = "family_scale"  # the standard deviation of families
 
 @dataclass(frozen=True)
 class Scores(ArmTerm):
-    """One score an arm: ``score_i ~ Normal(0, scale)``, then centred.
+    """One score per arm: ``score_i ~ Normal(0, scale)``, then centred.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = ["command"]
 @click.option(
     "--keep-in",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of JSON lines from which a run that was stopped goes on.",
+    help="File of JSON lines. A run that was stopped continues from it.",
 )
 @shared.output_option("File to write the ranks to, e.g. ranks.nc (NetCDF).")
 @shared.json_option

@@ -24,7 +24,7 @@ def of_file(file: str, name: str, option: str) -> Any:
     module = import_module(path.stem)
     if Path(str(module.__file__)).resolve() != path:
         raise click.UsageError(
-            f"{option} should name a file that no module is called like, got {file!r}"
+            f"{option} should name a file that is not called like a module, got {file!r}"
         )
     if not hasattr(module, name):
         raise click.UsageError(f"{option} should name what {file} has, got {name!r}")

@@ -222,9 +222,9 @@ def _warning(host: str, encrypted: bool) -> str:
     where = "any address of this machine" if host in ("0.0.0.0", "::") else host
     words = f"Listening on {where}: every machine that can reach it can open the pages"
     if encrypted:
-        return f"{words}. Only who has a link gets in."
+        return f"{words}. Only people with a link get in."
     return (
-        f"{words}, and links and answers cross the network unencrypted, so that who can read the "
-        "traffic can use them. Give --tls-certificate and --tls-key, or put a proxy that serves "
-        "HTTPS in front and name its address with --public-url."
+        f"{words}. Links and answers cross the network unencrypted, so that anybody who "
+        "can read the traffic can use them. Give --tls-certificate and --tls-key, or put "
+        "a proxy that serves HTTPS in front and name its address with --public-url."
     )

@@ -99,7 +99,7 @@ def command() -> None:
     "--no-confirm",
     "confirm",
     flag_value=NOT_CONFIRMED,
-    help="Stop without such duels: trust the scores.",
+    help="Do not confirm the answer by duels of its own pairs: trust the scores.",
 )
 @click.option(
     "--rope",
@@ -253,8 +253,8 @@ def new(
 
 @command.command("ask")
 @study_argument
-@click.option("-n", "number", type=int, help="Tickets that are chosen jointly.")
-@click.option("--judge", help="Who is to judge.")
+@click.option("-n", "number", type=int, help="Number of tickets, chosen together.")
+@click.option("--judge", help="Name of the judge.")
 @json_option
 def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> None:
     """Ask for the next pair.
@@ -316,7 +316,7 @@ def tell(
 @of_study("correct")
 @click.argument("ticket")
 @click.argument("outcome")
-@click.option("--reason", required=True, help="Why, kept in the audit trail.")
+@click.option("--reason", required=True, help="Reason, kept in the audit trail.")
 @click.option("--by", help="Name of the person who corrects, for the audit trail.")
 def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
@@ -405,7 +405,9 @@ def _other_rules(stop: Any) -> dict[str, Any]:
     help="All tickets: training, gold, repeats, no answer, excluded judges, and what each cost.",
 )
 @click.option(
-    "--audit", is_flag=True, help="With every correction, in the order in which outcomes came."
+    "--audit",
+    is_flag=True,
+    help="Write the audit trail: every answer and every correction, in order.",
 )
 @click.option(
     "--criterion", help="Export the answers to this criterion instead of the one that decides."
@@ -413,13 +415,18 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 @click.option(
     "--content",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="For label-studio and argilla: CSV file of what judges saw, as of `serve`.",
+    help=(
+        "For label-studio and argilla: CSV file of what judges saw, in the format of `serve "
+        "--content`."
+    ),
 )
 @click.option(
     "--users",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="For the same: CSV file with the columns judge and user (e-mail address; in Argilla the "
-    "id).",
+    help=(
+        "For label-studio and argilla: CSV file with the columns judge and user (e-mail "
+        "address; in Argilla the id)."
+    ),
 )
 @shared.raw_option
 def export(
@@ -462,7 +469,7 @@ def export(
 
 @of_study("report", lambda given: shared.check_folder(given["output"]))
 @shared.report_option
-@click.option("--criterion", help="On the duels by this criterion.")
+@click.option("--criterion", help="Report on the answers to this criterion.")
 @shared.noun_option
 def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
@@ -478,7 +485,7 @@ def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The copy, a new file.",
+    help="File of the copy. It should not exist yet.",
 )
 def backup(study: Any, output: Path) -> tuple[Any, str]:
     """Write a copy of the file of STUDY, as it stands now, while the study goes on.

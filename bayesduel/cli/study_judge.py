@@ -31,8 +31,14 @@ PRICE = click.FloatRange(min=0)
     "In a study with criteria it asks for each, as [[criterion: answer]].",
 )
 @click.option("--judge", help="Name of the machine in the study, or its source [default: --model].")
-@click.option("--content", type=text_file, help="CSV file of what the arms say, as of `serve`.")
-@click.option("--show-labels", is_flag=True, help="The labels of the arms are what is compared.")
+@click.option(
+    "--content",
+    type=text_file,
+    help="CSV file of what the arms say, in the format of `serve --content`.",
+)
+@click.option(
+    "--show-labels", is_flag=True, help="The machine compares the labels of the arms themselves."
+)
 @click.option("--question", default="Which one is better?", help="Text in place of {question}.")
 @click.option("--key-from", metavar="VARIABLE", help="Environment variable that holds the API key.")
 @click.option(
@@ -48,7 +54,7 @@ PRICE = click.FloatRange(min=0)
     "--tries",
     default=3,
     type=click.IntRange(min=1),
-    help="Replies to an order that may have no answer; then the ticket is skipped.",
+    help="Number of replies per order, if they have no answer; then the ticket is skipped.",
 )
 @click.option(
     "--retries",
@@ -58,13 +64,13 @@ PRICE = click.FloatRange(min=0)
 )
 @click.option("--timeout", default=60.0, type=click.FloatRange(min=0.1), help="Seconds a request.")
 @click.option("--workers", default=8, type=click.IntRange(min=1), help="Tickets at a time.")
-@click.option("--most", type=click.IntRange(min=1), help="Tickets of this run, at most.")
+@click.option("--most", type=click.IntRange(min=1), help="Largest number of tickets in this run.")
 @click.option("--price-read", default=0.0, type=PRICE, help="Price of a million tokens of prompts.")
 @click.option(
     "--price-written", default=0.0, type=PRICE, help="Price of a million tokens of replies."
 )
 @click.option("--price-request", default=0.0, type=PRICE, help="Of a request.")
-@click.option("--budget", type=PRICE, help="Most that all replies of the machine may cost.")
+@click.option("--budget", type=PRICE, help="Largest cost of all replies of the machine.")
 @json_option
 def command(
     study: Place,

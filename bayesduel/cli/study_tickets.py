@@ -24,7 +24,7 @@ COMMANDS: list[click.Command] = []  # of ``bayesduel study``
 WITH_OUTCOME = ("tell", "correct", "add")  # which may be a negative margin, and no option
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Name of the person who does it, for the audit trail.")
-because_option = click.option("--because", required=True, help="Why, kept in the audit trail.")
+because_option = click.option("--because", required=True, help="Reason, kept in the audit trail.")
 
 
 class Place(NamedTuple):
@@ -121,7 +121,7 @@ def cancel(study: Any, ticket: str, by: str | None) -> tuple[Any, str]:
 
 @of_study("reissue")
 @click.argument("ticket")
-@click.option("--judge", help="Who is to judge from now on; by default who was.")
+@click.option("--judge", help="Name of the new judge; by default the same judge as before.")
 @by_option
 def reissue(study: Any, ticket: str, judge: str | None, by: str | None) -> tuple[Any, str]:
     """Open a TICKET again that expired, was skipped or cancelled, or is with another judge."""
@@ -129,7 +129,7 @@ def reissue(study: Any, ticket: str, judge: str | None, by: str | None) -> tuple
 
 
 @of_study("undo")
-@click.option("--judge", required=True, help="Whose last answer is taken back.")
+@click.option("--judge", required=True, help="Judge whose last answer is taken back.")
 def undo(study: Any, judge: str) -> tuple[Any, str]:
     """Take back the last answer, or skip, of a judge; the ticket is open again."""
     return _done(study.undo(judge), "is open again.")

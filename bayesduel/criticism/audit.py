@@ -116,8 +116,8 @@ class Audit(Result):
             verb = "Leaving out" if row["change"] == "removed" else "Reversing"
             if np.isnan(row["needed"]):
                 said.append(
-                    f"{verb} up to {row['limit']:,} of {count(row['of'], by)} was not found to "
-                    f"change {self.goal}."
+                    f"{verb} up to {row['limit']:,} of {count(row['of'], by)} does not "
+                    f"change {self.goal}, as far as the audit found."
                 )
                 continue
             said.append(
@@ -140,8 +140,8 @@ class Audit(Result):
         n = len(found)
         noun = by if len(found) == 1 else plural(by)
         return (
-            f"The votes of {n:,} of {len(rows):,} {plural(by)} are improbable given all others' "
-            f"({level}), of the {noun} {join(shown, 3, width=None)}."
+            f"The votes of {n:,} of {len(rows):,} {plural(by)} are improbable given the "
+            f"votes of all others ({level}): {noun} {join(shown, 3, width=None)}."
         )
 
     def _selected(self, row: Mapping[str, Any]) -> str:
@@ -150,8 +150,9 @@ class Audit(Result):
 
         return (
             f"{shorten(row['best'])} is the best of {row['variants']} variants of "
-            f"{shorten(row['family'])}: of its lead over {shorten(row['rival'])}, {shown('lead')} "
-            f"{self.unit}, {shown('selection')} is selection, and the variants' mean leads by "
+            f"{shorten(row['family'])}. It leads {shorten(row['rival'])} by "
+            f"{shown('lead')} {self.unit}. Of this lead, {shown('selection')} come from "
+            "choosing the best variant. The mean of the variants leads by "
             f"{shown('family_lead')}."
         )
 
@@ -164,8 +165,8 @@ class Audit(Result):
         announced = int(early["announced"].sum())
         wrong = int(early["wrong"].sum())
         return (
-            f"{looks}, {announced} would have announced a leader {sure}, {wrong} of them one that "
-            "is not the last."
+            f"{looks}, {announced} would have announced a leader {sure}. {wrong} of these "
+            "leaders do not lead at the end."
         )
 
 

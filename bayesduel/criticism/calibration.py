@@ -72,7 +72,7 @@ class Calibration(Result):
         Correlation of the outcomes of two duels of one unit, estimated over all bins, from 0 to 1;
         0 where units are single duels.
     log_loss
-        Mean negative log probability of the outcomes, in nats a duel; predicting 1/2 scores ln 2.
+        Mean negative log probability of the outcomes, in nats per duel; predicting 1/2 scores ln 2.
         A tie counts half of a win and half of a loss.
     log_loss_error
         Its standard error.
@@ -120,12 +120,12 @@ class Calibration(Result):
             held = "no bin"
         by = "" if self.unit == "duel" else f" (interval by {self.unit})"
         if bdtr(self.inside, len(self.n), INSIDE) < RARE:
-            by += ", fewer than chance explains: the predictions are not calibrated"
+            by += ". This is fewer than chance explains: the predictions are not calibrated"
         return (
-            f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
-            f"predicting 1/2: {GUESS:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} "
-            f"folds: {worth}. In {held} the prediction lies inside the interval of the observed "
-            f"share{by}."
+            f"The log loss is {self.log_loss:.3f} nats per duel (standard error "
+            f"{self.log_loss_error:.3f}; predicting 1/2: {GUESS:.3f}), on "
+            f"{int(self.n.sum()):,} duels held out in {self.folds} folds: {worth}. In "
+            f"{held} the prediction lies inside the interval of the observed share{by}."
         )
 
 

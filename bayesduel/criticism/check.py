@@ -391,16 +391,17 @@ class Check:
             return self.without_ranking, ""
         if model.terms.flat:
             return None, (
-                "No winners without a ranking are given: the model that allows cycles and controls "
-                "for the same needs a proper prior."
+                "Winners without a ranking are left out: a model that allows cycles and "
+                "has the same controls needs a proper prior."
             )
         cyclic = scored(model) + BladeChest()
         n_cells = len(cyclic.cells(self.duels))
         if n_cells > CONTROLLED_CELLS or self.duels.n_arms > CONTROLLED_ARMS:
             return None, (
-                f"No winners without a ranking are given: {cyclic.name}, which allows cycles and "
-                f"controls for the same, needs NUTS, which takes hours for {n_cells:,} rows of "
-                f"{self.duels.n_arms:,} arms; a preference matrix does not control for them."
+                f"Winners without a ranking are left out. {cyclic.name} allows cycles and "
+                f"has the same controls, but it needs NUTS: hours for {n_cells:,} rows of "
+                f"{self.duels.n_arms:,} arms. A preference matrix does not have these "
+                "controls."
             )
         draws = DRAWN_AT_ONCE[1]  # no more than the preference matrix has: NUTS takes the time
         return fit(self.duels, cyclic, draws=draws, seed=self.seed, log_likelihood=False), ""

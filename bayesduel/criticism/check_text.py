@@ -39,8 +39,8 @@ TEAMS_TESTED = (
     "Sides have several arms: each side is tested as an arm of its own, whoever its members are."
 )
 TEAMS_FREE = (
-    "No model without a ranking is offered for sides of several arms: it has a probability for "
-    "each pair of sides, and nothing for their members."
+    "Sides of several arms have no model without a ranking: it would have a probability "
+    "for each pair of sides, and none for their members."
 )
 
 MOSTLY = 0.9  # share of pairs that met once, from which the page says what that hides
@@ -83,10 +83,9 @@ def once_words(e: CycleEvidence) -> str:
         return ""
     one = "decided duel" if e.unit == "duel" else "majority verdict"
     return (
-        f"Of the pairs that met, {100 * e.met_once:.0f} % have one {one}: a result that would "
-        "always recur and one by chance look alike, so a game without chance may be cyclic "
-        "unnoticed. Repeated duels of the same pairs would tell; margins or attributes of the "
-        "arms may."
+        f"Of the pairs that met, {100 * e.met_once:.0f} % have only one {one}. One result "
+        "does not tell whether it would come again, so cycles may go unnoticed. Repeated "
+        "duels of the same pairs would tell; margins or attributes of the arms may."
     )
 
 
@@ -97,9 +96,9 @@ def order_or_cycle_words(
     one = percent(found.p_one_ranking)
     other = percent(without.p_one_ranking)
     return (
-        f"{both_orders_words(both_ways)}, so a side advantage (of the side listed "
-        f"first) and a cycle cannot be distinguished: one ranking has probability {one} % with a "
-        f"side advantage, and {other} % without one."
+        f"{both_orders_words(both_ways)}. So the log cannot tell a cycle from a side "
+        f"advantage (of the side listed first): one ranking has probability {one} % with "
+        f"a side advantage, and {other} % without one."
     )
 
 

@@ -532,8 +532,9 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
         others = [name for name in models if name not in finer]
         if finer and others:
             raise ValueError(
-                f"models should score the same observations: {kind}s are what {join(finer)} score, "
-                f"and who won what {join(others)} do; compare within either"
+                f"models should score the same observations, but {join(finer)} score "
+                f"{kind}s, and {join(others)} score who won: compare only models of one "
+                "kind"
             )
         if finer:
             return f"{kind}s"
@@ -543,9 +544,10 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     half = [name for name in models if name not in own]
     if own and half:
         raise ValueError(
-            "models should score the same observations: this log has ties, which are an outcome "
-            f"to {', '.join(own)} and half a win for each side to {', '.join(half)}; "
-            "compare within either, or read the log with ties='drop'"
+            "models should score the same observations. This log has ties: "
+            f"{', '.join(own)} take a tie as an outcome, {', '.join(half)} as half a win "
+            "for each side. Compare only models that treat ties alike, or read the log "
+            "with ties='drop'"
         )
     return "wins, losses and ties" if own else "wins and losses, a tie half of each"
 

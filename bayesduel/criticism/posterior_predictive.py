@@ -129,7 +129,7 @@ class MarginCheck(Result):
 
 
 class _Summary(NamedTuple):
-    """What residuals are held against replicated ones by, a row a draw."""
+    """What residuals are compared by with replicated ones, one row per draw."""
 
     statistics: np.ndarray  # (draws, 6), in the order of the checks
     histogram: np.ndarray  # (draws, bins)

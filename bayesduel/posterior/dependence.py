@@ -21,7 +21,8 @@ __all__ = [
 ]
 
 RANKINGS_APART = (
-    "Rankings are taken as independent given the scores; the places of one ranking are not."
+    "Rankings are taken as independent given the scores. The places within one ranking "
+    "are not independent."
 )
 LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most

@@ -99,13 +99,13 @@ class Generalizability(Result):
         wide = self.levels["wider"] > CLEAR
         apart = self.levels["correlation_upper"] < APART
         for named, what in (
-            (wide, "Spread of the arms wider than on average"),
-            (apart, f"Correlation with the average scores below {APART:g}"),
+            (wide, "Arms differ more than on average in"),
+            (apart, f"Scores correlate with the average scores below {APART:g} in"),
         ):
             rows = self.levels[named].to_dict("records")
             if rows:
                 labels = [f"{row['facet']} {shorten(row['level'])}" for row in rows]
-                said.append(f"{what}: {join(labels, 3)}.")
+                said.append(f"{what} {join(labels, 3)}.")
         worth = "vote" if self.cost == 1 else "votes"
         said.append(
             f"If a new {self.facet} costs as much as {self.cost:g} {worth}, a next round should "

@@ -72,9 +72,9 @@ class JudgeAgreement(Result):
         among = f"of {tested:,} judges compared" + (f" ({n:,} in the log)" if n > tested else "")
         if not self.drop:
             return (
-                f"No judge agrees less with the others than these do among themselves, beyond "
-                f"chance ({among}, family-wise error rate 5 %): agreement gives no reason to leave "
-                "a judge out."
+                "No judge agrees less with the others than the others agree among "
+                f"themselves, beyond chance ({among}, family-wise error rate 5 %). "
+                "Agreement gives no reason to leave a judge out."
             )
         rows = self.table.set_index("judge").loc[list(self.drop)]
         shown = join(
@@ -83,10 +83,11 @@ class JudgeAgreement(Result):
         )
         one = len(self.drop) == 1
         return (
-            f"{len(self.drop):,} {among} {'agrees' if one else 'agree'} less with the others than "
-            f"these do among themselves on the same units (family-wise error rate 5 %): {shown}. "
-            f"To see what {'this judge changes' if one else 'these judges change'}, fit again "
-            f"without {'its' if one else 'their'} votes."
+            f"{len(self.drop):,} {among} {'agrees' if one else 'agree'} less with the "
+            "others than the others agree among themselves, on the same units "
+            f"(family-wise error rate 5 %): {shown}. To see what "
+            f"{'this judge changes' if one else 'these judges change'}, fit again without "
+            f"{'its' if one else 'their'} votes."
         )
 
 

@@ -183,8 +183,8 @@ class Panel(Result):
         if not n:
             return ""
         return (
-            f"The fit contradicts the counts of {count(n, 'pair')}, whose intervals do not "
-            "overlap: bd.check says whether one ranking holds."
+            f"The fit contradicts the counts of {count(n, 'pair')}: their intervals do "
+            "not overlap. bd.check tests whether one ranking holds."
         )
 
     @property
@@ -230,7 +230,7 @@ class Panel(Result):
         n_arms = len(self.arms)
         if len(random) and circular_triads_by_chance(0, n_arms) <= self.alpha:
             names = join(random["judge"], SHOWN)
-            said.append(f"Circular triads as many as by chance: {names}.")
+            said.append(f"These judges have as many circular triads as by chance: {names}.")
         return " ".join(said)
 
     @property
@@ -238,8 +238,8 @@ class Panel(Result):
         if not self.n_repeated:
             return ""
         return (
-            "The binomial tests and the test of equality take repeated votes of a judge as "
-            "independent, the fit does not."
+            "The binomial tests and the test of equality take repeated votes of a judge "
+            "as independent. The fit does not."
         )
 
 

@@ -68,7 +68,8 @@ class TopKSets(Result):
         likely = self.members.index[: self.k]
         if set(likely) != set(best["arms"]):
             words += (
-                f" The {self.k} arms likeliest to be in it, one by one: {join(likely, self.k)}."
+                f" The {self.k} arms most likely to be in the top {self.k}, taken one by "
+                f"one: {join(likely, self.k)}."
             )
         return words
 

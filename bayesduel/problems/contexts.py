@@ -143,7 +143,7 @@ class ContextualDuels(Settings, Problem):
             z = np.array(numbers(self.preference, "preference"))
             if z.shape != (self.n_attributes,) or not np.isfinite(z).all():
                 raise ValueError(
-                    f"preference should be {self.n_attributes} finite numbers, one an attribute, "
+                    f"preference should be {self.n_attributes} finite numbers, one per attribute, "
                     f"got {self.preference}"
                 )
             object.__setattr__(self, "preference", tuple(z.tolist()))

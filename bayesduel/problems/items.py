@@ -52,7 +52,7 @@ class ItemPulls(Problem):
         preference = np.array(numbers(self.preference, "preference"))
         if preference.shape != attributes.shape[1:]:
             raise ValueError(
-                f"preference should have shape {attributes.shape[1:]}, one entry an attribute, "
+                f"preference should have shape {attributes.shape[1:]}, one entry per attribute, "
                 f"got {preference.shape}"
             )
         for name, array in (("attributes", attributes), ("preference", preference)):

@@ -40,8 +40,8 @@ FREE_ARMS = 200  # from which that model needs the share of pairs that met
 MET = 0.5
 CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 RANKED = (
-    "Not computed of rankings: it takes duels to be independent, which places of one ranking are "
-    "not."
+    "Not computed for rankings: it needs independent duels, and the places of one "
+    "ranking are not independent."
 )
 PAIRS = 5  # the most informative pairs that are listed
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
@@ -181,11 +181,11 @@ def analyse(
         free_unit = "duel"
         if by_score and "covariate_effect" in covariates:
             free_reason = (
-                "The model without transitivity has no covariates: its winners would be those of "
-                "the log as it is."
+                "The model without transitivity has no covariates. So its winners would "
+                "not be controlled for them."
             )
         if ranked:
-            free_reason = "No model without a ranking is offered for a log of rankings."
+            free_reason = "There is no model without a ranking for a log of rankings."
         elif many and by_score:
             free_reason = beyond_tables("A model without transitivity", "bayesduel check")
         check: Check | None = None
@@ -215,8 +215,8 @@ def analyse(
             calibration_reason = RANKED
         elif many:
             calibration_reason = (
-                f"Not computed beyond {TABLE_ARMS:,} arms, since it takes a fit for each of five "
-                "parts of the log. In Python: bayesduel.criticism.calibration.held_out(duels)."
+                f"Not computed for more than {TABLE_ARMS:,} arms, because it needs five "
+                "fits. In Python: bayesduel.criticism.calibration.held_out(duels)."
             )
         else:
             step("predicting held-out duels")
@@ -315,8 +315,8 @@ def _without_effects(
 def beyond_tables(what: str, command: str) -> str:
     """Return why something is not computed for many arms, and what computes it for a part."""
     return (
-        f"{what} is not computed beyond {TABLE_ARMS:,} arms, since it takes tables of arm by arm; "
-        f"{command} computes it for a part of the arms."
+        f"{what} is not computed for more than {TABLE_ARMS:,} arms, because it needs "
+        f"tables of all pairs. {command} computes it for a part of the arms."
     )
 
 

@@ -84,8 +84,8 @@ class AttributeAnalysis:
         mean, lower, upper = (max(0.0, 100 * x) for x in self.explained)
         return (
             f"The attributes explain {mean:.0f} % of the differences between items "
-            f"({_level(self.table)} interval {lower:.0f} to {upper:.0f} %, adjusted for their "
-            "number); the rest is due to what is not in the table."
+            f"({_level(self.table)} interval {lower:.0f} to {upper:.0f} %, adjusted for "
+            "their number). The rest comes from things that are not in the table."
         )
 
     @property
@@ -95,8 +95,9 @@ class AttributeAnalysis:
         if "taste" in self.fit["posterior"]:
             n = self.fit["posterior"].sizes["judge"]
             return (
-                f"Each of {n:,} judges has coefficients of their own; these are the average "
-                "judge's, and their intervals include the differences between judges."
+                f"Each of {n:,} judges has own coefficients. These are the coefficients "
+                "of the average judge. Their intervals include the differences between "
+                "judges."
             )
         told = dependence_of(self.fit, used, "auto")
         few = " Estimates from so few clusters are rough." if told.refusal else ""
@@ -179,9 +180,9 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
         note=(
-            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, their attributes in "
-            f"{table}. The effect of each attribute is that with all others held equal, taken one "
-            "at a time."
+            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, with "
+            f"attributes in {table}. Each effect is that of one attribute while all "
+            "others are equal."
         ),
     )
     return Section(id="verdict", body=(verdict,))

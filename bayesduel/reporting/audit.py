@@ -43,15 +43,17 @@ def _fragility(found: "Audit") -> Table:
         columns,
         full=True,
         name="fragility",
-        caption=f"How few change {found.goal}, now {join(found.ahead)}; each confirmed by fitting "
-        "again. Proposed by influence, so that another choice may need fewer still.",
+        caption=(
+            f"The smallest numbers found that change {found.goal}, now {join(found.ahead)}. "
+            "Each is confirmed by another fit. Another choice may need even fewer."
+        ),
     )
 
 
 def _changed(found: "Audit") -> Table:
     first = found.changed.groupby(["by", "change"], sort=False).head(3)
     columns = (("l", "change", _change), ("l", "what", "{item}"), ("n", "votes", "{votes:,}"))
-    caption = "Which these are, the first three of each."
+    caption = "The first three of each row above."
     return frame_table(found.changed, columns, first, name="changed", caption=caption)
 
 
@@ -74,9 +76,11 @@ def _improbable(found: "Audit", frame: "pd.DataFrame") -> Table:
         first,
         full=True,
         name="improbable",
-        caption="The votes of each, given the votes of all others; the most improbable first. "
-        "p is an upper bound. The familywise error rate of yes is "
-        f"{100 * found.alpha:g} %.{first_rows(len(first), len(frame))}",
+        caption=(
+            "The votes of each, given the votes of all others. The most improbable are "
+            "first. p is an upper bound. The familywise error rate of yes is "
+            f"{100 * found.alpha:g} %.{first_rows(len(first), len(frame))}"
+        ),
     )
 
 
@@ -97,9 +101,11 @@ def _selection(found: "Audit", frame: "pd.DataFrame") -> Table:
         columns,
         full=True,
         name="selection",
-        caption=f"In {found.unit}, over the best arm outside the family, each with its "
-        f"{100 * found.ci_prob:g} % interval. Selection: how far the best of the variants moves "
-        "towards them when their differences are partially pooled.",
+        caption=(
+            f"In {found.unit}, over the best arm outside the family, each with its "
+            f"{100 * found.ci_prob:g} % interval. Selection: the part of the lead that "
+            "disappears if the differences between variants are partially pooled."
+        ),
     )
 
 

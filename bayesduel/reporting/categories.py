@@ -121,13 +121,13 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
         words += f" There is strong evidence that another {a.noun} is the best in {join(other)}."
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
-        f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall "
-        "score and a deviation from it in each category, and all categories together determine "
-        f"the standard deviation of these deviations ({spread} {a.fit.attrs['score_unit']}, "
-        f"{level} interval). The overall score is the average over these categories: each "
-        "counts by its votes. Arms with few duels in a category therefore keep near to their "
-        "overall score there. Each pair and category is judged on its own, without a "
-        "correction for their number."
+        f"{ranks.sizes['category']:,} categories, under one model. Each arm has an "
+        "overall score, and a deviation from it in each category. All categories "
+        f"together determine the standard deviation of the deviations ({spread} "
+        f"{a.fit.attrs['score_unit']}, {level} interval). The overall score is the "
+        "average over these categories, weighted by their votes. So an arm with few "
+        "duels in a category stays near its overall score there. Each pair and category "
+        "is judged on its own, without a correction for their number."
     )
     settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
     exact = (
@@ -183,12 +183,13 @@ def categories_section(a: CategoryAnalysis) -> Section:
         frame.reset_index(names="category").to_dict("records"),
         full=True,
         caption=(
-            "Pairs reversed: the expected share of pairs whose order in the category is not their "
-            "order overall. If ranks are uncertain, it is above 0 even for equal rankings. "
-            f"Surely: pairs that are with probability {confidence:g} or more."
+            "Pairs reversed: the expected share of pairs whose order in the category is "
+            "not their order overall. If ranks are uncertain, it is above 0 even for "
+            "equal rankings. Surely: pairs that are reversed with probability "
+            f"{confidence:g} or more."
         ),
     )
-    words = "The categories, those with most changes of the ranking first."
+    words = "Categories with the most changes of the ranking are first."
     return Section(id="categories", title="Categories", body=blocks(words, table))
 
 

@@ -64,11 +64,14 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "z", lambda r: "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"),
         ),
         "Share of a judge's decided votes for the arm that the model favours, and its "
-        "expectation. z: of the log likelihood of these votes, taken as independent. It is "
-        "strongly negative if the model does not expect them. No z for fewer than five of them.",
+        "expectation. z: of the log likelihood of these votes, taken as independent. It "
+        "is strongly negative if the model does not expect them. A judge with fewer than "
+        "five such votes has no z.",
     ),
 }
-NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
+NO_CYCLES_NOTE = (
+    "No decided triad of the log is cyclic. These triads are the most likely to be cyclic."
+)
 CAUSES = {
     "": "",
     "order": "A side advantage may explain these cycles.",

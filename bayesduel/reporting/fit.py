@@ -84,11 +84,12 @@ def few_clusters_words(a: "Analysis") -> str:
     column = a.health.columns.get(role)
     named = f" (column {column}, guessed)" if role in a.health.guessed else ""
     return (
-        f"Standard errors are by {used} and rest on {count(counts[role], role)}{named}: "
-        f"{degrees:.1f} degrees of freedom for the median arm, and with fewer than "
-        f"{LEAST_DEGREES} intervals are rough. They are wide for this reason, and more duels with "
-        f"the same {role}s do not make them narrow. If results need to hold for these {role}s "
-        f"only, read the log without them (on the command line, --{role} none)."
+        f"Standard errors are by {used} and rest on {count(counts[role], role)}{named}. "
+        f"The median arm has {degrees:.1f} degrees of freedom. With fewer than "
+        f"{LEAST_DEGREES}, intervals are rough. Intervals are wide for this reason, and "
+        f"more duels with the same {role}s do not make them narrow. If results need to "
+        f"hold for these {role}s only, read the log without them (on the command line, "
+        f"--{role} none)."
     )
 
 

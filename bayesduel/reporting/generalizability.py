@@ -38,9 +38,11 @@ def _components(found: "Generalizability") -> Table:
         found.components.reset_index(names="component"),
         columns,
         name="components",
-        caption=f"The variance of an arm's score in one vote, in squared {found.unit}, with "
-        f"{100 * found.ci_prob:g} % intervals. Its parts: between arms, of arms by "
-        "level of each facet, and of the vote itself.",
+        caption=(
+            f"Variance of one vote, in squared {found.unit}, with {100 * found.ci_prob:g} % "
+            "intervals. Its parts are differences between arms, differences of arms by level "
+            "of each facet, and the vote itself."
+        ),
     )
 
 
@@ -58,10 +60,12 @@ def _levels(found: "Generalizability", frame: "pd.DataFrame") -> Table:
         columns,
         frame.sort_values("correlation").head(ROWS),
         name=f"levels-{facet}",
-        caption=f"How far each {facet} spreads the arms (standard deviation of their scores, in "
-        f"{found.unit}), the probability that it does more than an average one, and the "
-        f"correlation of its scores with the average ones; the lowest first."
-        f"{first_rows(ROWS, len(frame))}",
+        caption=(
+            f"How much arms differ at each {facet} (standard deviation of their scores, in "
+            f"{found.unit}), the probability that this is more than on average, and the "
+            "correlation with the average scores. The lowest correlation is "
+            f"first.{first_rows(ROWS, len(frame))}"
+        ),
     )
 
 
@@ -77,8 +81,10 @@ def _designs(found: "Generalizability") -> Table:
         found.designs,
         columns,
         name="designs",
-        caption="After a next round, as predicted: posterior standard deviation of a difference of "
-        f"two scores, in {found.unit}, and generalizability coefficient.",
+        caption=(
+            "Prediction for a next round: posterior standard deviation of a difference of "
+            f"two scores, in {found.unit}, and generalizability coefficient."
+        ),
     )
 
 

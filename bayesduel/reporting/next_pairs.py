@@ -117,7 +117,10 @@ def _pairs(pairs: "pd.DataFrame") -> tuple[Table]:
         pairs,
         columns,
         name="pairs",
-        caption=f"{words} By expected information gain, the largest first (in bits, in the "
-        "files). Each pair is the best choice for a single further duel; fit again after asking.",
+        caption=(
+            f"{words} Pairs are in the order of expected information gain (in bits, in the "
+            "files). Each pair is the best choice for a single further duel. Fit again after "
+            "asking."
+        ),
     )
     return (table,)

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 PAIRED = 60  # arms up to which a page holds the numbers of every pair: of more, the first
-ASSUMED = "This assumes that one order of all {} holds, which the log leaves open."
+ASSUMED = "This assumes that one order of all {} holds. The log leaves open whether it does."
 WAYS = {
     "logits": "The rating is the score in points of Elo. 400 points are odds of 10 to 1 of a "
     "win against a loss.",
@@ -176,7 +176,7 @@ def ranks_section(winners: "Winners") -> Section:
         f"{int((width == 0).sum()):,} of {n:,} arms it is a single rank."
     )
     if "rank_probability" not in winners:
-        words += f" No figure of all ranks is drawn beyond {TABLE_ARMS:,} arms."
+        words += f" There is no figure of all ranks for more than {TABLE_ARMS:,} arms."
         return Section(id="ranks", title="Rank probabilities", body=blocks(words))
     figure = Figure(
         plot=partial(plot_ranks, winners),
@@ -194,8 +194,9 @@ def preferences_section(winners: "Winners") -> Section:
     n = winners.sizes["arm"]
     if "preference_mean" not in winners:
         words = (
-            f"No table of all pairs is made beyond {TABLE_ARMS:,} arms. In Python, "
-            "bayesduel.predict(fit, left, right) has the win probability of any pair."
+            f"There is no table of all pairs for more than {TABLE_ARMS:,} arms. In "
+            "Python, bayesduel.predict(fit, left, right) has the win probability of any "
+            "pair."
         )
         return Section(id="preferences", title="Pairwise preferences", body=blocks(words))
     first, second = np.triu_indices(n, 1)
@@ -350,8 +351,8 @@ def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
     if frame["copeland"].max() < confidence or (frame["tier"] == 1).sum() == 1:
         return ""
     return (
-        " Rank ranges and tiers allow for the number of arms compared. The probability of the "
-        "best arm does not. So it may decide what they leave open."
+        " Rank ranges and tiers allow for the number of arms compared. The probability "
+        "of the best arm does not. So it may name a best arm where they leave it open."
     )
 
 
@@ -360,4 +361,4 @@ def order_words(mean: np.ndarray) -> str:
     words = " Arms are in the order of their mean rank in the posterior"
     if (np.diff(mean) <= 0).all():
         return f"{words}."
-    return f"{words}, which may differ from that of their means where intervals overlap."
+    return f"{words}. This order may differ from that of their means if intervals overlap."

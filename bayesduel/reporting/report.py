@@ -96,8 +96,8 @@ MISSTATED = "Ratings may misstate single pairs: margins differ from those of one
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
-    "The log contradicts a ranking (see Transitivity): neighbours and pairs below are those of the "
-    "ranking that is for comparison only."
+    "The log contradicts a ranking (see Transitivity). The neighbours and pairs below "
+    "belong to the ranking, which is for comparison only."
 )
 NEXT_FEW = (
     "Errors rest on few clusters (see the top of the page). The numbers below are for duels "
@@ -406,7 +406,7 @@ def _over_time(fit: "xr.DataTree") -> Section | None:
 
     if "rating" not in fit["posterior"]:
         return None
-    words = "Scores over time, of the six arms that are highest at the end"
+    words = "Scores over time of the six arms that are highest in the last period"
     figure = Figure(
         plot=partial(plot_ratings, fit), size=RATINGS_SIZE, alt=words, caption=f"{words}."
     )

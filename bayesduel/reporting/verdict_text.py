@@ -23,7 +23,8 @@ LONGEST = 40  # letters of a noun
 MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     "DisconnectedWarning": (
         "Never met",
-        "Some {nouns} never met, not even through others: how they compare is not known.",
+        "Some {nouns} never met, not even through other {nouns}. So it is not known "
+        "how they compare.",
     ),
     "FewClustersWarning": (
         "Few judges or groups",
@@ -32,8 +33,8 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     ),
     "LocalPairingWarning": (
         "Chosen opponents",
-        "The {nouns} met mostly others near them: differences may be larger than shown, and less "
-        "certain.",
+        "The {nouns} mostly met {nouns} of similar strength. Differences may be "
+        "larger than shown, and less certain.",
     ),
     "RepeatedVotesWarning": (
         "Repeated votes",
@@ -42,7 +43,7 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     ),
     "ThinDataWarning": (
         "Few votes",
-        "There are few votes for this number of {nouns}: much of this may still change.",
+        "There are few votes for this number of {nouns}. So much of this may still change.",
     ),
     "UncertifiedWarning": (
         "Computation",
@@ -50,7 +51,7 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     ),
     "UnusedCovariatesWarning": (
         "Not controlled for",
-        "The log tells more of each vote than this ranking takes into account.",
+        "The log has columns that this ranking does not take into account.",
     ),
 }
 
@@ -99,7 +100,7 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
     if kind == "tied":
         who = f"All {count(n, noun)}" if len(arms) == n > FEW else join(names)
         best = "" if len(arms) == n else f" and no other {noun} is better"
-        return f"{who} are about level{best} ({sure})."
+        return f"{who} are practically equal{best} ({sure})."
     if kind == "cycle":
         steps = [f"{a} loses to {b}" for a, b in zip(names, [*names[1:], names[0]], strict=True)]
         return f"No {noun} beats all others ({sure}): {join(steps, width=None)}."

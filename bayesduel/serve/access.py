@@ -42,7 +42,9 @@ TAKEN = (
     "you cannot, ask the person who sent the link for a new one, and give this name: {}."
 )
 REVOKED = "Your invitation was revoked. Ask the person who sent the link."
-FULL = "This link is for {}, and all of them came. Ask the person who sent it for another."
+FULL = (
+    "This link has places for {}, and all are taken. Ask the person who sent it for another link."
+)
 
 INVITATIONS = sa.select(invitations).where(invitations.c.study == sa.bindparam("own"))
 VISITOR = INVITATIONS.where(invitations.c.hash == sa.bindparam("hash"))

@@ -164,7 +164,7 @@ def read_contents(
     if missing and whole:
         arm, item = missing[0]
         what = f"arm {shown_value(arm)}" + (f" for item {shown_value(item)}" if item else "")
-        raise ValueError(f"{path} has no row of {what}: add one")
+        raise ValueError(f"{path} has no row for {what}: add one")
     return found
 
 

@@ -74,7 +74,7 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Non
     except StudyError:  # of the database: nothing is stored, and it may be sent again
         raise
     except ValueError as error:
-        raise Refused(409, "this pair has another answer, or was withdrawn") from error
+        raise Refused(409, "this pair has another answer already, or was withdrawn") from error
 
 
 def _given(pages: Pages, body: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
         except StudyError:
             raise
         except ValueError as error:
-            raise Refused(409, "this answer was corrected since") from error
+            raise Refused(409, "the administrator has corrected this answer") from error
     elif ticket.state in ("told", "skipped"):
         raise Refused(409, "only the last answer can be taken back")
 

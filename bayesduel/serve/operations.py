@@ -24,7 +24,7 @@ STATUS = {
     400: "The body is not as described.",
     401: "There is no token, or it is unknown, expired or revoked.",
     403: "The token is of another role, or the request came from another site.",
-    404: "There is no such thing, or it is another judge's.",
+    404: "It does not exist, or it belongs to another judge.",
     409: "The study changed meanwhile: read the state again.",
     413: "The body has more than 65,536 bytes.",
     429: "Too many requests; Retry-After says when to try again.",

@@ -357,7 +357,7 @@ def _own_cost(cost: Cost, P: np.ndarray, a: int, b: int) -> float:
 
 
 def uniform_slope(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
-    """Return the regret a duel of a policy that takes all pairs equally often, shape (...)."""
+    """Return the regret per duel of a policy that takes all pairs equally often, shape (...)."""
     cost = pair_costs(P, criterion)
     n_arms = cost.shape[-1]
     off_diagonal = cost.sum((-2, -1)) - np.einsum("...ii->...", cost)

@@ -9,7 +9,7 @@ References
 ----------
 Komiyama, Honda & Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal
 Algorithm, and Computationally Efficient Algorithm", ICML 2016. The region of allocations
-is restated as two sums a rival: with ``x_ij = q_ij d(p_ij)`` and i1 a winner, the rival i2
+is restated as two sums per rival: with ``x_ij = q_ij d(p_ij)`` and i1 a winner, the rival i2
 needs ``m = C_i1 - C_i2 + 1`` of the reversals (i1, j), j lost by i1's prey or i2's
 superiors, each worth 1, and (i1, i2) worth 2; (A) the m smallest single items must sum to
 at least 1, and (B) so must x_{i1 i2} with the m - 2 smallest. Both become linear through

@@ -85,8 +85,8 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
     if len(parts[labels[0]]) < len(labels):
         lost = next(label for label in labels if label not in parts[labels[0]])
         warn(
-            f"The allowed pairs do not connect {labels[0]!r} with {lost!r}: only the prior "
-            "compares them.",
+            f"The allowed pairs do not connect {labels[0]!r} with {lost!r}. Only the "
+            "prior compares these two: allow more pairs.",
             DisconnectedWarning,
         )
     return found
@@ -185,7 +185,8 @@ def cost_matrix(
     cost[:, gone] = np.inf
     if np.isinf(cost).all():
         raise ValueError(
-            "a study needs a pair that may be asked, but every allowed pair has a retired arm: "
-            f"{', '.join(repr(labels[k]) for k in gone)}"
+            "every allowed pair has a retired arm "
+            f"({', '.join(repr(labels[k]) for k in gone)}), so the study has no pair to "
+            "ask: restore an arm"
         )
     return tuple(tuple(row) for row in cost.tolist())

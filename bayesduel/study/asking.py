@@ -151,8 +151,8 @@ class Asking:
             raise ValueError(f"a reason should not contain ';', got {split[0]!r}: use another sign")
         if len(self.criteria) == 1:
             raise ValueError(
-                f"criteria should be at least two, got only {self.criteria[0]!r}: a study with "
-                "one criterion needs no criteria"
+                f"criteria should be at least two, got only {self.criteria[0]!r}: leave "
+                "criteria out if the study has one question"
             )
         taken = [name for name in self.criteria if name.casefold() in EXPORTED]
         if taken:
@@ -246,7 +246,10 @@ class Asking:
         chosen = texts(given, "reasons") if given else []
         for each in chosen:
             if each not in self.reasons:
-                known = join([*self.reasons], word="or") or "none in this study"
+                known = (
+                    join([*self.reasons], word="or")
+                    or "left out, because this study asks for no reasons"
+                )
                 raise ValueError(f"reasons should be {known}, got {shown_value(each)}")
         return [each for each in self.reasons if each in chosen]
 

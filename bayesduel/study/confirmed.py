@@ -143,10 +143,12 @@ class Confirmed(StopRule):
         candidate, probability, _ = self._standing(evidence)
         points = win_points(self.rope)
         said = (
-            f"every arm is beaten by another by more than {points}, with"
+            f"for each arm there is another arm that beats it by more than {points}, with"
             if candidate is None
-            else f"the order of each pair of the answer is right up to {points}, each by "
-            f"itself{'' if self.doubt == 1 else ' where it may not follow the scores'} with"
+            else (
+                f"each pair of the answer is in the right order up to {points}, taken one by "
+                f"one{'' if self.doubt == 1 else ' where it may not follow the scores'}, with"
+            )
         )
         said = f"{said} probability {probability:.3f} (rule: {self._asked:g})"
         if candidate is None or self.doubt == 1 or not _by_scores(evidence, candidate):

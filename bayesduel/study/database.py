@@ -154,7 +154,9 @@ class Database:
             )
         for there in (copy, _log_of(copy)):
             if there.exists():
-                raise StudyError(f"The copy should be a new file, got {there}, which is there.")
+                raise StudyError(
+                    f"The copy should be a new file, but {there} exists already: give another name."
+                )
         with self.errors(), replace_file(copy) as draft:
             connection = self.engine.raw_connection()
             try:
@@ -202,9 +204,9 @@ class Database:
                 if kind not in ("table", "index") or virtual:
                     what = "virtual table" if virtual else kind
                     raise StudyError(
-                        f"{self.url} should hold only the tables and indexes of a study, got "
-                        f"the {what} {shown_value(name)}. Do not use a file of somebody you do "
-                        "not trust."
+                        f"{self.url} should hold only the tables and indexes of a study, "
+                        f"got the {what} {shown_value(name)}. Do not use a file from "
+                        "somebody you do not trust."
                     )
 
     @contextmanager
@@ -282,14 +284,14 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
     left = _log_of(file)
     if not file.exists() and left.exists():
         raise StudyError(
-            f"{file} is gone, but {left} is left of it: restore the file, or remove what is left "
-            "to make a new study."
+            f"{file} is missing, but {left} is still there. Restore the file, or delete "
+            f"{left} to make a new study."
         )
     if _lacks_log(file):
         warn(
-            f"{file} has no write-ahead log beside it ({left.name}), but was in use when it was "
-            "last written. If it is a copy of a running study, its last answers are missing. "
-            "Copy a study by `bayesduel study backup`."
+            f"{file} was in use when it was last written, and its write-ahead log "
+            f"({left.name}) is missing. If it is a copy of a running study, its last "
+            "answers are missing. Copy a study by `bayesduel study backup`."
         )
     if _unwritable(path):
         return str(file), _read_only(file)
@@ -371,7 +373,7 @@ def _released(engine: Engine, file: Path | None) -> None:
             if not _ends_log(connection):
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     except sqlite3.DatabaseError as error:  # the answers are on disk, in the log
-        log.debug("the log of %s is not written into it: %s", file, error)
+        log.debug("the write-ahead log of %s cannot be written into the file: %s", file, error)
 
 
 def _lacks_log(file: Path) -> bool:
@@ -430,7 +432,10 @@ def _explained(said: str) -> str:
     if "disk I/O error" in said:
         return "cannot be written: no room is left, the disk failed, or a file beside it changed."
     if "locked" in said:
-        return f"is in use by another process that did not finish within {BUSY:.0f} seconds."
+        return (
+            f"is in use by another process, which did not finish within {BUSY:.0f} seconds. "
+            "Try again later."
+        )
     if "readonly" in said or "unable to open" in said:
         return f"cannot be opened for writing: {said}."
     return f"cannot be used: {said}."

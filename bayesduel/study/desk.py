@@ -224,17 +224,17 @@ class Desk:
                 self.store.happen(row, "told", "told", answer=answer, who=who, **more)
                 self._exclude_who_fails(row, who)
             elif row.state == "cancelled":
-                raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
+                raise ValueError(f"ticket should be open, but {self._id(row.number)} is cancelled")
             elif as_told(row) != as_told(answer):
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
-                    f"{as_told(row)!r}, as told before, got "
-                    f"{shown_value(outcome)}; `correct` changes it"
+                    f"{as_told(row)!r}, as you told before, got {shown_value(outcome)}. "
+                    "To change it, use study.correct"
                 )
             elif Answer(row.outcome, row.margin, row.said) != answer:
                 raise ValueError(
-                    f"criteria, reasons and comment of ticket {self._id(row.number)} should be as "
-                    "told before, got others"
+                    f"criteria, reasons and comment of ticket {self._id(row.number)} "
+                    "should be the same as before, got others"
                 )
 
     def correct(
@@ -327,7 +327,7 @@ class Desk:
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
             if row.state != "skipped":
-                rule = "no outcome to be skipped"
+                rule = "no outcome, so that it can be skipped"
                 self._happen(
                     ticket, "skipped", ("open",), "skipped", rule, by=who, judge=who,
                     cost=_added(row, cost),
@@ -344,7 +344,14 @@ class Desk:
             If it is told.
         """
         states = ("open", "skipped", "cancelled")
-        self._happen(ticket, "cancelled", states, "cancelled", "no outcome to be cancelled", by=by)
+        self._happen(
+            ticket,
+            "cancelled",
+            states,
+            "cancelled",
+            "no outcome, so that it can be cancelled",
+            by=by,
+        )
 
     def reissue(
         self, ticket: Ticket | str, judge: str | None = None, *, by: str | None = None
@@ -372,7 +379,7 @@ class Desk:
         changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
         if judge is not None:
             self._check_unseen(self._row(ticket), judge)
-        rule = "no outcome to be reissued"
+        rule = "no outcome, so that it can be reissued"
         return self._happen(ticket, "reissued", states, "open", rule, by=by, **changes)
 
     @locked
@@ -521,7 +528,7 @@ class Desk:
         if found and n <= 0:
             return []
         if n <= 0:
-            raise NoQuestion("Tickets that wait for an outcome use up what the budget leaves.")
+            raise NoQuestion("Open tickets will use up the budget: wait for their outcomes.")
         if judge is not None and ledger.parts.judging is not None:
             beside, n = self._beside(ledger.parts.judging, known, judge, n)
             own = self._stored(beside, judge, chosen=False) if beside else []
@@ -584,10 +591,7 @@ class Desk:
         one = None if judging is None else last_repeat(judging, known, ledger.retired, rng)
         if one is None:
             where = " on every item" if self._items else ""
-            raise NoQuestion(
-                f"{judge!r} has seen all that there is to ask: every pair{where}. "
-                "Ask another judge."
-            )
+            raise NoQuestion(f"{judge!r} has seen every pair{where}. Ask another judge.")
         (row,) = self._stored([one], judge, chosen=False)
         return row
 
@@ -623,10 +627,10 @@ class Desk:
             turn = next((k for k, one in enumerate(turns) if one[0] != judging), n)
             if not turn:
                 raise NoQuestion(
-                    f"A vote of {sources.names[turns[0][0]]} tells more for its cost than one of "
-                    f"{judge} now."
+                    f"A vote of {sources.names[turns[0][0]]} tells more for its cost now "
+                    f"than a vote of {judge}: ask {sources.names[turns[0][0]]}."
                     if turns
-                    else f"{judge!r} has seen all that there is to ask."
+                    else f"{judge!r} has seen all pairs of the study."
                 )
             turns = turns[:turn]
         found: list[Row] = []
@@ -657,7 +661,7 @@ class Desk:
             taken = sum(row.state == "told" or self._ledger.awaits(row) for row in counted)
             n = min(n, judging.quota - taken)
             if n <= 0:
-                raise NoQuestion(f"{judge!r} has answered the {judging.quota:,} of the quota.")
+                raise NoQuestion(f"{judge!r} has given all {judging.quota:,} answers of the quota.")
         rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
         others = partial(self.store.found, SHARED, judge=judge)
         retired = self._ledger.retired
@@ -727,7 +731,7 @@ class Desk:
             raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
         judge = judge_name(judge)
         if judge is not None and found.judge not in (None, judge):
-            raise KeyError(f"ticket should be one of {judge!r}, got {self._id(number)}")
+            raise KeyError(f"ticket should be one that {judge!r} was given, got {self._id(number)}")
         return found
 
     def _shown(self, row: Row) -> Ticket:
@@ -768,7 +772,7 @@ class Desk:
 
     def _arm(self, label: Any, name: str) -> int:
         if not isinstance(label, str) or label not in self._ledger.labels:
-            raise KeyError(f"{name} should be of the arms of the study, got {shown_value(label)}")
+            raise KeyError(f"{name} should be an arm of the study, got {shown_value(label)}")
         return self._ledger.labels.index(label)
 
 

@@ -117,7 +117,7 @@ def run(
     sources = self._current.parts.session.sources
     if sources is not None and name not in sources.names:
         raise ValueError(
-            f"name should be that of a source, {join(sources.names, word='or')}, got {name!r}"
+            f"name should be a source of the study ({join(sources.names, word='or')}), got {name!r}"
         )
     left = float("inf") if most is None else whole(most, "most", 1)
     told = 0

@@ -55,7 +55,10 @@ def checked_prompt(text: str, asking: Asking) -> str:
     if unknown or missing:
         known = join([f"{{{name}}}" for name in PLACEHOLDERS])
         got = f"{{{unknown[0]}}}" if unknown else f"no {{{missing[0]}}}"
-        raise ValueError(f"the prompt should have {{left}} and {{right}}, of {known}, got {got}")
+        raise ValueError(
+            f"the prompt should have {{left}} and {{right}}, and may have others of {known}, "
+            f"got {got}"
+        )
     for name in asking.criteria:
         if name not in text:
             raise ValueError(
@@ -195,7 +198,9 @@ class MachineJudge:
                 self._largest = max(self._largest or 0.0, cost or 0.0)
                 self._money.notify_all()
         if cost is None:
-            self._server.end("the endpoint names no tokens: nobody knows what a reply costs")
+            self._server.end(
+                "the endpoint does not report tokens, so the cost of a reply is unknown"
+            )
         return reply
 
     def _reserve(self) -> None:

@@ -175,7 +175,8 @@ def export_rows(
     if criterion is not None and criterion not in asked:
         known = ", ".join(sorted(asked)) or "none"
         raise ValueError(
-            f"criterion should be one that does not decide, {known}, got {criterion!r}"
+            f"criterion should be one of those that do not decide the duel ({known}), got "
+            f"{criterion!r}"
         )
     everything = any("kind" in row for row in told)
     found = []

@@ -113,9 +113,9 @@ class Plan:
         most = self.duels.max() if self.undecided else self.budget  # the study may have its own
         shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high, middle)]
         return (
-            f"{shown[0]} to {shown[1]} more duels in 80 % of {len(self.futures)} simulated "
-            f"futures, median {shown[2]}; {100 * self.undecided:.0f} % of futures not decided at "
-            f"{most:,}."
+            f"In 80 % of {len(self.futures)} simulated futures the study needs {shown[0]} "
+            f"to {shown[1]} more duels (median {shown[2]}). {100 * self.undecided:.0f} % "
+            f"of the futures are not decided at {most:,} duels."
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -301,7 +301,7 @@ def _setting(
         rule = study.stop if stop is None else stop_rule(stop)
         if rule is None:
             raise ValueError(
-                "a plan needs a rule that ends the study: give stop, such as WithinRope(0.95)"
+                "a plan needs a rule that ends the study: give stop=, such as stop=WithinRope(0.95)"
             )
         if study.sources:
             raise ValueError(

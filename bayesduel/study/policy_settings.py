@@ -59,9 +59,10 @@ def _held(value: Any) -> Any:
     if isinstance(value, BeliefSpec | PairPolicy):
         if (BELIEFS | POLICIES).get(type(value).__name__) is not type(value):
             raise TypeError(
-                "policy should consist of classes of bayesduel.policies and bayesduel.beliefs, "
-                "because a study file runs no code of yours; bd.simulate takes your policy, "
-                f"and study.add stores duels that you choose, got {shown_value(value)}"
+                "policy should consist of classes of bayesduel.policies and "
+                f"bayesduel.beliefs, got {shown_value(value)}: a study file runs no code "
+                "of yours. bd.simulate takes your policy, and study.add stores duels "
+                "that you choose"
             )
         own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
         return {"class": type(value).__name__, **own}

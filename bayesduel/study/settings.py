@@ -149,8 +149,8 @@ def _check_fed(
             f"{model.log_type}"
         )
     wanted = (
-        "model should need no more than a study holds (arms, outcomes, judges, its items, and "
-        "grades where it asks for some)"
+        "model should read only what a study holds (arms, outcomes, judges, its items, "
+        "and grades where it asks for some)"
     )
     if model.terms.items is not None:
         raise ValueError(

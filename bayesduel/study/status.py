@@ -89,7 +89,7 @@ class Status:
             f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]
         if self.n_cannot_tell:
-            lines.append(f"{count(self.n_cannot_tell, 'answer')} that it cannot be told.")
+            lines.append(f"Judges could not tell in {count(self.n_cannot_tell, 'answer')}.")
         if self.cost:
             lines.append(f"Answers have cost {self.cost:,.6g}.")
         if len(self.history) > 1:

@@ -209,8 +209,8 @@ class Store(Database):
         """
         if self.read_only:
             raise StudyError(
-                f"{self.url} was made by an earlier version of bayesduel: open it once where it "
-                "can be written, so that it gets the columns of this version."
+                f"{self.url} was made by an earlier version of bayesduel. Open it once "
+                "with permission to write: it then gets the columns of this version."
             )
         with self.writing() as connection:
             metadata.create_all(connection)
@@ -234,7 +234,7 @@ class Store(Database):
             exclusive(connection)
             metadata.create_all(connection)
             if connection.execute(select(studies).where(studies.c.name == self.name)).first():
-                raise StudyError(f"{self.url} holds a study {self.name!r} already.")
+                raise StudyError(f"{self.url} already holds a study {self.name!r}.")
             most = connection.execute(select(func.max(studies.c.number))).scalar()
             self.study = (most or 0) + 1
             connection.execute(insert(studies).values(number=self.study, name=self.name))

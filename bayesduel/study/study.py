@@ -171,8 +171,9 @@ class Study(Desk):
             values, labels = stored_settings(arms, given, stop, expires, seed)
         elif arms is not None or any(value is not None for value in given.values()):
             raise StudyError(
-                f"{store.url} holds a study{_called(name)}: open it without arguments, with "
-                "exist_ok=True if these are its own, or give another path or name."
+                f"{store.url} already holds a study{_called(name)}. Open it without "
+                "arguments, or with exist_ok=True if the arguments are its own. For a "
+                "new study, give another path or name."
             )
         super().__init__(store)
         if exist_ok and arms is not None:
@@ -182,8 +183,9 @@ class Study(Desk):
             if others:
                 self.close()
                 raise StudyError(
-                    f"{store.url} holds a study{_called(name)} with other {join(others)}: open it "
-                    "without arguments, or give another path or name."
+                    f"{store.url} already holds a study{_called(name)} with other "
+                    f"{join(others)}. Open it without arguments. For a new study, give "
+                    "another path or name."
                 )
 
     # -- logs and arms ---------------------------------------------------------------------

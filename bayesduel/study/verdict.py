@@ -25,7 +25,7 @@ def verdict(
     noun: what an arm is called.
     """
     if not n_duels:
-        return "No outcome was told yet."
+        return "The study has no outcome yet."
     order = [labels[i] for i in decision.order]
     by = ", confirmed by direct duels" if decision.confirmed and decision.decided else ""
     sure = f"({percent(decision.probability)} % sure{by})"
@@ -33,7 +33,10 @@ def verdict(
     points = win_points(rope)
     said = goal.roughly(order, rope, noun) if rope else goal.sentence(order)
     if decision.nobody:
-        said = f"no {noun} qualifies (a top cycle): each is beaten by another by more than {points}"
+        said = (
+            f"no {noun} is the best (a top cycle): for each, there is another that beats it "
+            f"by more than {points}"
+        )
     if not decision.stopped:
         return f"Open: so far {said} {sure}."
     if not decision.decided:
@@ -45,15 +48,15 @@ def _tied(decision: Decision, labels: Sequence[str]) -> str:
     if not decision.tied:
         return ""
     groups = [join([labels[i] for i in own], len(own), width=None) for own in decision.tied]
-    return f" About level: {'; '.join(groups)} ({percent(decision.tied_probability)} % sure)."
+    return f" Practically equal: {'; '.join(groups)} ({percent(decision.tied_probability)} % sure)."
 
 
 def objection(model: str, *, confirmed: bool, noun: str) -> str:
     """Return what a verdict adds where the transitivity check objects."""
     about = f"the duels of each {noun} with each other" if confirmed else f"the scores of {model}"
     return (
-        "The transitivity check objects: other winner criteria may give another answer, this one "
-        f"stands for {about}."
+        "The transitivity check rejects a single ranking. Other winner criteria may give "
+        f"another answer. This answer stands for {about}."
     )
 
 

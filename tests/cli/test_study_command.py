@@ -39,7 +39,10 @@ def study(*words):
         (("tell", "STUDY", "zz-1", "left"), "ticket should be one of this study"),
         (("tell", "STUDY", "77", "left"), "ticket should be one that was asked for"),
         (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
-        (("tell", "STUDY", "1", "right"), "as told before, got 'right'; `correct` changes it"),
+        (
+            ("tell", "STUDY", "1", "right"),
+            "as you told before, got 'right'. To change it, use study.correct",
+        ),
         (("correct", "STUDY", "2", "right", "--reason", "x"), "an outcome to correct"),
         (("ask", "STUDY", "-n", "0"), "n should be a whole number >= 1"),
         (("status", "STUDY", "--futures", "-1"), "futures should be a whole number >= 0"),

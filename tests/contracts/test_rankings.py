@@ -60,7 +60,7 @@ def test_every_question_of_a_fit(fits, tmp_path, kind, worth):
     assert fit.attrs["method"] == "laplace" and "certificate holds" in fit.attrs["method_reason"]
     winners = bd.winners(fit)
     assert set(winners["arm"].values) == set(ARMS)
-    assert "places of one ranking are not" in winners.attrs["dependence"]
+    assert "places within one ranking are not" in winners.attrs["dependence"]
     assert f"{log.n_rankings} rankings" in winners.attrs["model_reasons"]
     told = bd.predict(fit, "a", "f")
     assert float(told["win"] + told["loss"]) == pytest.approx(1) and float(told["win"]) > 0.5

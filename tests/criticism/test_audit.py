@@ -124,7 +124,10 @@ def test_a_leader_that_no_part_of_the_votes_changes_is_said_so():
     log = bd.read_duels(rows)
     found = bd.audit(bd.fit(log, BradleyTerry()), log)
     assert found.fragility["needed"].isna().tolist() == [True, False]
-    assert "Leaving out up to 20 of 40 votes was not found to change the leader." in found.sentence
+    assert (
+        "Leaving out up to 20 of 40 votes does not change the leader, as far as the audit found."
+        in found.sentence
+    )
     assert found.fragility.loc[1, "lost"] == ("a",)
 
 
@@ -155,7 +158,7 @@ def test_planted_judges_are_found_and_honest_ones_are_not():
     flagged = found.improbable[found.improbable["flagged"]]
     assert set(flagged["level"]) == {"j00", "j01", "j02"} and set(flagged["arm"]) == {"a5"}
     assert (flagged["points"] == flagged["duels"]).all()
-    assert "3 of 30 judges are improbable given all others'" in found.sentence
+    assert "3 of 30 judges are improbable given the votes of all others" in found.sentence
     honest = voted(seed=1)
     assert not bd.audit(bd.fit(honest, BradleyTerry()), honest).improbable["flagged"].any()
 
@@ -217,7 +220,7 @@ def test_selection_of_variants_and_its_sentence():
     assert (row["best"], row["rival"], row["variants"]) == ("a0", "a2", 2)
     assert row["selection"] > 0 and row["family_lead"] < row["lead"]
     assert row["lead_pooled"] == pytest.approx(row["lead"] - row["selection"])
-    assert "a0 is the best of 2 variants of top: of its lead over a2" in found.sentence
+    assert "a0 is the best of 2 variants of top. It leads a2 by" in found.sentence
 
 
 @pytest.mark.slow

@@ -417,7 +417,7 @@ def test_words_are_about_size():
     assert "a, b and c" in size_words(none)
     assert "A single ranking is not appropriate" in advice_words(none)
     open_one = told(found, 0.5, (0.1, 0.0, 0.29), 0.87, top=())
-    assert size_words(open_one).startswith("Some arm beats every other with probability 87 %")
+    assert size_words(open_one).startswith("One arm beats every other with probability 87 %")
     small = told(found, 0.001, (0.13, 0.11, 0.14), 0.99, 0.01)
     assert size_words(small).startswith("a beats every other arm with probability 90 %.")
     assert advice_words(small).startswith("A ranking is a fair summary")

@@ -118,8 +118,8 @@ def test_levels_that_stand_out_are_named_on_the_page_too(tmp_path, monkeypatch):
         "prompt",
         ["arm", "judge", "prompt", "vote"],
     )
-    assert "Spread of the arms wider than on average: prompt p0" in found.sentence
-    assert "Correlation with the average scores below 0.5: judge j0." in found.sentence
+    assert "Arms differ more than on average in prompt p0" in found.sentence
+    assert "Scores correlate with the average scores below 0.5 in judge j0." in found.sentence
     assert found.levels.groupby("facet")["votes"].sum().to_dict() == {"judge": 3000, "prompt": 3000}
     more = found.designs.sort_values("total")["error"]
     assert more.iloc[-1] < more.iloc[0]

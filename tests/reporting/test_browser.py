@@ -227,7 +227,7 @@ def test_two_arms_are_compared_in_either_order(path, tmp_path):
         ("is better (99", {"beats": 0.99}),
         ("is probably better (80", {"beats": 0.8}),
         ("It is open which of the two is better", {"beats": 0.6}),
-        ("The two are about level", {"beats": 0.6, "lower": 0.49, "upper": 0.51}),
+        ("The two are practically equal", {"beats": 0.6, "lower": 0.49, "upper": 0.51}),
     ],
 )
 @pytest.mark.sampled(4)

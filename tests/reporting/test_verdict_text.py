@@ -64,7 +64,7 @@ def test_shares_of_ties_are_told_where_the_model_has_them():
 
 def test_arms_about_level():
     found = winners(ladder(3, 40000, 40000))
-    assert headline(found, "dish") == "a, b and c are about level (> 99 % sure)."
+    assert headline(found, "dish") == "a, b and c are practically equal (> 99 % sure)."
 
 
 def test_what_is_open():

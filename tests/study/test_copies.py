@@ -17,7 +17,7 @@ from benchmarks.postgresql import postgresql, programs
 
 pytestmark = pytest.mark.plain
 
-LACKS = "has no write-ahead log beside it .s-wal., but was in use"
+LACKS = "was in use when it was last written, and its write-ahead log .s-wal. is missing"
 
 
 def made(path, n=49):
@@ -45,10 +45,10 @@ def test_a_backup_of_a_study_in_use_holds_every_answer(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("two")) == ["two"]
     assert bd.Study(tmp_path / "two").n_duels == 52
     for there in ("two", "s"):
-        with pytest.raises(StudyError, match=f"The copy should be a new file, got .*{there}"):
+        with pytest.raises(StudyError, match=f"The copy should be a new file, but .*{there}"):
             study.backup(tmp_path / there)
     (tmp_path / "three-wal").write_bytes(b"left of another study")
-    with pytest.raises(StudyError, match=r"should be a new file, got .*three-wal"):
+    with pytest.raises(StudyError, match=r"should be a new file, but .*three-wal"):
         study.backup(tmp_path / "three")
 
 

@@ -262,7 +262,7 @@ def test_prices_of_tokens_need_tokens(tmp_path):
     with serving(wrong=NOTHING_WRONG, usage=False) as stub:
         result = run(tmp_path, stub, "--workers", "1")
         assert result.exit_code == 2
-        assert "names no tokens" in result.output
+        assert "does not report tokens" in result.output
     assert Prices(request=0.1).cost(Completion("A", None, None)) == 0.1
 
 

@@ -38,7 +38,7 @@ def test_a_machine_of_a_study_of_sources_is_one_of_them(tmp_path):
         words[2] = str(path)
         call = {"env": {"STUB_KEY": KEY}}
         result = CliRunner().invoke(main, words, **call)
-        assert "should be that of a source, people or machine, got 'stub'" in result.output
+        assert "should be a source of the study (people or machine), got 'stub'" in result.output
         found = json.loads(CliRunner().invoke(main, [*words, "--judge", "machine"], **call).stdout)
     assert found["told"] > 0, found
     assert study.sources["machine"] == (0.01, found["told"])

@@ -130,7 +130,7 @@ def test_people_are_asked_as_they_come_and_the_machine_when_it_tells_more():
     assert {ticket.source for ticket in asked} == {"machine"}  # a hundredth of the cost
     study.cancel(asked[0])
     done = study.run(lambda ticket: vote(ticket, rng), most=1000, workers=1)
-    assert "A vote of people tells more for its cost than one of machine now" in done.ended
+    assert "A vote of people tells more for its cost now than a vote of machine" in done.ended
     assert 50 < done.told < 1000
     # What a vote tells is an average over draws: the machine is asked until no draws speak for it.
     ended = [study.run(lambda ticket: vote(ticket, rng), most=1000, workers=1) for _ in range(30)]

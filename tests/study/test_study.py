@@ -166,7 +166,7 @@ def test_a_ticket_is_told_once(tmp_path):
     study.tell(ticket, "left")
     study.tell(ticket.id, "left")
     assert study.n_duels == 1
-    with pytest.raises(ValueError, match="as told before, got 'right'"):
+    with pytest.raises(ValueError, match="as you told before, got 'right'"):
         study.tell(ticket, "right")
 
 
@@ -341,7 +341,9 @@ def test_files_that_are_no_study_are_refused(tmp_path):
     with pytest.raises(StudyError, match="newer version"):
         bd.Study(tmp_path / "newer")
     (tmp_path / "gone-wal").write_bytes(b"what a deleted study left")
-    with pytest.raises(StudyError, match=r"gone is gone, but .*gone-wal is left of it: restore"):
+    with pytest.raises(
+        StudyError, match=r"gone is missing, but .*gone-wal is still there. Restore"
+    ):
         bd.Study(tmp_path / "gone", arms=["a", "b"])
     with closing(sqlite3.connect(tmp_path / "other")) as other:
         other.execute("create table t (x)")
@@ -434,7 +436,7 @@ def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
     assert f"({percent(status.probability)} % sure" in status.verdict
     assert f"probability {status.probability:.3f} (rule" in status.reason  # one number
     assert {frozenset(group) for group in status.tied} == {frozenset("bc")}
-    assert "About level: " in status.verdict
+    assert "Practically equal: " in status.verdict
 
 
 def test_status_says_what_is_expected_to_go():
@@ -463,8 +465,10 @@ def test_a_plan_ends_where_the_budget_of_the_study_does():
     study = bd.Study(arms=list("abc"), stop=bd.study.WithinRope(0.999) | bd.study.Budget(9))
     study.tell(study.ask(), "left")
     said = str(study.plan(n_futures=3))
-    assert said.startswith("over 8 to over 8 more duels")
-    assert said.endswith("100 % of futures not decided at 8.")
+    assert said.startswith(
+        "In 80 % of 3 simulated futures the study needs over 8 to over 8 more duels"
+    )
+    assert said.endswith("100 % of the futures are not decided at 8 duels.")
 
 
 def test_an_imported_log_has_the_outcomes_of_its_votes():
@@ -548,11 +552,11 @@ def test_a_study_is_made_or_opened_by_the_same_call(tmp_path):
     with bd.Study(path, arms=list("abc"), **given) as study:
         assert study.n_duels == 1
         assert len(study.status().answer) == 1
-    with pytest.raises(StudyError, match="with other stop and seed: open it without"):
+    with pytest.raises(StudyError, match=r"with other stop and seed. Open it without"):
         bd.Study(path, arms=list("abc"), **given | {"seed": 4, "stop": bd.study.WithinRope(0.9)})
-    with pytest.raises(StudyError, match="with other arms: open it"):
+    with pytest.raises(StudyError, match=r"with other arms\. Open it"):
         bd.Study(path, arms=list("acb"), **given)
-    with pytest.raises(StudyError, match="exist_ok=True if these are its own"):
+    with pytest.raises(StudyError, match="exist_ok=True if the arguments are its own"):
         bd.Study(path, arms=list("abc"))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM settings WHERE name = 'sources'")  # an earlier version

@@ -29,7 +29,7 @@ def test_a_judge_who_asks_again_gets_his_open_ticket():
     assert study.ask(2, judge="ann")[0] == first
     study.tell(first, "left", judge="ann")
     assert study.ask(judge="ann").id != first.id
-    with pytest.raises(KeyError, match="ticket should be one of 'bob'"):
+    with pytest.raises(KeyError, match="ticket should be one that 'bob' was given"):
         study.tell(first, "left", judge="bob")
 
 
@@ -50,13 +50,13 @@ def test_a_skipped_pair_is_not_asked_of_that_judge_again(tmp_path):
         study.skip(ticket)
         study.skip(ticket)  # again: nothing happens
     assert len(set(skipped)) == 3
-    with pytest.raises(NoQuestion, match="'ann' has seen all"):
+    with pytest.raises(NoQuestion, match="'ann' has seen every pair"):
         study.ask(judge="ann")
     assert study.ask(judge="bob").state == "open"
     assert study.ticket(ticket).state == "skipped"
     study.tell(ticket, "left")  # on second thoughts
     assert study.n_duels == 1
-    with pytest.raises(ValueError, match=r"no outcome to be skipped, got .*, told"):
+    with pytest.raises(ValueError, match=r"no outcome, so that it can be skipped, got .*, told"):
         study.skip(ticket)
     assert [row["event"] for row in study.audit()] == ["skipped"] * 3 + ["told"]
 
@@ -66,7 +66,7 @@ def test_cannot_tell_is_an_answer_and_no_duel(tmp_path):
     ticket = study.ask(judge="ann")
     study.tell(ticket, "cannot tell")
     study.tell(ticket, "cannot tell")
-    with pytest.raises(ValueError, match="should be 'cannot tell', as told before, got 'left'"):
+    with pytest.raises(ValueError, match="should be 'cannot tell', as you told before, got 'left'"):
         study.tell(ticket, "left")
     other = study.ask(judge="ann")
     study.tell(other, "left")
@@ -89,22 +89,22 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
     ticket = study.ask(judge="ann")
     study.cancel(ticket, by="eve")
     assert study.pending() == []
-    with pytest.raises(ValueError, match=r"ticket should be open, got .*-1, cancelled"):
+    with pytest.raises(ValueError, match=r"ticket should be open, but .*-1 is cancelled"):
         study.tell(ticket, "left")
     again = study.reissue(ticket, "bob")
     assert (again.id, again.judge, again.state) == (ticket.id, "bob", "open")
-    with pytest.raises(KeyError, match="one of 'ann'"):
+    with pytest.raises(KeyError, match="one that 'ann' was given"):
         study.tell(ticket, "left", judge="ann")
     study.tell(again, "left", judge="bob")
     for refused in (study.cancel, study.reissue):
-        with pytest.raises(ValueError, match="ticket should have no outcome to be"):
+        with pytest.raises(ValueError, match="ticket should have no outcome, so that it can be"):
             refused(again)
 
 
 def test_expired_tickets_reserve_nothing_and_can_be_reissued(monkeypatch):
     study = made(stop=bd.study.Budget(2), expires=60)
     old = study.ask(2, judge="ann")
-    with pytest.raises(NoQuestion, match="use up what the budget leaves"):
+    with pytest.raises(NoQuestion, match="Open tickets will use up the budget"):
         study.ask(judge="bob")
     import bayesduel.study.ledger
 
@@ -202,7 +202,7 @@ def test_a_judge_sees_every_pair_before_there_is_no_question(policy):
         frozenset(pair) for pair in (("a", "b"), ("a", "c"), ("b", "c"))
     }
     study.tell(pairs[-1], "left")
-    with pytest.raises(NoQuestion, match="'ann' has seen all"):
+    with pytest.raises(NoQuestion, match="'ann' has seen every pair"):
         study.ask(judge="ann")
 
 
@@ -213,7 +213,7 @@ def test_duels_that_nobody_asked_for():
     assert study.tally()[0, 1] == 1
     for wrong, message in (
         (("a", "a", "left"), "two different arms"),
-        (("a", "x", "left"), "right should be of the arms of the study"),
+        (("a", "x", "left"), "right should be an arm of the study"),
         (("a", "b", "won"), "outcome should be"),
     ):
         with pytest.raises((KeyError, ValueError), match=message):
@@ -255,7 +255,7 @@ def test_open_tickets_of_a_retired_arm_expire(sources, tmp_path):
         assert one.pending("ann") == one.pending()
     again = [study.ask(judge=f"judge {k}") for k, _ in enumerate(gone)]  # what the budget has left
     assert not any("c" in (t.left, t.right) for t in again)
-    with pytest.raises(NoQuestion, match="use up what the budget leaves"):
+    with pytest.raises(NoQuestion, match="Open tickets will use up the budget"):
         study.ask(judge="zoe")
     study.tell(gone[0], "left")
     assert study.n_duels == 1 and study.ticket(gone[0]).state == "told"
@@ -297,7 +297,7 @@ def test_duels_of_retired_arms_are_paid_from_the_budget():
 
 def test_arms_that_leave_no_allowed_pair_are_not_retired():
     study = made(pairs=[("a", "b"), ("b", "c")])
-    with pytest.raises(ValueError, match=r"every allowed pair has a retired arm: 'b'$"):
+    with pytest.raises(ValueError, match=r"every allowed pair has a retired arm \('b'\)"):
         study.retire_arms(["b"])
     assert study.retired == ()
 

@@ -45,7 +45,10 @@ def size_words(found: RankingPosterior) -> str:
         first = f"{shorten(top[0], SENTENCE)} beats every other arm with probability"
         first = f"{first} {percent(min(sure, best))} %."
     elif sure >= 0.5:
-        first = f"Some arm beats every other with probability {percent(sure)} %; which one is open."
+        first = (
+            f"One arm beats every other with probability {percent(sure)} %, but the log does "
+            "not tell which one."
+        )
     else:
         first = f"No arm beats all others with probability {percent(1 - sure)} %."
         if top:
@@ -63,7 +66,7 @@ def advice_words(found: RankingPosterior) -> str:
         if found.p_one_ranking >= SURE:
             return "Use the ranking; under it all winner criteria name the same arm."
         return (
-            "A ranking is a fair summary, as cycles of that size can be left out. Read win "
+            "A ranking is a fair summary: cycles of that size can be ignored. Take win "
             "probabilities of single pairs from a model that allows cycles."
         )
     if found.p_condorcet_winner >= SURE:
@@ -88,11 +91,12 @@ def model_words(found: RankingPosterior, unit: str) -> str:
     before = join([f"{100 * prior:g}" for prior in PRIOR.values()])
     counted = "" if unit == "duel" else f" One observation is one {unit}, not one duel."
     return (
-        f"Probabilities of five models of a pair: one score per arm {scores} %, a ranking with "
-        f"uneven margins {uneven} %, a ranking that says nothing about margins {ranks} %, the same "
-        f"with pairs that go against it {exceptions} %, scores and a free residual per pair "
-        f"{free} % (before the log is seen: {before} %). Preferences are measured by the squared "
-        f"log odds of all pairs, which are 0 for a pair at 50 %.{counted}"
+        f"Five models of a pair have these probabilities: one score per arm {scores} %; a "
+        f"ranking with uneven margins {uneven} %; a ranking that says nothing about "
+        f"margins {ranks} %; such a ranking with exceptions {exceptions} %; scores and a "
+        f"free residual per pair {free} %. (Before the log: {before} %.) Preferences are "
+        "measured by the squared log odds of all pairs, which are 0 for a pair at 50 "
+        f"%.{counted}"
     )
 
 

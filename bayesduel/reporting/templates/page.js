@@ -117,7 +117,7 @@ function sentence(data, a, b) {
   const sure = Math.max(better, 1 - better);
   let judged = `${leading} is ${sure >= data.confidence ? "" : "probably "}better (${percent(sure)}\u00a0% sure)`;
   if (sure < 0.75) judged = "It is open which of the two is better";
-  if (low >= 0.5 - data.rope && high <= 0.5 + data.rope) judged = "The two are about level";
+  if (low >= 0.5 - data.rope && high <= 0.5 + data.rope) judged = "The two are practically equal";
   return `${judged}: ${one} beats ${two} in ${percent(p)}\u00a0% [${percent(low)}, ${percent(high)}] of duels${tie}; ${counts}${ties}.`;
 }
 
