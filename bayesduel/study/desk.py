@@ -58,7 +58,7 @@ class NoQuestion(StudyStopped):
     ...     study.ask(judge="ann")
     ... except bd.study.NoQuestion as answer:
     ...     print(answer)
-    'ann' has answered the 1 of the quota.
+    'ann' has reached the quota of 1 answers.
     """
 
 
@@ -661,7 +661,7 @@ class Desk:
             taken = sum(row.state == "told" or self._ledger.awaits(row) for row in counted)
             n = min(n, judging.quota - taken)
             if n <= 0:
-                raise NoQuestion(f"{judge!r} has given all {judging.quota:,} answers of the quota.")
+                raise NoQuestion(f"{judge!r} has reached the quota of {judging.quota:,} answers.")
         rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
         others = partial(self.store.found, SHARED, judge=judge)
         retired = self._ledger.retired

@@ -184,7 +184,7 @@ def plan(
     Examples
     --------
     >>> print(bd.study.plan(3, stop=bd.study.WithinRope(0.9, rope=0.1), n_futures=20))
-    4 to 20 more duels in 80 % of 20 simulated futures, median 4; 0 % of futures not decided...
+    In 80 % of 20 simulated futures the study needs 4 to 20 more duels (median 4). 0 % of...
     """
     from joblib import Parallel, delayed
 

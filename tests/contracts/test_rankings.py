@@ -83,7 +83,7 @@ def test_a_report_is_written(fits, tmp_path, kind):
     log, fit = fits(kind, "scores")
     for given in (log, fit) if kind == "partial" else (fit,):
         page = bd.report(given, tmp_path / "page.html").read_text(encoding="utf-8")
-        assert "Plackett-Luce" in page and "Not computed of rankings" in page
+        assert "Plackett-Luce" in page and "Not computed for rankings" in page
         assert f"{log.n_rankings} rankings" in page
         assert "first won every decisive duel" not in page
 
@@ -156,7 +156,7 @@ def test_the_command_line_recognises_rankings(tmp_path):
         return CliRunner().invoke(main, [*map(str, args)])
 
     told = run("winners", path, "--draws", 400)
-    assert told.exit_code == 0 and "places of one ranking" in " ".join(told.stdout.split())
+    assert told.exit_code == 0 and "places within one ranking" in " ".join(told.stdout.split())
     assert run("top-k", path, "--k", 2, "--draws", 400).exit_code == 0
     assert run("fit", path, "-o", tmp_path / "fit.nc", "--draws", 400).exit_code == 0
     assert run("predict", tmp_path / "fit.nc", "a", "b").exit_code == 0

@@ -464,7 +464,7 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     fields = np.sign(troops[:, None] - troops[None]).sum(2)
     once = check(bd.Duels.from_wins((fields > 0).astype(int)), quick=True)
     assert once.transitive is None and once.evidence.cyclic > 0
-    words = "Of the pairs that met, 100 % have one decided duel"
+    words = "Of the pairs that met, 100 % have only one decided duel"
     assert once.evidence.met_once == 1 and words in once.support[2]
     often = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
     assert often.evidence.met_once == 0 and "Of the pairs that met" not in " ".join(often.support)

@@ -222,7 +222,11 @@ def test_progress_ends_at_one():
         ({"models": []}, ValueError, "at least one model"),
         ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "different names"),
         ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
-        ({"models": ["thurstone-score", "thurstone"]}, ValueError, "margins are what thurstone-sc"),
+        (
+            {"models": ["thurstone-score", "thurstone"]},
+            ValueError,
+            "thurstone-score score margins",
+        ),
         ({"models": ["elo"]}, ValueError, "model name should be one of"),
         ({"models": 3}, TypeError, "models should be models, names or fits, got 3"),
     ],

@@ -131,7 +131,7 @@ def test_levels_that_stand_out_are_named_on_the_page_too(tmp_path, monkeypatch):
     bd.report(log, path, model=model, draws=200)
     text = path.read_text()
     assert 'id="generalizability"' in text
-    assert "below 0.5: judge j0." in text
+    assert "below 0.5 in judge j0." in text
 
 
 def test_what_has_no_facets_is_refused():

@@ -427,7 +427,7 @@ def test_too_few_degrees_of_freedom_are_told_at_the_top():
         )
 
     told = words(1.6)
-    assert "rest on 3 groups (column context, guessed): 1.6 degrees of freedom" in told
+    assert "rest on 3 groups (column context, guessed). The median arm has 1.6" in told
     assert "--group none" in told
     assert words(12.0) == "" and words(np.inf, "model") == ""
 

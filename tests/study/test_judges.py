@@ -93,7 +93,7 @@ def test_quotas_costs_corrections_and_agreement_are_counted():
         for _ in range(2):
             study.tell(study.ask(judge=judge), "tie", judge=judge, cost=0.25)
         with pytest.raises(
-            bd.study.NoQuestion, match=f"'{judge}' has given all 2 answers of the quota"
+            bd.study.NoQuestion, match=f"'{judge}' has reached the quota of 2 answers"
         ):
             study.ask(judge=judge)
     assert len(study.ask(5, judge="eve")) == 2
