@@ -102,6 +102,8 @@ def sides_of(duels: Duels) -> Sides:
 def _mirrored(duels: Duels) -> bool:
     """Return whether each duel may be there twice, once from each side: all counts agree."""
     cells = duels.cells
+    if cells.left_wins.sum() != cells.right_wins.sum():  # quick to see
+        return False
     rows = [cells.left, cells.right, cells.left_wins, cells.right_wins, cells.ties]
     turned = [cells.right, cells.left, cells.right_wins, cells.left_wins, cells.ties]
     one, other = (np.stack(columns)[:, np.lexsort(columns[1::-1])] for columns in (rows, turned))

@@ -342,22 +342,26 @@ def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, 
 
 def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
-    key = votes.left.astype(np.int64) * n_arms + votes.right
+    key = votes.left.astype(np.int64)
+    key *= n_arms
+    key += votes.right
     if n_arms**2 <= 4 * len(key):  # count instead of sorting
         place = key
         n_places = n_arms**2
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
-    kind = 3 * place + 1 + votes.outcome  # of each place: right won, a tie, left won
-    counts = np.bincount(kind, votes.weight, minlength=3 * n_places)
-    lost, tied, won = counts.astype(np.int64).reshape(n_places, 3).T
+    kind = 3 * place  # of each place: right won, a tie, left won
+    kind += votes.outcome
+    kind += 1
+    counts = np.bincount(kind, votes.weight, minlength=3 * n_places).reshape(n_places, 3)
     if place is key:
-        seen = (won != 0) | (lost != 0) | (tied != 0)
+        seen = (counts[:, 0] != 0) | (counts[:, 1] != 0) | (counts[:, 2] != 0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too
             seen |= np.bincount(key, minlength=n_places) > 0
         pair = np.flatnonzero(seen)
-    won, lost, tied = (n[pair] if place is key else n for n in (won, lost, tied))
+        counts = counts[pair]
+    lost, tied, won = np.ascontiguousarray(counts.T, dtype=np.int64)
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )

@@ -278,7 +278,8 @@ def test_winners_of_pulls_speak_of_pulls(tmp_path):
     fit.to_netcdf(path, engine="h5netcdf")
     run = CliRunner().invoke(main, ["winners", str(path)])
     for told in (str(bd.winners(fit)).partition("Variables")[0], run.stdout):
-        assert "of the cases in which one of the two pays" in " ".join(told.split())
+        told = " ".join(told.split())
+        assert "of the cases in which one of the two pays" in told
         assert "Pulls are taken as independent" in told
         assert "duels" not in told and "otes" not in told and "--check" not in told
     for refused in (lambda: bd.report(fit, tmp_path / "a.html"), lambda: bd.next_pairs(fit)):

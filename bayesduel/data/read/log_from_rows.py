@@ -163,7 +163,8 @@ def assemble(
     votes = votes if keep.all() else votes.take(keep)
     if votes.share is not None and np.isnan(votes.share).all():
         votes = replace(votes, share=None)
-    votes = replace(votes, left=place[votes.left], right=place[votes.right])
+    if len(kept) < len(log.arms):
+        votes = replace(votes, left=place[votes.left], right=place[votes.right])
     sized = votes.grade is not None or votes.margin is not None
     arms = tuple(log.arms[k] for k in kept)
     teams = None
@@ -258,7 +259,8 @@ def _labels(
         return (), None
     texts = [label(t) for t in column.values]
     code = column.code[rows]
-    seen = {texts[k] for k in np.flatnonzero(np.bincount(code + 1)[1:])}
+    counted = column if len(code) == len(column.code) else Coded(column.values, code)
+    seen = {texts[k] for k in np.flatnonzero(counted.counts())}
     labels = tuple(sorted(t for t in seen if t is not None))
     index = {label: i for i, label in enumerate(labels)}
     places = [-1 if t is None else index.get(t, -1) for t in texts]

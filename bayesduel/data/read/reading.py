@@ -136,7 +136,9 @@ def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
             yield Line("outcome", "", "left won every duel", None)
         return
     used = (examined.fault == 0) & ~examined.left_out
-    column = Coded(rows.outcome.values, np.where(examined.left_out, -1, rows.outcome.code))
+    column = rows.outcome
+    if examined.left_out.any():
+        column = Coded(column.values, np.where(examined.left_out, -1, column.code))
     arms = {text.casefold() for side in (rows.left, rows.right) for text in _labels(side)}
     words = _meaning_in_words(meaning, roles, _counts(column, rows.n), arms)
     yield Line("outcome", roles.outcome, words, int(rows.n[used].sum()))
@@ -244,8 +246,9 @@ def _left_out(
         out = examined.left_out
         for entries in examined.no_duel.values():
             out = out & ~entries
-        code = np.where(out, rows.outcome.code, -1)
-        for text, n in _counts(Coded(rows.outcome.values, code), rows.n).items():
+        some = np.flatnonzero(out)
+        column = Coded(rows.outcome.values, rows.outcome.code[some])
+        for text, n in _counts(column, rows.n[some]).items():
             yield Line("left out", roles.outcome or "", f'"{shorten(text, LONGEST)}", as asked', n)
     if faults:
         where, what, _ = faults[0]

@@ -16,7 +16,6 @@ from bayesduel.data.read.formats import LogFile, open_lines
 __all__ = ["count_records"]
 
 BLOCK = 1 << 22
-BLANK = 2  # bytes of a blank line at most, with its end
 NEWLINE, RETURN, QUOTE = b'\n\r"'
 
 
@@ -60,10 +59,11 @@ def _json_records_of(lines: bytes) -> int:
 def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
     """Return the number of records that end in some lines, and whether a quote is left open."""
     data = np.frombuffer(lines, dtype=np.uint8)
-    ends = np.flatnonzero(data == NEWLINE)
+    at_end = data == NEWLINE
     plain = not inside and b'"' not in lines
-    if plain and np.diff(ends, prepend=-1).min() > BLANK:
-        return len(ends), False
+    if plain and b"\r" not in lines and not (at_end[0] or (at_end[1:] & at_end[:-1]).any()):
+        return int(np.count_nonzero(at_end)), False  # no line is blank
+    ends = np.flatnonzero(at_end)
     starts = np.concatenate([[0], ends[:-1] + 1])
     length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
     if plain:

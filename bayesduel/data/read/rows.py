@@ -247,10 +247,13 @@ class _Encoder:
         if not self._batches:
             return Coded([], np.zeros(0, dtype=np.int32))
         batches = pa.chunked_array(self._batches).unify_dictionaries().chunks
-        values = batches[0].dictionary.to_pylist()
+        labels = batches[0].dictionary
+        if pa.types.is_integer(labels.type):
+            labels = labels.cast(pa.string())
+        values = labels.to_pylist()
         texts: dict[str, int] = dict(zip(values, range(len(values)), strict=True))
         place = [*texts.values()]
-        if not _is_text(batches[0].dictionary.type) or len(texts) < len(values) or None in texts:
+        if not _is_text(labels.type) or len(texts) < len(values) or None in texts:
             texts = {}
             known = map(text_of, values)
             place = [-1 if t is None else texts.setdefault(t, len(texts)) for t in known]
