@@ -440,7 +440,7 @@ def test_few_clusters_are_told_beside_duels_to_decide(tmp_path):
     judge = [*"x" * 60, *"y" * 15, *"z" * 15]
     won = rng.random(90) < 1 / (1 + np.exp(left - right))
     page = page_of(Duels.from_votes(left, right, won, judge=judge), tmp_path, draws=200)
-    assert "Standard errors are by judge and rest on 3 judges: " in page.text["verdict"]
+    assert "Standard errors are by judge and rest on 3 judges. " in page.text["verdict"]
     assert "With fewer than 4 degrees of freedom intervals are rough." in page.text["errors"]
     assert "not for more of the same judges or groups" in page.text["next"]
 
