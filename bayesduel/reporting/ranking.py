@@ -322,7 +322,8 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         "arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
         f"of arms surely above to {n_arms:,} - the number surely below. All statements about an "
-        f"arm hold together with {level}.{_joint_words(frame, winners.attrs['confidence'])}"
+        f"arm hold together with probability {level}."
+        f"{_joint_words(frame, winners.attrs['confidence'])}"
         f"{order_words(frame['win_rate'].to_numpy())}{more}",
         data={
             "arm": list(frame.index),
