@@ -380,8 +380,11 @@ class FileSource(Source):
 
         for _, alike in groupby(self._files, kind):
             files = list(alike)
-            paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
-            yield files[0], self._scan(files[0], paths, skip, names)
+            yield files[0], self._scan(files[0], self._paths(files), skip, names)
+
+    def _paths(self, files: Sequence[formats.LogFile]) -> str:
+        """Return the paths of files in a query."""
+        return f"[{', '.join(text_in_sql(self._plain[file.path]) for file in files)}]"
 
     def _scan(
         self, file: formats.LogFile, paths: str, skip: bool, names: Sequence[str] | None = None
@@ -496,8 +499,8 @@ class FileSource(Source):
 
     def _objects(self, files: Sequence[formats.LogFile]) -> str:
         """Return the table function that reads files of JSON of a kind, a whole object per row."""
-        paths = ", ".join(text_in_sql(self._plain[f.path]) for f in files)
-        return f"read_json_objects([{paths}], {self._layout(files[0])}, ignore_errors=true)"
+        options = f"{self._layout(files[0])}, ignore_errors=true"
+        return f"read_json_objects({self._paths(files)}, {options})"
 
     def _layout(self, file: formats.LogFile) -> str:
         """Return the options by which DuckDB reads a file of JSON."""

@@ -42,7 +42,7 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     if index is None or not hasattr(given, "columns") or not hasattr(given, "to_numpy"):
         return None
     rows, columns = ([str(label) for label in labels] for labels in (index, given.columns))
-    if len(rows) < 2 or sorted(rows) != sorted(columns) or len(set(rows)) < len(rows):
+    if not _are_same(rows, columns):
         return None
     named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)[rows]
     if not all(kind.kind in "biuf" for kind in named.dtypes):
@@ -85,6 +85,11 @@ def as_frame(given: Any) -> tuple[Any, str | None]:
     return table, "a list of tuples"
 
 
+def _are_same(rows: Sequence[str], columns: Sequence[str]) -> bool:
+    """Return whether rows and columns are of the same arms, two or more, each once."""
+    return len({*rows}) == len(rows) > 1 and sorted(rows) == sorted(columns)
+
+
 def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     """Return the matrix of wins of a table of text, or None if it is none.
 
@@ -93,7 +98,7 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
     (_, rows), *others = columns.items()
     labels = [row.strip() for row in rows]
     names = [name.strip() for name, _ in others]
-    if len(labels) < 2 or sorted(labels) != sorted(names) or len(set(labels)) < len(labels):
+    if not _are_same(labels, names):
         return None
     try:
         cells = np.array(

@@ -60,14 +60,13 @@ def _records_of(lines: bytes, inside: bool) -> tuple[int, bool]:
     """Return the number of records that end in some lines, and whether a quote is left open."""
     data = np.frombuffer(lines, dtype=np.uint8)
     at_end = data == NEWLINE
-    plain = not inside and b'"' not in lines
-    if plain and b"\r" not in lines and not (at_end[0] or (at_end[1:] & at_end[:-1]).any()):
-        return int(np.count_nonzero(at_end)), False  # no line is blank
+    if not inside and b'"' not in lines and b"\r" not in lines:
+        blank = at_end[0] or (at_end[1:] & at_end[:-1]).any()
+        if not blank:
+            return int(np.count_nonzero(at_end)), False
     ends = np.flatnonzero(at_end)
     starts = np.concatenate([[0], ends[:-1] + 1])
     length = ends - starts - ((ends > starts) & (data[ends - 1] == RETURN))
-    if plain:
-        return int(np.count_nonzero(length)), False
     quotes = np.flatnonzero(data == QUOTE)
     quoted = (np.searchsorted(quotes, ends) + inside) % 2 == 1  # whether the line end is a text's
     begun_quoted = np.concatenate([[inside], quoted[:-1]])
