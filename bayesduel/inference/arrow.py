@@ -148,8 +148,8 @@ class Layout:
             return self.bordered(self.bent(found), prior)
         n_groups, m = self.groups.shape
         corner = self.corner(found)
-        to_groups = self._grams[1].of(weight).astype(self.kind)
-        edges = self._free(to_groups.toarray()).reshape(n_groups, m, -1)
+        to_groups = self.edges(weight).astype(self.kind)
+        edges = self.free(to_groups.toarray()).reshape(n_groups, m, -1)
         n_own = len(self.density.own)
         if n_own:
             cross = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
@@ -175,16 +175,23 @@ class Layout:
     def corner(self, found: Derivatives) -> np.ndarray:
         """Return what the cells add to the precision of the border where they bend so, (p, p)."""
         on_border = self._grams[0].of(np.maximum(-found.bend, 0.0))
-        corner = self._free(self._free(on_border.toarray()).T)
+        corner = self.free(self.free(on_border.toarray()).T)
         n_own = len(self.density.own)
         if n_own:
             p = len(corner)
             corner = np.pad(corner, (0, n_own))
-            side = -self._free((self.to_border.T @ found.cross).T).T
+            side = -self.free((self.to_border.T @ found.cross).T).T
             corner[:p, p:] = side
             corner[p:, :p] = side.T
             corner[p:, p:] = -found.second
         return corner
+
+    def edges(self, weight: np.ndarray) -> sparse.csr_array:
+        """Return the precision between groups and raw numbers of the border, own ones left out.
+
+        weight: minus the curvature of each cell, (cells,).
+        """
+        return sparse.csr_array(self._grams[1].of(weight))
 
     def flat(self, found: Derivatives, prior: Prior) -> Arrow:
         """Return the factored precision of the border where the groups do not differ."""
@@ -366,7 +373,7 @@ class Layout:
         inverse, failed = dtrtri(arrow.border, lower=1)
         assert not failed
         inverse = inverse.astype(self.kind, copy=False)
-        moved = [self._raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
+        moved = [self.raw(inverse[:, keep]).T, arrow.pull.reshape(-1, len(inverse)) @ inverse.T]
         return _squares(self._touched, np.concatenate(moved)) + self._alone(arrow.roots)
 
     def foreseen(self, arrow: Arrow, found: Derivatives, prior: Prior) -> np.ndarray:
@@ -408,14 +415,14 @@ class Layout:
             found.append([rows[f.start * m : f.stop * m].sum() for f in self.families])
         return (np.array(found) + np.array(found).T) / 2
 
-    def _free(self, raw: np.ndarray) -> np.ndarray:
+    def free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
         if not self.scored:
             return raw
         parts = [uncentre(raw[..., : self.scored]), raw[..., self.scored :]]
         return np.concatenate(parts, axis=-1)
 
-    def _raw(self, free: np.ndarray) -> np.ndarray:
+    def raw(self, free: np.ndarray) -> np.ndarray:
         """Return scores and others from the free numbers, (..., raw)."""
         if not self.scored:
             return free
@@ -462,7 +469,8 @@ def layout_of(density: LinearPredictor) -> Layout:
     columns = border[border < density.size - len(density.own)]
     raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
     raw = raw if scored else columns
-    matrix = sparse.csc_array(sparse.hstack([part.jacobian for part in parts]))
+    jacobians = [sparse.csr_array(part.jacobian) for part in parts]  # of few cells they are dense
+    matrix = sparse.csc_array(sparse.hstack(jacobians))
     to_border = sparse.csr_array(matrix[:, raw])
     to_groups = sparse.csr_array(matrix[:, groups.ravel() + shift])
     return Layout(density, border, groups, to_border, to_groups, scored, tuple(families))

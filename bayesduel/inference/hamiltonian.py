@@ -4,8 +4,9 @@ The density and its gradient are those of :class:`LinearPredictor`, so that any 
 terms is sampled and no model is compiled. Given the scales, a coefficient with information w and
 prior precision t(scales) is ``(w x + t mean) / (w + t) + u / sqrt(w + t)``: where the data say much
 it is centred, where they say little it is not, and in between it is in between. Coefficients that
-many votes share (scores, effects with few levels) are decorrelated by a dense factor besides.
-nutpie samples u and the logarithms of the scales.
+many votes share (scores, effects with few levels) are decorrelated by a dense factor besides; what
+is left, many coefficients by group, is placed around where these draw it (a step of Jacobi's
+method), so that both are nearly independent. nutpie samples u and the logarithms of the scales.
 
 Information and a first point come from a few steps of Newton's method by conjugate gradients, and
 scales from steps of expectation maximisation with variances of single coefficients. They are rough:
@@ -33,7 +34,7 @@ from scipy.linalg.blas import strmv
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bayesduel.inference.arrow import layout_of
+from bayesduel.inference.arrow import Layout, layout_of
 from bayesduel.inference.coefficient_prior import placed, pulled_back
 from bayesduel.inference.conditional_mode import ascent, named_parameters
 from bayesduel.inference.covariance_prior import laid, log_prior, slope_in_u
@@ -58,9 +59,9 @@ FLAT = 1e-9  # information of a coefficient that data and prior leave alone
 # Draws to tune, and to learn from, of a chain in rough coordinates, and doublings of its paths: of
 # llmfao a few of its paths were twice as long, which cost a half more in all.
 PILOT = (80, 40, 5)
-# In the better ones. Least effective draws of a score by three seeds, with 40 and with 60 of them:
-# llmfao 335, 334, 308 and 235, 384, 200; 20 arms x 40 prompts x 30 judges 88, 153, 169 and 190,
-# 196, 140.
+# In the better ones. Least effective draws of a score by three seeds, with 40 and with 30 of them:
+# 20 arms x 40 prompts x 30 judges 343, 382, 322 and 266, 410, 372; 12 x 13 x 120 367, 278, 174 and
+# 244, 230, 223.
 TUNE = 40
 
 
@@ -79,6 +80,16 @@ class _Placed(NamedTuple):
     x: np.ndarray  # the coefficients
     tight: np.ndarray  # precision of an independent prior, 0 of others
     deviation: np.ndarray  # what u = 1 is
+
+
+class _Coupling(NamedTuple):
+    """How coefficients by group (n,) follow the others that terms have, the border (p,)."""
+
+    layout: Layout
+    border: np.ndarray  # places of the border, own numbers of the response left out, (p,)
+    groups: np.ndarray  # places of the groups, (n,)
+    edges: sparse.csr_array  # precision between groups and raw numbers of the border, (n, raw)
+    back: sparse.csr_array  # its transpose
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +190,51 @@ class StandardCoordinates:
     # -- decorrelation ---------------------------------------------------------------------
 
     @cached_property
+    def _layout(self) -> Layout | None:
+        """Which coefficients are groups that follow the others, or None where there are no such."""
+        if self.density.size <= DENSE:
+            return None
+        found = layout_of(self.density)
+        return found if len(found.groups) else None
+
+    @cached_property
     def _turned(self) -> np.ndarray:
         """Which coefficients are decorrelated, (p,)."""
-        if self.density.size <= DENSE:
-            return np.arange(self.density.size)
-        return layout_of(self.density).border
+        if self._layout is not None:
+            return self._layout.border
+        return np.arange(self.density.size if self.density.size <= DENSE else 0)
+
+    @cached_property
+    def _coupling(self) -> _Coupling | None:
+        """How groups follow the border, or None where all coefficients are decorrelated."""
+        layout = self._layout
+        if layout is None:
+            return None
+        border = layout.border[: len(layout.border) - len(self.density.own)]
+        edges = layout.edges(self.start.votes)
+        return _Coupling(layout, border, layout.groups.ravel(), edges, sparse.csr_array(edges.T))
+
+    def _follow(self, x: np.ndarray, deviation: np.ndarray) -> None:
+        """Move the groups of `x` to where the border draws them: one step of Jacobi's method."""
+        coupling = self._coupling
+        if coupling is None:
+            return
+        layout, border, groups, edges, _ = coupling
+        away = layout.raw(x[border] - self.start.x[border])
+        x[groups] -= deviation[groups] ** 2 * (edges @ away)
+
+    def _followed(self, slope: np.ndarray, x: np.ndarray, place: _Placed) -> None:
+        """Add to the slope in the border what it does through the groups.
+
+        slope: of the log likelihood in each coefficient, (size,).
+        """
+        coupling = self._coupling
+        if coupling is None:
+            return
+        layout, border, groups, _, back = coupling
+        pulled = place.tight[groups] * (x[groups] - self._mean[groups])
+        through = place.deviation[groups] ** 2 * (slope[groups] - pulled)
+        slope[border] -= layout.free(back @ through)
 
     @cached_property
     def _turn(self) -> np.ndarray:
@@ -194,11 +245,11 @@ class StandardCoordinates:
         """
         density, start, place = self.density, self.start, self._turned
         found = density.derivatives(start.x, start.phi)
-        if len(place) == density.size:
+        layout = self._layout
+        if layout is None:
             bent = density.bent(found._replace(bend=-start.votes))
             whole = bent + self._prior.precision
         else:
-            layout = layout_of(density)
             wide = _variances(layout, self._prior)
             weight = start.votes / (1 + start.votes * wide)
             whole = layout.corner(found._replace(bend=-weight)) + layout.priors(self._prior)[0]
@@ -229,9 +280,10 @@ class StandardCoordinates:
         """Return the coefficients (size,) and the logarithms of scales (q,) at `y`."""
         phi = y[: self.n_scales]
         u = self._scaled(y)
-        x = self._place(phi, u).x
+        x, _, deviation = self._place(phi, u)
         for piece in self._pieces(phi).values():
             x[piece.here] = self._laid(u, piece)[0].ravel()
+        self._follow(x, deviation)
         return x, phi
 
     def _scaled(self, y: np.ndarray) -> np.ndarray:
@@ -267,11 +319,13 @@ class StandardCoordinates:
         for k, piece in pieces.items():
             here, roots[k], parts[k] = self._laid(u, piece)
             x[piece.here] = here.ravel()
+        self._follow(x, place.deviation)
         found = density.derivatives(x, phi)
         cells = found.value
         if cells is None:
             cells = density.likelihood(x[None], phi[None], density.eta(x)[None])
         slope = np.concatenate([density.design.pull(found.slope), found.own.sum(axis=0)])
+        self._followed(slope, x, place)
         _, kinds, kind = self._powers
         of_priors, gradient, by_u, by_kind = pulled_back(
             slope, u, *place, kind, len(kinds), self._mean, self._alone

@@ -5,14 +5,36 @@ References
 Vehtari, Gelman, Simpson, Carpenter & Bürkner, "Rank-normalization, folding, and localization: an
 improved R-hat for assessing convergence of MCMC", Bayesian Analysis 2021. As ArviZ computes them,
 for all quantities at once; `tests/inference/test_mixing.py` holds the two equal.
+
+Gelman, Carlin, Stern, Dunson, Vehtari & Rubin, "Bayesian Data Analysis", third edition 2013,
+section 11.5 (what a few draws should reach).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-__all__ = ["bulk_ess", "rhat", "tail_ess"]
+__all__ = ["FEW", "MANY", "Mixing", "bulk_ess", "required", "rhat", "tail_ess"]
 
 TAIL = 0.11  # posterior mass of either tail, as ArviZ takes it
+THOROUGH = 1000  # draws of all chains from which MANY is asked; fits that take long make fewer
+
+
+class Mixing(NamedTuple):
+    """What chains have to reach for their draws to be trusted."""
+
+    rhat: float  # R-hat is below it
+    effective: int  # effective draws, at least
+
+
+FEW = Mixing(1.1, 80)  # Gelman and others: 1.1, and 10 draws of each half of four chains
+MANY = Mixing(1.01, 400)  # Vehtari and others: 1.01, and 50 draws of each half of four chains
+
+
+def required(n_draws: int) -> Mixing:
+    """Return what chains have to reach that have so many draws in all."""
+    return MANY if n_draws >= THOROUGH else FEW
 
 
 def rhat(draws: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
 import logging
+import math
 import os
 import sys
 import warnings
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.draws import PosteriorDraws
-from bayesduel.inference.mixing import bulk_ess, rhat
+from bayesduel.inference.mixing import FEW, bulk_ess, rhat
 from bayesduel.inference.psis import Uncorrected
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import Progress
@@ -37,7 +38,6 @@ SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels 
 KEPT = 8  # compiled models kept for reuse
 INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
-MIXED = 1.1  # R-hat below which chains agree, roughly
 DIVERGED = 0.1  # share of divergent draws that is a matter of the posterior, not of a few places
 # Gradients a draw, as trees double: 7 to 15 are measured (tversky1969 with reliability, icehockey
 # with cycles), and twice doubled that is 63.
@@ -59,8 +59,8 @@ class ChainCertificate(Uncorrected):
 
     @property
     def shortfall(self) -> str:
-        if not self.rhat < MIXED:
-            return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {MIXED}"
+        if not self.rhat < FEW.rhat:
+            return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {FEW.rhat}"
         if self.diverging > DIVERGED:
             return f"{self.diverging:.0%} of the draws diverged"
         return ""
@@ -223,19 +223,21 @@ def run_chains(
     """
     import nutpie
 
-    with _shown(model, progress, notice) as report:
+    cores = settings.setdefault("cores", os.cpu_count() or 1)
+    with _shown(model, progress, notice, cores) as report:
         return nutpie.sample(compiled, progress_bar=False, progress_callback=report, **settings)
 
 
-def _seconds(chains: Any) -> tuple[float, float] | None:
-    """Return how long nutpie's chains may take in all, by their first second, or None before."""
+def _seconds(chains: Any, cores: int) -> tuple[float, float] | None:
+    """Return how long nutpie's chains may take in all, by their first second, or None before.
+
+    cores: how many chains run at a time.
+    """
     begun = [chain for chain in chains if chain.total_num_steps and chain.runtime_ms >= FIRST]
     if not begun:
         return None
     gradient = max(chain.runtime_ms / 1000 / chain.total_num_steps for chain in begun)
-    rounds = -(
-        -len(chains) // min(len(chains), os.cpu_count() or 1)
-    )  # where chains wait for others
+    rounds = math.ceil(len(chains) / cores)  # chains wait for others
     each = gradient * chains[0].total_draws * rounds
     return each * STEPS[0], each * STEPS[1]
 
@@ -250,7 +252,9 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _shown(model: Any, progress: Progress, notice: str) -> Iterator[Callable[[Any], None] | None]:
+def _shown(
+    model: Any, progress: Progress, notice: str, cores: int
+) -> Iterator[Callable[[Any], None] | None]:
     """Yield what nutpie calls with the state of its chains, or None where nobody looks.
 
     With a `notice` it logs how long the fit may take, once, if that is long. Without `progress` it
@@ -264,7 +268,7 @@ def _shown(model: Any, progress: Progress, notice: str) -> Iterator[Callable[[An
 
         def report(chains: Any) -> None:
             nonlocal silent
-            expected = _seconds(chains) if silent else None
+            expected = _seconds(chains, cores) if silent else None
             if expected is not None:
                 silent = False
                 if expected[1] > LONG:

@@ -274,3 +274,26 @@ def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
     xr.testing.assert_identical(*(fit["posterior"].to_dataset() for fit in found))
     with pytest.raises(ZeroDivisionError):
         threads.side_by_side(lambda k: 1 / k, (1, 0))
+
+
+@pytest.mark.filterwarnings("ignore:20 duels are few")
+@pytest.mark.parametrize("terms", ["random:group", "random:judge", "random:group + random:judge"])
+@pytest.mark.parametrize("response", ["bradley-terry", "thurstone", "davidson"])
+@pytest.mark.sampled(4)
+def test_fewer_duels_than_deviations_are_fitted(response, terms):
+    """Twenty duels of 12 arms in 12 groups: a design of few cells is kept as a dense matrix."""
+    rng = np.random.default_rng(0)
+    n = 20
+    left = rng.integers(0, 12, n)
+    right = (left + rng.integers(1, 12, n)) % 12
+    log = bd.Duels.from_votes(
+        [f"a{k}" for k in left],
+        [f"a{k}" for k in right],
+        rng.choice([0.0, 0.5, 1.0] if response == "davidson" else [0.0, 1.0], n),
+        judge=[f"j{k}" for k in rng.integers(0, 10, n)],
+        group=[f"g{k}" for k in rng.integers(0, 12, n)],
+    )
+    fit = bd.fit(log, f"{response} + {terms}", draws=200, seed=1)
+    score = fit["posterior"]["score"]
+    assert np.isfinite(score).all()
+    assert (score.std(("chain", "draw")) > 0.1).all()
