@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bayesduel.inference.mixing import bulk_ess, rhat, tail_ess
+from bayesduel.inference.mixing import bulk_ess, required, rhat, tail_ess
 
 
 def chains(n, seed=1):
@@ -40,3 +40,14 @@ def test_a_constant_is_known_as_well_as_draws_allow():
     draws = np.ones((4, 50, 1))
     assert np.isnan(rhat(draws)).all()
     assert bulk_ess(draws) == tail_ess(draws) == 200
+
+
+@pytest.mark.parametrize("n_draws", [200, 340, 999, 1000, 4000])
+def test_independent_draws_reach_what_is_required(n_draws):
+    """So do sixty numbers at once; none does where one chain of four is a deviation apart."""
+    draws = np.random.default_rng(3).normal(size=(4, n_draws // 4, 60))
+    wanted = required(n_draws)
+    assert rhat(draws).max() < wanted.rhat
+    assert min(bulk_ess(draws).min(), tail_ess(draws).min()) >= wanted.effective
+    draws[0] += 1.0
+    assert ((rhat(draws) > wanted.rhat) | (bulk_ess(draws) < wanted.effective)).all()

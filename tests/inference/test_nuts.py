@@ -122,6 +122,13 @@ def test_a_fit_that_comes_to_nuts_says_how_long_it_may_take_and_shows_progress(m
     assert "NUTS" in screen.getvalue() and "38%" in screen.getvalue()
 
 
+@pytest.mark.parametrize(("cores", "rounds"), [(1, 4), (2, 2), (3, 2), (4, 1), (16, 1)])
+def test_the_forecast_counts_the_chains_that_wait_for_others(cores, rounds):
+    """Four chains, 10 ms a gradient, 7 to 63 gradients for each of 2,000 draws."""
+    states = [chain(10, 2, 200), *[chain(0, 0, 0)] * 3]
+    assert nuts._seconds(states, cores) == pytest.approx((rounds * 140, rounds * 1260))
+
+
 @pytest.mark.slow
 def test_nutpie_reports_the_state_of_its_chains():
     """What the callback reads is there, and the shares of a true fit grow to 0.8."""

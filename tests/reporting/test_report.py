@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 from types import SimpleNamespace
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.reporting.calibration import calibration_section
 from bayesduel.reporting.check import _cycles, _residuals
-from bayesduel.reporting.fit import few_clusters_words
+from bayesduel.reporting.fit import diagnostics, few_clusters_words
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.ranking import (
@@ -533,6 +534,26 @@ def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
     told = page_of(doubtful, tmp_path, duels=log).text["verdict"]
     assert "The Pareto k-hat is 0.90 and should be below 0.7" in told
     assert "120 of 1,000 and should be 400 or more" in told
+
+
+@pytest.mark.parametrize(
+    ("draws", "below", "enough"), [(200, "below 1.1", "80 or more"), (1000, "below 1.01", "400")]
+)
+def test_chains_of_few_draws_are_held_to_what_few_draws_can_show(draws, below, enough):
+    """R-hat is that of scores and scales: of many deviations the largest is so by chance."""
+    pairs = ("ab", "ba", "ac", "ca", "bc", "cb")
+    won = [pair for pair, n in zip(pairs, (12, 9, 15, 8, 11, 10), strict=True) for _ in range(n)]
+    winners = [pair[0] for pair in won]
+    losers = [pair[1] for pair in won]
+    judges = [f"j{k % 5}" for k in range(len(won))]
+    votes = bd.Duels.from_votes(winners, losers, np.ones(len(won)), judge=judges)
+    fit = bd.fit(votes, "bradley-terry + random:judge", "nuts", draws=draws, seed=2)
+    of, bulk, tail = diagnostics(fit)[-3:]
+    kept = fit.duel.sampled.drop_vars("judge_deviation")
+    mixed = az.rhat(kept)
+    assert of[1] == f"{max(float(mixed[name].max()) for name in mixed):.3f}"
+    assert of[2] == below
+    assert bulk[2].startswith(enough) and tail[2].startswith(enough)
 
 
 # -- labels and close calls ----------------------------------------------------------------
