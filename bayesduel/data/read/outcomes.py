@@ -71,6 +71,9 @@ SHOWN = 12  # values that a message lists
 WINNERS_NAME = "the winner's name"
 LOSERS_NAME = "the loser's name"
 
+# What a language model answers as a judge, where "[[C]]" is a tie: Zheng and others, "Judging
+# LLM-as-a-judge with MT-Bench and Chatbot Arena", 2023, figure 5.
+VERDICT = re.compile(r"\[\[(\w+)\]\]")
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
@@ -676,6 +679,9 @@ def _key(text: str) -> str | float:
         return float(text) if share is None else share
     except ValueError:
         word = re.sub(r"\s+", "", text.casefold())
+        said = VERDICT.fullmatch(word)
+        if said is not None:
+            word = "tie" if said[1] == "c" else said[1]
         return word if word[:1] in tuple("0123456789½") else plain(word)
 
 

@@ -7,6 +7,7 @@ list of duels itself.
 import random
 from itertools import combinations
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -299,3 +300,26 @@ def test_scores_that_are_given_twice_are_those_of_several_judges(judge, tmp_path
     assert "where several judges gave them, say who: --shape scores --judge COLUMN" in said
     said, found = read(tmp_path, text, "--shape", "scores", "--judge", judge)
     assert found == OF_SCORES
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "tie"),
+    [
+        ("[[A]]", "[[B]]", "[[C]]"),
+        ("[[a]]", "[[b]]", "[[c]]"),
+        ("[[A]]", "[[B]]", "[[Tie]]"),
+        (" [[A]] ", "[[B]]", "[[C]] "),
+        ("[[1]]", "[[2]]", "[[tie]]"),
+        ("[[A>B]]", "[[B>A]]", "[[A=B]]"),
+    ],
+)
+@pytest.mark.parametrize("names", [("model_a", "model_b", "verdict"), ("A", "B", "judgment")])
+def test_verdicts_of_language_models(left, right, tie, names):
+    """As MT-Bench asks a judge for them: "[[C]]" is a tie."""
+    rows = [("gpt", "llama", left), ("gpt", "qwen", right), ("llama", "qwen", tie)] * 4
+    log = bd.read_duels(pd.DataFrame(rows, columns=names))
+    wins = pd.DataFrame(log.tally("keep").wins, log.arms, log.arms)
+    assert wins.loc["gpt", "llama"] == 4
+    assert wins.loc["qwen", "gpt"] == 4
+    assert wins.to_numpy().sum() == 8
+    assert log.tally("keep").ties.sum() == 8
