@@ -648,7 +648,7 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
             PreferenceMatrix() + term
     with pytest.raises(ValueError, match="tie"):
         bd.compare_models(log, [BradleyTerry(), Davidson()])
-    with pytest.raises(ValueError, match="grades are what cumulative-logit score"):
+    with pytest.raises(ValueError, match="cumulative-logit score grades, and bradley-terry"):
         bd.compare_models(log, [BradleyTerry(), CumulativeLogit()])
     bare = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 1])
     for model, words in [

@@ -114,7 +114,7 @@ def test_the_average_is_over_the_categories_of_the_log_by_their_votes(planted, f
     ranks = bd.category_ranks(fit)
     np.testing.assert_allclose(ranks["score_mean"], score.mean(axis=0))
     np.testing.assert_allclose(ranks["overall_best_probability"], best)
-    assert "Best on average over the categories, by their votes: " in ranks.sentence
+    assert "categories, weighted by their votes, is " in ranks.sentence
 
 
 @pytest.mark.slow

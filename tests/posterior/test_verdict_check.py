@@ -89,7 +89,7 @@ def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
     assert fit is None and why.endswith("needs a proper prior.")
     monkeypatch.setattr(check_room, "CONTROLLED_CELLS", 5)
     fit, why = at_home.answer_without_ranking(BradleyTerry() + SideAdvantage())
-    assert fit is None and "takes hours for 6 rows of 3 arms" in why
+    assert fit is None and "it needs NUTS: hours for 6 rows of 3 arms" in why
 
 
 @pytest.mark.slow
