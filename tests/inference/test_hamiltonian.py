@@ -150,6 +150,16 @@ def test_coordinates_keep_the_density_where_groups_follow_the_others(response, t
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("terms", ["plain", "time", "sources"])
+@pytest.mark.usefixtures("groups_follow")
+def test_many_coefficients_without_groups_are_all_decorrelated(terms):
+    density, _ = density_of("win", terms)
+    coordinates = StandardCoordinates(density, start_of(density))
+    assert len(coordinates._turned) == density.size
+    keeps_density(coordinates)
+
+
+@pytest.mark.plain
 @pytest.mark.parametrize("response", ["win", "tie", "grade", "margin"])
 @pytest.mark.usefixtures("groups_follow")
 def test_groups_that_follow_are_nearly_independent_of_the_others(response):
