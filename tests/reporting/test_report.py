@@ -539,8 +539,8 @@ def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
 @pytest.mark.parametrize(
     ("draws", "below", "enough"), [(200, "below 1.1", "80 or more"), (1000, "below 1.01", "400")]
 )
-def test_chains_of_few_draws_are_held_to_what_few_draws_can_show(draws, below, enough):
-    """R-hat is that of scores and scales: of many deviations the largest is so by chance."""
+def test_chains_of_few_draws_are_held_to_what_few_draws_can_show(monkeypatch, draws, below, enough):
+    """Where deviations are many they are left out: of so many the largest R-hat is so by chance."""
     pairs = ("ab", "ba", "ac", "ca", "bc", "cb")
     won = [pair for pair, n in zip(pairs, (12, 9, 15, 8, 11, 10), strict=True) for _ in range(n)]
     winners = [pair[0] for pair in won]
@@ -548,12 +548,23 @@ def test_chains_of_few_draws_are_held_to_what_few_draws_can_show(draws, below, e
     judges = [f"j{k % 5}" for k in range(len(won))]
     votes = bd.Duels.from_votes(winners, losers, np.ones(len(won)), judge=judges)
     fit = bd.fit(votes, "bradley-terry + random:judge", "nuts", draws=draws, seed=2)
-    of, bulk, tail = diagnostics(fit)[-3:]
-    kept = fit.duel.sampled.drop_vars("judge_deviation")
-    mixed = az.rhat(kept)
-    assert of[1] == f"{max(float(mixed[name].max()) for name in mixed):.3f}"
-    assert of[2] == below
-    assert bulk[2].startswith(enough) and tail[2].startswith(enough)
+    kept = fit.duel.sampled
+    for most, looked_at, of in (
+        (15, kept, ""),
+        (14, kept.drop_vars("judge_deviation"), " of scores and scales"),
+    ):
+        monkeypatch.setattr("bayesduel.reporting.fit.MEASURED", most)
+        mixed = az.rhat(looked_at)
+        largest = max(float(mixed[name].max()) for name in mixed)
+        found = diagnostics(fit)[-3:]
+        assert [row[0] for row in found] == [
+            f"{name}{of}" for name in ("largest R-hat", "smallest bulk ESS", "smallest tail ESS")
+        ]
+        assert found[0][1:3] == (f"{largest:.3f}", below)
+        for row, method in zip(found[1:], ("bulk", "tail"), strict=True):
+            worth = az.ess(looked_at, method=method)
+            assert row[1] == f"{min(float(worth[name].min()) for name in worth):,.0f}"
+            assert row[2].startswith(enough)
 
 
 # -- labels and close calls ----------------------------------------------------------------
