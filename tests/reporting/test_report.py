@@ -442,8 +442,8 @@ def test_few_clusters_are_told_beside_duels_to_decide(tmp_path):
     won = rng.random(90) < 1 / (1 + np.exp(left - right))
     page = page_of(Duels.from_votes(left, right, won, judge=judge), tmp_path, draws=200)
     assert "Standard errors are by judge and rest on 3 judges. " in page.text["verdict"]
-    assert "With fewer than 4 degrees of freedom intervals are rough." in page.text["errors"]
-    assert "not for more of the same judges or groups" in page.text["next"]
+    assert "With fewer than 4, intervals are rough." in page.text["errors"]
+    assert "not for more duels of the same judges or groups" in page.text["next"]
 
 
 def test_residuals_have_no_negative_zero_and_no_p_value_of_nought():
