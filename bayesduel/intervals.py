@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.system.arguments import check_range
+from bayesduel.system.options import Decision, check_options
 
 __all__ = [
     "TAILS95",
@@ -25,7 +25,7 @@ Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
 def check_ci_prob(ci_prob: float) -> None:
     """Raise ValueError unless `ci_prob` is a probability in (0, 1)."""
-    check_range(ci_prob, "ci_prob", "in (0, 1)")
+    check_options(Decision, ci_prob=ci_prob)
 
 
 def eti(

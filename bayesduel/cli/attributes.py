@@ -7,6 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import print_json, remark, show, steps
+from bayesduel.cli.output import check_folder
 from bayesduel.cli.report import shown_command
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
     from bayesduel.reporting.report import report, sections
 
     output = options["output"]
-    shared.check_folder(output)
+    check_folder(output)
     if options.get("by") is not None:
         raise click.UsageError("attributes takes one log at a time: leave out --by")
     items = _items(log, options)

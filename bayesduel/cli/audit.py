@@ -6,6 +6,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import steps, tell
+from bayesduel.system.options import Decision
 
 __all__ = ["command"]
 
@@ -34,12 +35,7 @@ NOT_KEPT = ("vote", "judge", "group", "category", "pair", "time")
     multiple=True,
     help="A family of variants of which the best was chosen; again for each.",
 )
-@click.option(
-    "--share",
-    type=shared.BETWEEN,
-    default=0.5,
-    help="Largest share of the votes (or judges) to leave out.",
-)
+@shared.option_of(Decision, "share")
 @shared.reading_options
 @shared.fitting_options
 def command(

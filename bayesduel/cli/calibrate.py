@@ -7,6 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import print_json, remark, share, show
+from bayesduel.cli.output import check_netcdf
 from bayesduel.system.atomic_write import write_netcdf
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def command(
     if options.get("by"):
         raise click.UsageError("--by is for commands of many logs, got it for a calibration of one")
     if output is not None:
-        shared.check_netcdf(output)
+        check_netcdf(output)
     model = shared.chosen_model(options["model"], options)
     (duels,) = shared.read_log(log, options).values()
     with share("calibrating") as progress:

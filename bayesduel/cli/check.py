@@ -7,7 +7,9 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps, tell
+from bayesduel.cli.output import check_folder
 from bayesduel.cli.report import shown_command
+from bayesduel.system.options import Decision
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -41,12 +43,7 @@ __all__ = ["command"]
     "it]",
 )
 @shared.old_side_advantage_options
-@click.option(
-    "--material",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.6,
-    help="Win probability of every step of a cycle that matters.",
-)
+@shared.option_of(Decision, "material")
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @shared.seed_option
 @shared.term_option()
@@ -79,7 +76,7 @@ def command(
     from bayesduel.criticism.check import check
     from bayesduel.reporting.report import report, sections
 
-    shared.check_folder(output)
+    check_folder(output)
     options["side_advantage"] = None if side_advantage else False
     compared: Any = None if models is None else _models(models)
     asked = {name: options[name] for name in ("term", "prior", "family") if options[name]}

@@ -8,7 +8,9 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, share
+from bayesduel.cli.output import check_folder, check_netcdf
 from bayesduel.system.atomic_write import held, write_netcdf, write_text
+from bayesduel.system.options import Fitting
 
 __all__ = ["command", "update"]
 
@@ -26,16 +28,16 @@ def command(log: str, output: Path, **options: Any) -> None:
     """
     from bayesduel.text import file_names, to_json
 
-    shared.check_netcdf(output)
+    check_netcdf(output)
     shared.chosen_model(options["model"], options)  # refused before the log is read
     logs = shared.read_log(log, options)
     names = file_names(label for label in logs if label is not None)
     paths = {
-        label: shared.check_folder(output.with_name(f"{output.stem}-{name}{output.suffix}"))
+        label: check_folder(output.with_name(f"{output.stem}-{name}{output.suffix}"))
         for label, name in names.items()
     }
     if paths:
-        manifest = shared.check_folder(output.with_name(f"{output.name}.labels.json"))
+        manifest = check_folder(output.with_name(f"{output.name}.labels.json"))
         write_text(manifest, to_json({label: path.name for label, path in paths.items()}) + "\n")
     for label, duels in logs.items():
         path = output if label is None else paths[label]
@@ -55,7 +57,7 @@ def command(log: str, output: Path, **options: Any) -> None:
     metavar="LOG",
     help="Log that FIT was made of; needed where counts by pair do not suffice.",
 )
-@click.option("--draws", type=click.IntRange(min=100), help="Posterior draws.")
+@shared.option_of(Fitting, "draws")
 @shared.reading_options
 def update(
     fit: Path, log: str, output: Path | None, earlier: str | None, draws: int | None, **options: Any
@@ -70,9 +72,9 @@ def update(
     from bayesduel.posterior.update import update
 
     if output is None:
-        path = shared.check_folder(fit, "FIT", "fit")
+        path = check_folder(fit, "FIT", "fit")
     else:
-        path = shared.check_netcdf(output, "fit")
+        path = check_netcdf(output, "fit")
     if options["by"] is not None:
         raise click.UsageError("--by should not be given: a saved fit is of one log")
     if not shared.is_saved(fit):

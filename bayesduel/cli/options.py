@@ -2,8 +2,8 @@
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields
 from functools import reduce
 from inspect import cleandoc
 from pathlib import Path
@@ -15,7 +15,13 @@ from click.core import ParameterSource
 from bayesduel.cli.console import share, working
 from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.imports import FILE_NAME, of_file
-from bayesduel.system.atomic_write import check_not_read
+from bayesduel.data.read.reading_options import (
+    ABSENT,
+    OF_RANKINGS,
+    RANKING_ROLES,
+    READING,
+)
+from bayesduel.system.options import Decision, Fitting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = [
-    "BETWEEN",
     "READING_PAGE",
     "against_option",
     "alpha_option",
@@ -31,10 +36,6 @@ __all__ = [
     "analysis_options",
     "anchor_of",
     "anchor_option",
-    "check_csv",
-    "check_folder",
-    "check_netcdf",
-    "check_picture",
     "chosen_model",
     "ci_prob_option",
     "effect_option",
@@ -50,6 +51,7 @@ __all__ = [
     "names_of",
     "noun_option",
     "old_side_advantage_options",
+    "option_of",
     "output_option",
     "page_option",
     "prior_option",
@@ -63,140 +65,15 @@ __all__ = [
     "with_terms",
 ]
 
-MODELS = (
-    *("auto", "bradley-terry", "thurstone", "davidson", "cumulative-logit", "preference-matrix"),
-    *("thurstone-score", "perturbed-thurstone", "plackett-luce"),
-)
-METHODS = ("auto", "laplace", "nuts", "pymc", "variational", "gibbs")
-LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
-READING: dict[str, tuple[str | list[str], str]] = {  # by option: what it takes, and its help
-    "left": (
-        "COLUMN",
-        "Column of the left arm. Where a side has several members, one column per member: A,B,...",
-    ),
-    "right": ("COLUMN", "Column of the right arm, or of its members: A,B,..."),
-    "outcome": (
-        "COLUMN",
-        "Column of the outcome. Give none where the left arm won every duel, or where the "
-        "margin says who won.",
-    ),
-    "margin": (
-        "COLUMN",
-        "Column of the left score minus the right score, or the two columns of scores: A,B. "
-        "Here and below, none says that the log has no such column.",
-    ),
-    "judge": ("COLUMN", "Column of the judges."),
-    "group": (
-        "COLUMN",
-        "Column of groups, such as prompts: votes of one group depend on each other.",
-    ),
-    "time": ("COLUMN", "Column of the time."),
-    "weight": ("COLUMN", "Column of counts: how many identical duels each row stands for."),
-    "sampling-weight": (
-        "COLUMN",
-        "Column of survey weights: how many people of the population each vote stands for.",
-    ),
-    "covariates": (
-        "A,B,...",
-        "Columns of differences between the two sides, left minus right, or a name with a "
-        "column per side. The model learns their effects. The ranking is then that of equal "
-        "sides.",
-    ),
-    "keep": (
-        "A,B,...",
-        "Further columns of few levels to keep with the votes (a prompt, a league).",
-    ),
-    "ties": (
-        ["keep", "half", "drop"],
-        "What to do with ties: keep them, count each as half a "
-        "win per side, or leave them out.  [default: keep]",
-    ),
-    "both-bad": (
-        "NAME",
-        "Name of an arm that wins the votes 'both bad', such as neither. Arms with a higher "
-        "score are good enough.  [default: such votes are ties]",
-    ),
-    "on-bad": (
-        ["error", "skip"],
-        "Stop at a bad row, or leave it out and report it.  [default: error]",
-    ),
-    "missing": (
-        "A,B,...",
-        "Texts that stand for a missing arm, such as NA.  [default: in a column of text every "
-        "text is a name]",
-    ),
-    "coding": (
-        "NAME",
-        "How outcomes are written, where the values can be read in two ways: w/l or l/r, "
-        "1/0/0.5 or 1/-1/0, a/b or h/a, winner (its label), columns (their names) and so on.",
-    ),
-    "means": (
-        "VALUE=MEANING,...",
-        "What each value of the outcome means: 0=left,1=tie,2=right,error=none. A meaning is "
-        "left, right, tie, a grade ('grade -2'), a share from 0 to 1, or none (leave the row "
-        "out).",
-    ),
-    "grades": (
-        "A,B",
-        "The two ends of a scale: the number that is best for left and the one that is best for "
-        "right, such as 1,5.",
-    ),
-    "lower-is-better": (
-        [],
-        "The side with the lower score won (seconds, errors, ranks).",
-    ),
-    "tie": ("COLUMN", "Column that is true where the duel was a tie."),
-    "shown-first": (
-        "COLUMN",
-        "Column of the side or the arm that was shown first; it becomes the left side.",
-    ),
-    "shape": (
-        "NAME",
-        "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, results, or "
-        "the name of a tool. With none each row is a duel.  [default: found]",
-    ),
-    "where": ("CONDITION", "Condition in SQL on the rows that are read: \"status = 'ok'\"."),
-    "decimal": ("SIGN", "The sign before decimals, a comma or a point.  [default: found]"),
-    "time-format": ("FORMAT", "How times are written, as %d/%m/%Y.  [default: found]"),
-    "teams": (
-        "TEXT",
-        "Text between the members of a side, such as a comma. Each member is then an arm.",
-    ),
-    "rankings": (
-        "ROLE=COLUMN,...",
-        "Columns of a log of rankings: ranking=race,arm=driver,rank=place, or order=, or best=, "
-        "shown= and worst=. Repeat ranking= where several columns together name a ranking.",
-    ),
-    "by": ("COLUMN", "Split LOG into one log per value of this column."),
-    "memory": (
-        "SIZE",
-        "Memory that reading may take, such as 2GB. Larger files are then counted on disk.  "
-        "[default: no limit]",
-    ),
-}
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
 # A value, in quotes or not, and its meaning.
 MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
-_READING = [name.replace("-", "_") for name in READING]
-# Options that a log of rankings takes, too.
-OF_RANKINGS = {"judge", "group", "keep", "weight", "on_bad", "shape", "where", "decimal", "by"}
-RANKING_ROLES = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
-_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight", "tie", "shown_first", "shape")
-READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
-_FITTING = ("model", "method", "draws", "seed")
-OF_LOGS = (
-    *_READING,
-    *_FITTING,
-    "side_advantage",
-    "term",
-    "prior",
-    "family",
-)  # options that a saved fit cannot honour
+_FITTING = tuple(field.name for field in fields(Fitting))
+# Options that a saved fit cannot honour.
+OF_LOGS = (*READING, *_FITTING, "side_advantage", "term", "prior", "family")
 
-BETWEEN = click.FloatRange(0, 1, min_open=True, max_open=True)
 log_argument = click.argument(
     "log",
     metavar="LOG...",
@@ -205,6 +82,36 @@ log_argument = click.argument(
     callback=lambda ctx, param, value: value[0] if len(value) == 1 else list(value),
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+
+
+def option_of(record: Any, name: str, **given: Any) -> Callable[..., Any]:
+    """Return the option of a field of a record; `given` goes before what the field says."""
+    return _option(name, record.__dataclass_fields__[name], **given)
+
+
+def _option(name: str, field: "Field[Any]", **given: Any) -> Callable[..., Any]:
+    said: dict[str, Any] = {
+        "help": field.metadata["words"],
+        "default": field.default,
+        "metavar": field.metadata["takes"],
+    }
+    rule = field.metadata["rule"]
+    allowed = field.metadata["allowed"]
+    if allowed:
+        said["type"] = click.Choice(allowed, case_sensitive=False)
+    elif rule:
+        said["type"] = _range(rule)
+    elif field.default is False:
+        said["is_flag"] = True
+    return click.option(f"--{name.replace('_', '-')}", **said | given)
+
+
+def _range(rule: str) -> click.IntRange | click.FloatRange:
+    """Return the type of an option by the rule of its field: "in [0, 0.5)" or "at least 1"."""
+    if rule.startswith("at least "):
+        return click.IntRange(min=int(rule.removeprefix("at least ")))
+    low, high = map(float, rule[4:-1].split(", "))
+    return click.FloatRange(low, high, min_open=rule[3] == "(", max_open=rule[-1] == ")")
 
 
 def output_option(words: str, **given: Any) -> Callable[..., Any]:
@@ -241,19 +148,10 @@ against_option = click.option(
     metavar="A,B,...",
     help="Judges of a second group, such as a model, to compare with all other judges.",
 )
-alpha_option = click.option(
-    "--alpha", type=BETWEEN, default=0.05, help="Level of the tests, such as 0.05."
-)
-effect_option = click.option(
-    "--effect",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.65,
-    help="Share of votes for the preferred arm of a pair that the panel should detect.",
-)
-seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
-ci_prob_option = click.option(
-    "--ci-prob", type=BETWEEN, default=0.95, help="Probability of the intervals."
-)
+alpha_option = option_of(Decision, "alpha")
+effect_option = option_of(Decision, "effect")
+ci_prob_option = option_of(Decision, "ci_prob")
+seed_option = option_of(Fitting, "seed")
 
 
 def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
@@ -367,19 +265,10 @@ def _group(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Call
     return add
 
 
-def _reading_option(name: str, takes: str | list[str], text: str) -> Callable[..., Any]:
-    """Return an option of reading, which takes a text, one of some words, or nothing."""
-    if isinstance(takes, str):
-        return click.option(f"--{name}", help=text, metavar=takes)
-    if not takes:
-        return click.option(f"--{name}", help=text, is_flag=True, default=None)
-    return click.option(f"--{name}", help=text, type=click.Choice(takes))
-
-
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of how to read LOG to a command, and the page of them to its help."""
     command.__doc__ = f"{cleandoc(command.__doc__ or '')}\n\n{READING_PAGE}"
-    own = (_reading_option(name, takes, text) for name, (takes, text) in READING.items())
+    own = (_option(name, field, default=None) for name, field in READING.items())
     return _group(*own)(command)
 
 
@@ -388,16 +277,8 @@ old_side_advantage_options = _group(
     renamed_flag("--no-order-effect", "--no-side-advantage"),
 )
 sampling_options = _group(  # how to fit a model, whichever
-    click.option(
-        "--method",
-        type=click.Choice(METHODS, case_sensitive=False),
-        default=METHODS[0],
-        help="How the posterior is computed. auto uses Laplace where its diagnostics are good, "
-        "and a sparse variational approximation from 500 arms on.",
-    ),
-    click.option(
-        "--draws", type=click.IntRange(min=LEAST_DRAWS), help="Number of posterior draws."
-    ),
+    option_of(Fitting, "method"),
+    option_of(Fitting, "draws"),
     seed_option,
     click.option(
         "--side-advantage/--no-side-advantage",
@@ -408,13 +289,7 @@ sampling_options = _group(  # how to fit a model, whichever
     old_side_advantage_options,
 )
 fitting_options = _group(  # what to fit and how
-    click.option(
-        "--model",
-        type=click.Choice(MODELS, case_sensitive=False),
-        default=MODELS[0],
-        help="Model. auto chooses by what LOG has: margins, grades, ties (davidson, above 5 %), "
-        "or who won.",
-    ),
+    option_of(Fitting, "model"),
     sampling_options,
     term_option(),
     prior_option,
@@ -472,20 +347,8 @@ estimand_options = _group(  # which duels an answer is about
         "[default: its share of the votes]",
     ),
 )
-judging_options = _group(  # what a verdict should stand on
-    click.option(
-        "--rope",
-        type=click.FloatRange(0, 0.5, max_open=True),
-        default=0.02,
-        help="Differences in win probability smaller than this do not matter.",
-    ),
-    click.option(
-        "--confidence",
-        type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-        default=0.95,
-        help="Probability that a verdict needs, such as 0.95.",
-    ),
-)
+# What a verdict should stand on.
+judging_options = _group(option_of(Decision, "rope"), option_of(Decision, "confidence"))
 # Of an analysis: scale, judges, reading, model and verdict.
 analysis_options = _group(
     anchor_option,
@@ -522,7 +385,7 @@ def read_log(
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()
         gc.enable()
-    given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
+    given = {n: _column(n, options[n]) for n in READING if options.get(n) is not None}
     asked = _columns_asked(options)
     given |= {argument: list(columns) for argument, columns in asked.items() if columns}
     given |= {} if like is None else {"like": like}
@@ -532,12 +395,12 @@ def read_log(
         try:
             read: Any = None
             if (roles := given.pop("rankings", None)) is not None:
-                if unknown := given.keys() - OF_RANKINGS - {"like"}:
+                if unknown := given.keys() - {*OF_RANKINGS, "like"}:
                     raise click.UsageError(_only_of_duels(min(unknown)))
                 read = read_rankings(log, **given, **roles)
             elif like is not None and like.duel.model.log_type == "rankings":
                 read = read_rankings(log, **given)
-            elif not shipped and given.keys() - {"like"} <= OF_RANKINGS:
+            elif not shipped and given.keys() - {"like"} <= {*OF_RANKINGS}:
                 read = rankings_in(log, **{n: v for n, v in given.items() if n != "like"})
             if read is None:
                 read = datasets.load(name, **given) if shipped else read_duels(log, **given)
@@ -563,7 +426,7 @@ def read_log(
 
 def _only_of_duels(name: str) -> str:
     """Return what is wrong where an option that rankings lack is given of a log of them."""
-    own = [f"--{n.replace('_', '-')}" for n in _READING if n in OF_RANKINGS]
+    own = [f"--{n.replace('_', '-')}" for n in READING if n in OF_RANKINGS]
     return (
         f"--{name.replace('_', '-')} cannot be used with this log: it is of rankings, which know "
         f"{', '.join(own)} and --rankings"
@@ -572,21 +435,14 @@ def _only_of_duels(name: str) -> str:
 
 def _column(name: str, value: Any) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
-    if name in _OPTIONAL and value == "none":
+    if name in ABSENT and value == "none":
         return False
-    if name in ("covariates", "keep", "missing"):
-        return names_of(value)
     if name in ("left", "right") and "," in value:
         return names_of(value)
     if name == "margin" and "," in value:
         return tuple(value.split(","))
-    if name == "means":
-        return _means(value)
-    if name == "grades":
-        return _ends(value)
-    if name == "rankings":
-        return _of_roles(value)
-    return value
+    read = READERS.get(name)
+    return value if read is None else read(value)
 
 
 def _means(text: str) -> dict[str, str | None]:
@@ -749,6 +605,17 @@ def names_of(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+# Options of reading whose text stands for something else.
+READERS: dict[str, Callable[[str], Any]] = {
+    "covariates": names_of,
+    "keep": names_of,
+    "missing": names_of,
+    "means": _means,
+    "grades": _ends,
+    "rankings": _of_roles,
+}
+
+
 def analysing(
     log: str | list[str], options: dict[str, Any]
 ) -> tuple[dict[str | None, Any], dict[str, Any]]:
@@ -819,75 +686,3 @@ def is_saved(log: Any) -> bool:
     """Return whether a LOG argument is a file of a fit, by its name."""
     path = "" if isinstance(log, list) or "://" in str(log) else log
     return Path(path).suffix.lower() in (".nc", ".zarr")
-
-
-def check_folder[P: Path | None](path: P, option: str = "-o", besides: str = "") -> P:
-    """Return a path that can be written, or None, before any work is done; `option` named it.
-
-    Raises ValueError if its folder does not exist, it is a folder itself, it is a file that the
-    command reads by a parameter of `READ` (but `besides`), or -o would replace a log by a page or a
-    fit.
-    """
-    if path is None:
-        return path
-    check_not_input(path, option, besides)
-    if option == "-o" and path.is_file():
-        from bayesduel.data.read.formats import names_log
-
-        if names_log(str(path)):
-            raise ValueError(f"{option} should not be a log that is there already, got {path}")
-    if path.is_dir():
-        raise ValueError(f"{option} should name a file, got the folder {path}")
-    if not path.parent.is_dir():
-        raise ValueError(f"{option} should be in a folder that exists, got {path}")
-    return path
-
-
-def check_netcdf(path: Path, besides: str = "") -> Path:
-    """Return a path as `check_folder`; raise ValueError if it is not named as a saved fit is."""
-    check_folder(path, besides=besides)
-    if path.suffix.lower() != ".nc":
-        raise ValueError(f"-o should end in .nc (NetCDF), got {path}")
-    return path
-
-
-def check_not_input(path: Path, option: str = "-o", besides: str = "") -> None:
-    """Raise ValueError if a path to write is a file that the command reads, as `check_folder`."""
-    given = click.get_current_context().params
-    if path.exists():
-        read = [given[name] for name in READ if given.get(name) and name != besides]
-        check_not_read(path, (file for value in read for file in _files(value)), option)
-
-
-def check_csv(as_json: bool, as_csv: bool, raw: bool) -> None:
-    """Raise click.UsageError unless the options of what is printed go together."""
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv should not be given together")
-    if raw and not as_csv:
-        raise click.UsageError("--raw is for --csv, got it without")
-
-
-def check_picture(path: Path) -> Path:
-    """Return a path that ``--plot`` can draw into, before any work is done.
-
-    Raises ValueError if its folder does not exist, or matplotlib does not draw such files.
-    """
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    known = FigureCanvasBase.get_supported_filetypes()
-    if path.suffix[1:].lower() not in known:
-        raise ValueError(f"--plot should end in one of .{', .'.join(sorted(known))}, got {path}")
-    return check_folder(path, "--plot")
-
-
-def _files(value: Any) -> Iterator[str]:
-    """Yield the files and folders that a parameter names, and those that belong to them."""
-    from bayesduel.data.read.address import files_of, is_address
-    from bayesduel.data.read.formats import expand
-
-    names = value if isinstance(value, list) else [str(value)]
-    for name in (f for n in names for f in (files_of(n) if is_address(n) else [n])):
-        yield name
-        yield from (f"{name}{suffix}" for suffix in ("-wal", "-shm", "-journal"))  # of a study
-        with suppress(OSError, ValueError):  # no files: the command says so, or it is a name
-            yield from expand(name)

@@ -9,6 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps
+from bayesduel.cli.output import check_folder, check_not_input
 
 __all__ = ["command", "export", "shown_command", "site"]
 
@@ -51,7 +52,7 @@ def command(
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
 
-    shared.check_folder(output)
+    check_folder(output)
     logs, given = shared.analysing(log, options)
     pooled = len(logs) > 1 and not separate
     if pooled:
@@ -98,7 +99,7 @@ def site(
     """
     from bayesduel.reporting.site import site
 
-    shared.check_not_input(output)
+    check_not_input(output)
     logs, given = shared.analysing(log, options)
     if None not in logs:
         raise click.UsageError("--by makes several logs, and a site is of one: make one each")
@@ -131,7 +132,7 @@ def export(log: str, output: Path, format: Any, raw: bool, **options: Any) -> No
     """
     from bayesduel.reporting.export import export
 
-    shared.check_not_input(output)
+    check_not_input(output)
     logs, given = shared.analysing(log, options)
     with steps() as step:
         files = export(alone(logs), output, format=format, raw=raw, **given, step=step)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli.console import out, print_json
-from bayesduel.cli.options import check_not_input, check_picture, json_option, output_option
+from bayesduel.cli.options import json_option, output_option, seed_option
+from bayesduel.cli.output import check_not_input, check_picture
 from bayesduel.system.atomic_write import write_figure
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
 @click.option("--horizon", type=float, required=True, help="Number of duels per run, such as 1e6.")
 @click.option("--k", type=int, help="Select the k best arms instead of minimising regret.")
 @click.option("--replications", type=int, help="Runs of each policy.  [default: 10; with --k, 100]")
-@click.option("--seed", type=int, default=0, help="Random seed.")
+@seed_option
 @click.option(
     "--record-at",
     type=click.Choice(["log", "linear"]),

@@ -11,6 +11,7 @@ from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
 from bayesduel.cli.earlier_options import renamed_option
 from bayesduel.cli.options import with_terms
+from bayesduel.cli.output import check_folder, check_not_input, check_picture
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -21,8 +22,8 @@ from bayesduel.cli.study_tickets import (
     say,
     study_argument,
 )
-from bayesduel.study.rope import ROPE
 from bayesduel.system.atomic_write import write_text
+from bayesduel.system.options import Fitting, StudyDecision
 
 __all__ = ["command"]
 
@@ -79,8 +80,8 @@ def command() -> None:
 @click.option(
     "--policy", default="auto", help="auto, or a policy with its settings, such as DTS()."
 )
-@click.option(
-    "--confidence", default=0.95, help="Stop when the answer is right with this probability."
+@shared.option_of(
+    StudyDecision, "confidence", help="Stop when the answer is right with this probability."
 )
 @renamed_option("--probability", "--confidence")
 @click.option(
@@ -101,11 +102,7 @@ def command() -> None:
     flag_value=NOT_CONFIRMED,
     help="Do not confirm the answer by duels of its own pairs: trust the scores.",
 )
-@click.option(
-    "--rope",
-    default=ROPE,
-    help="Difference of a win probability from one half that does not matter.",
-)
+@shared.option_of(StudyDecision, "rope")
 @click.option(
     "--budget",
     type=int,
@@ -187,7 +184,7 @@ def command() -> None:
     default=3600.0,
     help="Seconds after which a ticket without an outcome no longer counts as pending.",
 )
-@click.option("--seed", default=0, help="Random seed of the choice of pairs.")
+@shared.option_of(Fitting, "seed", help="Random seed of the choice of pairs.")
 @json_option
 def new(
     study: Place,
@@ -342,11 +339,11 @@ def status(study: Any, futures: int, check: bool | None, noun: str) -> tuple[Any
     return found.to_dict(), "\n".join([*found.lines, ranking])
 
 
-@of_study("plan", lambda given: given["plot_path"] and shared.check_picture(given["plot_path"]))
+@of_study("plan", lambda given: given["plot_path"] and check_picture(given["plot_path"]))
 @click.option("--futures", default=100, help="Simulated futures.")
 @click.option("--budget", default=5000, help="Duels before one is given up.")
 @click.option("--workers", default=2, help="Processes.")
-@click.option("--seed", default=0, help="Seed of the futures.")
+@shared.option_of(Fitting, "seed", help="Seed of the futures.")
 @click.option(
     "--plot", "plot_path", type=click.Path(path_type=Path), help="Write a figure to this file."
 )
@@ -467,7 +464,7 @@ def export(
     return data, f"{path} is written, {count(n, 'row')}.{said}"
 
 
-@of_study("report", lambda given: shared.check_folder(given["output"]))
+@of_study("report", lambda given: check_folder(given["output"]))
 @shared.report_option
 @click.option("--criterion", help="Report on the answers to this criterion.")
 @shared.noun_option
@@ -479,7 +476,7 @@ def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[
     return {"path": output}, f"{output} is written."
 
 
-@of_study("backup", lambda given: shared.check_folder(given["output"]))
+@of_study("backup", lambda given: check_folder(given["output"]))
 @click.option(
     "-o",
     "--output",
@@ -507,7 +504,11 @@ def _expected(
     from bayesduel.models import named
     from bayesduel.study.planning import usual_duels
 
-    usual = automatic and confidence == 0.95 and study.model == named("bradley-terry")
+    usual = (
+        automatic
+        and confidence == StudyDecision.confidence
+        and study.model == named("bradley-terry")
+    )
     if study.stop is None or not usual or study.sources:
         return None
     found = {
@@ -600,9 +601,9 @@ def _pairs(path: Path) -> dict[str, Any]:
 def _check_place(path: Path | None, format: str | None) -> None:
     """Raise ValueError if a file, or a folder of a tool, cannot be written."""
     if format not in FOLDERS or path is None:
-        shared.check_folder(path, "PATH")
+        check_folder(path, "PATH")
         return
-    shared.check_not_input(path, "PATH")
+    check_not_input(path, "PATH")
     if path.is_file():
         raise ValueError(f"PATH should be a folder, got the file {path}")
 

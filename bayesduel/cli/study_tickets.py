@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from bayesduel.cli.console import print_json
+from bayesduel.cli.options import json_option
 
 __all__ = [
     "COMMANDS",
@@ -22,7 +23,6 @@ __all__ = [
 
 COMMANDS: list[click.Command] = []  # of ``bayesduel study``
 WITH_OUTCOME = ("tell", "correct", "add")  # which may be a negative margin, and no option
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Name of the person who does it, for the audit trail.")
 because_option = click.option("--because", required=True, help="Reason, kept in the audit trail.")
 

@@ -7,6 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, tell, working
+from bayesduel.cli.output import check_folder
 
 __all__ = ["health", "judges", "panel", "read", "sources"]
 
@@ -28,7 +29,7 @@ def read(log: str, as_json: bool, output: Path | None, **options: Any) -> None:
     if output is not None:
         if options.get("by"):
             raise click.UsageError("-o and --by should not be given together: -o is one log")
-        shared.check_folder(output)
+        check_folder(output)
     logs = shared.read_log(log, options)
     found = {label: one.reading for label, one in logs.items()}
     if output is not None:

@@ -6,6 +6,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, tell, working
+from bayesduel.cli.output import check_folder
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     from bayesduel.text import to_json
 
     output = options.pop("output")
-    shared.check_folder(output)
+    check_folder(output)
     found: dict[str | None, TopKSets] = {}
     fits = shared.fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
     for label, fit in fits.items():

@@ -8,6 +8,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import tell, working
+from bayesduel.cli.output import check_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def command(
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
 
-    shared.check_csv(as_json, as_csv, raw)
+    check_csv(as_json, as_csv, raw)
     anchor = shared.anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}

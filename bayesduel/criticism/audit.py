@@ -27,11 +27,11 @@ from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import (
     check_call,
     check_log,
-    check_range,
     check_seed,
     shown_value,
     texts_of,
 )
+from bayesduel.system.options import Decision, check_options
 from bayesduel.text import Result, count, join, percent, plural, shorten
 
 __all__ = ["Audit", "audit"]
@@ -178,9 +178,9 @@ def audit(
     k: int = 1,
     pair: Iterable[str] | None = None,
     variants: Mapping[str, Iterable[str]] | None = None,
-    share: float = 0.5,
-    confidence: float = 0.95,
-    ci_prob: float = 0.95,
+    share: float = Decision.share,
+    confidence: float = Decision.confidence,
+    ci_prob: float = Decision.ci_prob,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
 ) -> Audit:
@@ -243,9 +243,7 @@ def audit(
     {'change': 'removed', 'needed': 3.0, 'new': ('Seles',)}
     """
     check_call(step, "step")
-    check_range(share, "share", "in (0, 1)")
-    check_range(confidence, "confidence", "in (0.5, 1)")
-    check_range(ci_prob, "ci_prob", "in (0, 1)")
+    check_options(Decision, share=share, confidence=confidence, ci_prob=ci_prob)
     check_seed(seed)
     log = _log_of(fit, duels)
     model = fit.duel.model

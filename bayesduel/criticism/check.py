@@ -15,7 +15,6 @@ from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior
 from bayesduel.criticism.ranking import ranking_text as words
 from bayesduel.criticism.ranking.posterior import (
-    MATERIAL,
     SURE,
     CyclicShare,
     RankingPosterior,
@@ -35,13 +34,13 @@ from bayesduel.system.arguments import (
     check_call,
     check_flag,
     check_log,
-    check_range,
     check_seed,
     renamed_arguments,
     shown_value,
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.memory import check_square
+from bayesduel.system.options import Decision, check_options
 from bayesduel.system.threads import one_thread_if_small
 from bayesduel.text import Plain, screen, to_json
 
@@ -538,7 +537,7 @@ def check(
     quick: bool = False,
     unit: str = "pair",
     side_advantage: bool = True,
-    material: float = MATERIAL,
+    material: float = Decision.material,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
@@ -600,7 +599,7 @@ def check(
     duels = duels.as_plain().as_sides()
     check_flag(quick, "quick")
     check_flag(side_advantage, "side_advantage")
-    check_range(material, "material", "in (0.5, 1)")
+    check_options(Decision, material=material)
     check_seed(seed)
     check_call(step, "step")
     check_call(progress, "progress", none=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from bayesduel.data.categories import parts_of_categories, parts_of_logs
+from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.reading import Reading
 from bayesduel.data.shards import counted
 from bayesduel.data.subset import LogParts, of_arms, of_units
@@ -36,7 +37,6 @@ from bayesduel.data.votes import (
     Pairs,
     ReadSummary,
     Tally,
-    TieRule,
     Votes,
     by_arm,
     cells_of,

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.reading import Reading
 from bayesduel.system.arguments import check_type, labels_of, listed
 
@@ -24,7 +25,6 @@ __all__ = [
     "Pairs",
     "ReadSummary",
     "Tally",
-    "TieRule",
     "Votes",
     "as_whole",
     "by_arm",
@@ -41,7 +41,6 @@ LARGEST = 2**53  # larger counts are not exact in float64
 LARGEST_GRADE = 9  # more are scores, which are margins
 LARGEST_SIZE = 1e150  # of a margin or a covariate; sums of larger squares overflow
 FINITE = f"a finite number from -{LARGEST_SIZE:g} to {LARGEST_SIZE:g}"
-TieRule = Literal["keep", "half", "drop"]
 # Columns that a log recognises, and where it has their levels.
 ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
 

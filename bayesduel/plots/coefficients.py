@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots.style import ACCENT, GREY, NEW, figure, list_axis
+from bayesduel.system.options import Decision
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def plot_coefficients(
     fit: "xr.DataTree",
     ax: "Axes" = NEW,
     *,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     covariance: str = "auto",
     judge: str | None = None,
 ) -> "Axes":

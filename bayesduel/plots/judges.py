@@ -7,6 +7,7 @@ import numpy as np
 from bayesduel.intervals import adjusted, check_ci_prob
 from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.options import Decision
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +24,9 @@ def judges_size(n_judges: int) -> tuple[float, float]:
 
 
 @figure(lambda fit, **_: judges_size(fit["posterior"].sizes.get("judge", 1)), "bayesduel.fit")
-def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) -> "Axes":
+def plot_judges(
+    fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = Decision.ci_prob
+) -> "Axes":
     """Plot the sensitivity of each judge, the highest at the top.
 
     1: the average judge; 0: votes at random; negative: votes against the consensus. The dot is

@@ -14,6 +14,7 @@ from bayesduel.beliefs.followed import Followed, updated
 from bayesduel.beliefs.score_posterior import ScorePosterior, draw_scores, heaviest_mean
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy, checked_cost
+from bayesduel.system.options import Decision, rule_of
 
 __all__ = [
     "GOALS",
@@ -170,13 +171,17 @@ class ScoreRule(PairPolicy):
     belief: BeliefSpec = field(default_factory=Followed)
     about: Literal["winner", "top_k", "ranking"] = "winner"
     k: int = 1
-    rope: float = 0.02
+    rope: float = Decision.rope
     draws: int = 500
     cost: tuple[tuple[float, ...], ...] | None = None
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"
     guarantee: ClassVar[str] = "none proved"
-    ranges: ClassVar = {"k": "at least 1", "rope": "in [0, 0.5)", "draws": "at least 20"}
+    ranges: ClassVar = {
+        "k": "at least 1",
+        "rope": rule_of(Decision, "rope"),
+        "draws": "at least 20",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

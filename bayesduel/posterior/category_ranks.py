@@ -10,7 +10,7 @@ from bayesduel.intervals import eti
 from bayesduel.models import CategoryEffects
 from bayesduel.posterior.draws import check_fit
 from bayesduel.preference import ranks
-from bayesduel.system.arguments import check_range
+from bayesduel.system.options import Decision, check_options
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
 __all__ = ["CategoryRanks", "category_ranks"]
@@ -102,7 +102,7 @@ class CategoryRanks(xr.Dataset):
         return screen([self.sentence, ""], [*rows, *left_out], [methods])
 
 
-def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRanks:
+def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence) -> CategoryRanks:
     """Return scores and ranks in each category, and where they differ from the overall ones.
 
     Parameters
@@ -146,7 +146,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     prose     1.0  2.0  3.0
     """
     check_fit(fit)
-    check_range(confidence, "confidence", "in (0.5, 1)")
+    check_options(Decision, confidence=confidence)
     term = _category_term(fit)
     posterior = fit["posterior"]
     draws = fit.duel.posterior()

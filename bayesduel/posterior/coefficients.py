@@ -15,6 +15,7 @@ from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import check_flag, check_seed, did_you_mean, shown_value
+from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
 from bayesduel.text import join, printed_tables, screen, section_html
 
@@ -52,7 +53,7 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
 
 def coefficients(
     fit: xr.DataTree,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     *,
     covariance: str = "auto",
     judge: str | None = None,
@@ -240,7 +241,7 @@ def _labels(fit: xr.DataTree, name: str, called: str) -> list[str]:
 def predict_items(
     fit: xr.DataTree,
     items: Any,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     *,
     covariance: str = "auto",
     judge: str | None = None,
@@ -358,7 +359,9 @@ def _outside(items: Items, model: Any) -> np.ndarray:
     return ((items.values < low) | (items.values > high)).sum(axis=1)
 
 
-def explained_share(fit: xr.DataTree, ci_prob: float = 0.95) -> tuple[float, float, float]:
+def explained_share(
+    fit: xr.DataTree, ci_prob: float = Decision.ci_prob
+) -> tuple[float, float, float]:
     """Return the share of the differences between items that their attributes explain.
 
     One minus the square of the learned spread of what attributes miss over the variance of the

@@ -27,6 +27,7 @@ from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of, duels_of_pairs, score_order
 from bayesduel.posterior.winners import check_decision
 from bayesduel.system.arguments import did_you_mean, listed, shown_value
+from bayesduel.system.options import Decision
 
 __all__ = ["duels_to_decide"]
 
@@ -39,8 +40,8 @@ def duels_to_decide(
     fit: xr.DataTree,
     pairs: Iterable[tuple[str, str]] | None = None,
     *,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
 ) -> pd.DataFrame:
     """Return how many more duels would decide pairs, by default the neighbours in the ranking.
 

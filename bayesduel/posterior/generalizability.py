@@ -28,6 +28,7 @@ from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
 from bayesduel.posterior.sources import vote_information
 from bayesduel.system.arguments import check_one_of, finite, shown_value, whole
+from bayesduel.system.options import Decision
 from bayesduel.text import Result, count, join, percent, shorten
 
 __all__ = ["Generalizability", "facets_of", "generalizability"]
@@ -126,7 +127,7 @@ def generalizability(
     *,
     cost: float = 1.0,
     designs: Sequence[tuple[int, int]] | None = None,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
 ) -> Generalizability:
     """Return the variance components of arms, prompts, judges and votes, and what to buy next.
 

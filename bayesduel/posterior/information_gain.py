@@ -23,6 +23,7 @@ from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
 from bayesduel.system.arguments import check_one_of, whole
 from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.system.options import Decision
 
 __all__ = ["next_pairs"]
 
@@ -34,8 +35,8 @@ def next_pairs(
     n: int = 5,
     about: Literal["winner", "scores", "auto"] = "auto",
     *,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
 ) -> pd.DataFrame:
     """Return the pairs with the largest expected information gain, the largest first.
 

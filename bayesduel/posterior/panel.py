@@ -39,7 +39,8 @@ from bayesduel.posterior.rank_sum_tests import (
     rank_sums,
 )
 from bayesduel.preference import borda_scores, consistence, cyclic_triads, decided_triads
-from bayesduel.system.arguments import check_log, check_range, check_seed
+from bayesduel.system.arguments import check_log, check_seed
+from bayesduel.system.options import Decision, check_options
 from bayesduel.text import Result, count, join, percent, probability, shorten
 
 __all__ = ["Panel", "panel"]
@@ -257,9 +258,9 @@ def panel(
     duels: Duels,
     fit: xr.DataTree | None = None,
     *,
-    alpha: float = 0.05,
-    effect: float = 0.65,
-    ci_prob: float = 0.95,
+    alpha: float = Decision.alpha,
+    effect: float = Decision.effect,
+    ci_prob: float = Decision.ci_prob,
     seed: int = 0,
 ) -> Panel:
     """Return the analysis of a panel: classical tests, preferences, and each judge's reliability.
@@ -310,9 +311,7 @@ def panel(
     1     a      c         108  160        93
     """
     check_log(duels, Duels)
-    check_range(alpha, "alpha", "in (0, 1)")
-    check_range(effect, "effect", "in (0.5, 1)")
-    check_range(ci_prob, "ci_prob", "in (0, 1)")
+    check_options(Decision, alpha=alpha, effect=effect, ci_prob=ci_prob)
     check_seed(seed)
     _check_panel(duels)
     if fit is None:

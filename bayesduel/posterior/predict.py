@@ -23,6 +23,7 @@ from bayesduel.system.arguments import (
     renamed_arguments,
     shown_value,
 )
+from bayesduel.system.options import Decision
 from bayesduel.text import join, printed_tables, screen, section_html, shorten
 
 __all__ = ["Predictions", "notes", "predict"]
@@ -68,7 +69,7 @@ def predict(
     fit: xr.DataTree,
     left: Any,
     right: str | Sequence[str] | None = None,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     *,
     covariance: str = "auto",
     side_advantage: bool | None = None,

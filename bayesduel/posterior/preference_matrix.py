@@ -12,6 +12,7 @@ from bayesduel.posterior.election import pair_summary
 from bayesduel.posterior.estimand import estimand
 from bayesduel.system.arguments import check_one_of
 from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.system.options import Decision
 
 __all__ = ["preference_matrix"]
 
@@ -22,7 +23,7 @@ def preference_matrix(
     fit: xr.DataTree,
     part: Part = "mean",
     *,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     covariance: str = "auto",
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,

@@ -23,6 +23,7 @@ from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, score_order
 from bayesduel.posterior.estimand import estimand
 from bayesduel.system.arguments import did_you_mean, finite, shown_value
+from bayesduel.system.options import Decision
 from bayesduel.text import SENTENCE, shorten
 
 __all__ = ["POINTS", "scores"]
@@ -37,7 +38,7 @@ def scores(
     *,
     anchor: str | None = None,
     points: float = 1000.0,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     covariance: str = "auto",
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,

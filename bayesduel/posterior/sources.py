@@ -14,6 +14,7 @@ from bayesduel.models import Model, Sources
 from bayesduel.models.cells import seats
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit
+from bayesduel.system.options import Decision
 from bayesduel.text import Result, join, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
@@ -91,7 +92,7 @@ class SourceAgreement(Result):
         return f"{join(said, width=None)}."
 
 
-def sources(fit: xr.DataTree, ci_prob: float = 0.95) -> SourceAgreement:
+def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreement:
     """Return how each source of votes agrees with the target, and what its votes are worth.
 
     Parameters

@@ -42,7 +42,8 @@ from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
-from bayesduel.system.arguments import check_one_of, check_range, shown_value
+from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.system.options import Decision, check_options
 from bayesduel.system.warnings import warn
 from bayesduel.text import count, join
 
@@ -54,8 +55,8 @@ TEAMS_APART = "that the teams do not compare"
 def winners(
     fit: Any,
     *,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
     k: int | None = None,
     ties: Ties = "strict",
     covariance: str = "auto",
@@ -263,8 +264,7 @@ def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) ->
 
 def check_decision(rope: float, confidence: float) -> None:
     """Raise ValueError where `winners` would refuse what is asked of a verdict."""
-    check_range(rope, "rope", "in [0, 0.5)")
-    check_range(confidence, "confidence", "in (0.5, 1)")
+    check_options(Decision, rope=rope, confidence=confidence)
 
 
 def _elected(

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.plots import style
+from bayesduel.system.options import Decision
 from bayesduel.text import count
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ __all__ = ["plot_success"]
 
 
 @style.figure((7.2, 4.6), "bayesduel.simulate")
-def plot_success(trace: "xr.DataTree", ax: "Axes" = style.NEW, ci_prob: float = 0.95) -> "Axes":
+def plot_success(
+    trace: "xr.DataTree", ax: "Axes" = style.NEW, ci_prob: float = Decision.ci_prob
+) -> "Axes":
     """Plot the share of correct choices over the number of duels, with exact binomial intervals.
 
     Parameters

@@ -23,6 +23,7 @@ import xarray as xr
 from bayesduel.intervals import adjusted, check_ci_prob, clopper_pearson, median_interval
 from bayesduel.simulation.regret import Cost, regret
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.options import Decision
 
 __all__ = ["compare_policies", "compare_regrets"]
 
@@ -35,7 +36,7 @@ def compare_policies(
     reference: str | None = None,
     criterion: str | Cost | None = None,
     *,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
 ) -> xr.Dataset:
     """Compare the policies of a trace by their regret at its end, with intervals.
 
@@ -87,7 +88,7 @@ def compare_policies(
 
 
 def compare_regrets(
-    regrets: xr.DataArray, reference: str | None = None, *, ci_prob: float = 0.95
+    regrets: xr.DataArray, reference: str | None = None, *, ci_prob: float = Decision.ci_prob
 ) -> xr.Dataset:
     """Return what ``compare_policies`` does, of regrets (problem, policy, replication).
 

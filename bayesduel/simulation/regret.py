@@ -37,6 +37,7 @@ from bayesduel.intervals import check_ci_prob, median_interval
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
 from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.options import Decision
 
 __all__ = [
     "FORMULAS",
@@ -145,7 +146,7 @@ def regret_difference(
     policy: str,
     other: str,
     criterion: str | Cost | None = None,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
 ) -> xr.Dataset:
     """Return how much more regret one policy has than another in the same replications.
 

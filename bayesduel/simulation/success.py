@@ -28,6 +28,7 @@ from bayesduel.preference.kemeny import least_costs
 from bayesduel.simulation.regret import arm_costs, segment_at
 from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.system.options import Decision
 
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
@@ -37,7 +38,7 @@ SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 @each_problem
 def success_rate(
-    trace: xr.DataTree, ci_prob: float = 0.95, criterion: str | None = None
+    trace: xr.DataTree, ci_prob: float = Decision.ci_prob, criterion: str | None = None
 ) -> xr.Dataset:
     """Return the proportion of replications whose choice is right, with intervals.
 
@@ -90,7 +91,7 @@ def success_rate(
 
 
 def success_difference(
-    better: xr.DataArray, worse: xr.DataArray, ci_prob: float = 0.95
+    better: xr.DataArray, worse: xr.DataArray, ci_prob: float = Decision.ci_prob
 ) -> xr.Dataset:
     """Return the difference of the success rates of two policies on the same replications.
 

@@ -32,6 +32,7 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.memory import TABLE_ARMS, check_square
+from bayesduel.system.options import StudyDecision
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -282,7 +283,7 @@ def _setting(
     stopped = False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
-        stop = 0.95 if stop is None else stop
+        stop = StudyDecision.confidence if stop is None else stop
         if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
             raise ValueError(f"goal should be one that ends, such as FindBest(), got {found_goal}")
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)

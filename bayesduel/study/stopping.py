@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
-from bayesduel.study.rope import ROPE
+from bayesduel.system.options import StudyDecision, rule_of
 from bayesduel.system.settings import Settings
 from bayesduel.text import count, win_points
 
@@ -100,7 +100,7 @@ class StopRule(Settings, ABC):
     @property
     def level(self) -> float:
         """The posterior probability that the rule asks for, 0.95 where it asks for none."""
-        return 0.95
+        return StudyDecision.confidence
 
     def __or__(self, other: "StopRule") -> "AnyOf":
         return AnyOf((self, other))
@@ -124,9 +124,9 @@ class PosteriorThreshold(StopRule):
     PosteriorThreshold(p=0.9)
     """
 
-    p: float = 0.95
+    p: float = StudyDecision.confidence
     name: ClassVar[str] = "posterior-threshold"
-    ranges: ClassVar = {"p": "in (0.5, 1)"}
+    ranges: ClassVar = {"p": rule_of(StudyDecision, "confidence")}
 
     @property
     def level(self) -> float:
@@ -161,9 +161,9 @@ class WithinRope(PosteriorThreshold):
     WithinRope(p=0.95, rope=0.1)
     """
 
-    rope: float = ROPE
+    rope: float = StudyDecision.rope
     name: ClassVar[str] = "within-rope"
-    ranges: ClassVar = {"rope": "in [0, 0.5)"}
+    ranges: ClassVar = {"rope": rule_of(StudyDecision, "rope")}
 
     def probability(self, evidence: Evidence) -> float:
         """Return the posterior probability that no upset exceeds the rope."""

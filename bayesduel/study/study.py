@@ -39,6 +39,7 @@ from bayesduel.system.arguments import (
     shown_value,
     whole,
 )
+from bayesduel.system.options import StudyDecision
 from bayesduel.text import join
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
@@ -131,7 +132,7 @@ class Study(Desk):
         goal: Any = None,
         model: Any = None,
         policy: Any = None,
-        stop: Any = 0.95,
+        stop: Any = StudyDecision.confidence,
         pairs: Sequence[tuple[str, str]] | None = None,
         costs: Mapping[tuple[str, str], float] | None = None,
         required: Mapping[tuple[str, str], int] | None = None,

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import COMMANDS, main
-from bayesduel.cli.options import LEAST_DRAWS, READING_PAGE
+from bayesduel.cli.options import READING_PAGE
 from bayesduel.system.imports import LATER
 
 GOOD = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
@@ -414,13 +414,6 @@ def test_the_table_says_what_groups_mean_and_is_never_certain(tmp_path):
     shown = " ".join(run("winners", path, "--draws", "400").stdout.split())
     assert "depend on the prior alone" in shown and " group " in shown
     assert "[0," not in shown and ", 100]" not in shown
-
-
-def test_least_draws_are_those_of_a_fit():
-    log = bd.datasets.load("citations")
-    with pytest.raises(ValueError, match=f"at least {LEAST_DRAWS}"):
-        bd.fit(log, draws=LEAST_DRAWS - 1)
-    bd.fit(log, draws=LEAST_DRAWS)
 
 
 # -- scores, judges and files --------------------------------------------------------------

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.cli.options import READ
+from bayesduel.cli.output import READ
 from bayesduel.cli.report import shown_command
 from bayesduel.reporting.export import export
 

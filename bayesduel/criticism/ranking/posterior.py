@@ -23,10 +23,10 @@ from bayesduel.criticism.ranking.rank_model import RankModel, Sides
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.intervals import TAILS95
 from bayesduel.jit import compiled
+from bayesduel.system.options import Decision
 
-__all__ = ["MATERIAL", "PRIOR", "SURE", "CyclicShare", "RankingPosterior", "ranking_posterior"]
+__all__ = ["PRIOR", "SURE", "CyclicShare", "RankingPosterior", "ranking_posterior"]
 
-MATERIAL = 0.6  # win probability of every step of a cycle that matters, by default
 # Before the log is seen, margins hang on the distance in the order with probability 3/4. Whether
 # they do or not, one ranking is as probable as none: each kind of margins has models without and
 # with cycles. If only a ranking could have unrelated margins, these alone would speak for it.
@@ -143,7 +143,7 @@ def ranking_posterior(
     design: DecidedDuels,
     arms: tuple[str, ...],
     rng: np.random.Generator,
-    material: float = MATERIAL,
+    material: float = Decision.material,
 ) -> RankingPosterior:
     """Return what the decided duels of a log say of one ranking.
 

@@ -8,38 +8,11 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.outcomes import MEANS, Meaning
+from bayesduel.data.read.reading_options import DEFAULTS, RANKING_ROLES
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["DEFAULTS", "check_coding", "options_of", "reading_of", "with_stored"]
+__all__ = ["check_coding", "options_of", "reading_of", "with_stored"]
 
-DEFAULTS = {
-    "left": "left",
-    "right": "right",
-    "outcome": "outcome",
-    "margin": None,
-    "judge": None,
-    "group": None,
-    "time": None,
-    "weight": None,
-    "sampling_weight": None,
-    "covariates": (),
-    "keep": (),
-    "ties": "keep",
-    "missing": (),
-    "coding": None,
-    "means": None,
-    "grades": None,
-    "lower_is_better": False,
-    "tie": None,
-    "shown_first": None,
-    "shape": None,
-    "where": None,
-    "decimal": None,
-    "time_format": None,
-    "teams": None,
-}
-# Those of :func:`bayesduel.read_rankings` that are not of duels, too.
-OF_RANKINGS = ("ranking", "arm", "rank", "order", "best", "worst", "shown")
 LISTS = ("covariates", "keep", "missing")
 OF_SOURCE = ("shape", "where", "decimal", "time_format")
 SIDES = ("left", "right")  # each a column, or a list of the columns of its members
@@ -93,7 +66,7 @@ def reading_of(like: Any) -> dict[str, Any]:
     else:
         raise TypeError(f"like should be a log or a fit, got {shown_value(like)}")
     if not isinstance(found, Mapping) or not all(
-        (name in DEFAULTS or name in OF_RANKINGS)
+        (name in DEFAULTS or name in RANKING_ROLES)
         and (isinstance(value, bool | str) or (isinstance(value, list | Mapping) and value))
         for name, value in found.items()
     ):

@@ -19,7 +19,6 @@ __all__ = [
     "ColumnError",
     "Columns",
     "Finder",
-    "Given",
     "Peek",
     "Roles",
     "Side",
@@ -34,7 +33,6 @@ __all__ = [
     "words_of",
 ]
 
-Given = str | bool | None
 Peek = Callable[[Sequence[str]], Mapping[str, Any]]  # the texts of columns, of some rows
 Side = tuple[tuple[str, str], str, str]  # the words of a side, and the columns of both
 

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
-from bayesduel.data.read.coding import DEFAULTS, with_stored
-from bayesduel.data.read.columns import Columns, Given, Roles
+from bayesduel.data.read.coding import with_stored
+from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.duckdb_source import PEEKED
-from bayesduel.data.read.duels_in_source import OnBad, duels_in
+from bayesduel.data.read.duels_in_source import duels_in
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
-from bayesduel.data.read.options import NO_COLUMNS, SIDES, checked_options
+from bayesduel.data.read.options import NAMES, SIDES, checked_options
 from bayesduel.data.read.outcomes import SCORED, Meaning, grades_of, means_of
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rankings import columns_in, rankings_in
+from bayesduel.data.read.reading_options import COLUMNS, DEFAULTS, Given, OnBad, TieRule
 from bayesduel.data.read.roles import assign
 from bayesduel.data.read.source import open_log
-from bayesduel.data.votes import TieRule
 from bayesduel.system.arguments import (
     check_one_of,
     check_type,
@@ -235,36 +235,12 @@ def read_duels(  # type: ignore[misc]
     >>> bd.read_duels({"left": ["a", "b", "a"], "right": ["b", "c", "c"], "outcome": [1, 0, 0.5]})
     <Duels: 3 duels, 3 arms, 1 ties; from a dictionary of columns>
     """
+    said = locals()  # the arguments, by name
     check_one_of(on_bad, "on_bad", get_args(OnBad))
     if both_bad is not None and shard is not None:
         raise ValueError("shard should be None with both_bad: choices are counted already")
     check_type(both_bad, str | None, "both_bad", "the label of an arm")
-    given = {
-        "left": left,
-        "right": right,
-        "outcome": outcome,
-        "margin": margin,
-        "judge": judge,
-        "group": group,
-        "time": time,
-        "weight": weight,
-        "covariates": covariates,
-        "keep": keep,
-        "ties": ties,
-        "missing": missing,
-        "coding": coding,
-        "sampling_weight": sampling_weight,
-        "means": means,
-        "grades": grades,
-        "lower_is_better": lower_is_better,
-        "tie": tie,
-        "shown_first": shown_first,
-        "shape": shape,
-        "where": where,
-        "decimal": decimal,
-        "time_format": time_format,
-        "teams": teams,
-    }
+    given = {name: said[name] for name in DEFAULTS}
     options = checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
@@ -334,7 +310,7 @@ def _read_any(
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(given)
-    given_columns = {name: options[name] for name in asked - {*NO_COLUMNS, "by"}}
+    given_columns = {name: options[name] for name in asked & {*NAMES, *COLUMNS} - {"by"}}
     given_columns |= {"by": by, "lower_is_better": options["lower_is_better"]}
     opened = open_log(
         frame,

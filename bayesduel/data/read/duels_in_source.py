@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from bayesduel.data.read.faults import (
 )
 from bayesduel.data.read.line_numbers import Numbered
 from bayesduel.data.read.reading import notice_of, understood
+from bayesduel.data.read.reading_options import OnBad
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.sides import sides_of
 from bayesduel.data.votes import ReadSummary
@@ -46,9 +47,8 @@ if TYPE_CHECKING:
     type Source = FileSource | FrameSource
 
 
-__all__ = ["OnBad", "duels_in"]
+__all__ = ["duels_in"]
 
-OnBad = Literal["error", "skip"]
 FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
 
 

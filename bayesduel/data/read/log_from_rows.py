@@ -10,6 +10,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import says_both_bad
+from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.read.rows import MEMBERS, Coded, Rows
 from bayesduel.data.subset import compact_all
 from bayesduel.data.teams import Teams, split_sides
@@ -17,7 +18,6 @@ from bayesduel.data.votes import (
     LARGEST,
     ROLES,
     ReadSummary,
-    TieRule,
     Votes,
     cells_of,
     duels_among,

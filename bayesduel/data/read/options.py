@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from bayesduel.data.read.coding import OF_SOURCE
 from bayesduel.data.read.outcomes import CODINGS, means_of
-from bayesduel.data.votes import LARGEST_GRADE, TieRule
+from bayesduel.data.read.reading_options import COLUMNS, TieRule
+from bayesduel.data.votes import LARGEST_GRADE
 from bayesduel.system.arguments import (
     check_flag,
     check_one_of,
@@ -16,13 +17,9 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 
-__all__ = ["NAMES", "NO_COLUMNS", "SIDES", "checked_options"]
+__all__ = ["NAMES", "SIDES", "checked_options"]
 
 SIDES = ("left", "right")
-NO_COLUMNS = (
-    *("ties", "missing", "coding", "means", "grades", "lower_is_better", "teams"),
-    *OF_SOURCE,
-)
 NAMES = ("covariates", "keep")  # options that are lists of columns
 
 
@@ -32,7 +29,7 @@ def checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
     if given["coding"] is not None:
         check_one_of(given["coding"], "coding", CODINGS)
     for name, value in (given | {"by": by}).items():
-        if name not in (*NAMES, *NO_COLUMNS):
+        if name in COLUMNS:
             _check_column(name, value)
     check_flag(given["lower_is_better"], "lower_is_better")
     if given["means"] is not None:

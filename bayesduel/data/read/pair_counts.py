@@ -10,13 +10,14 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Columns, as_option
 from bayesduel.data.read.faults import shown
+from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.read.roles import wins_columns
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import repeats_header
 from bayesduel.data.read.source import bad_row
 from bayesduel.data.read.sql import name_of
 from bayesduel.data.reading import HEADER_AGAIN
-from bayesduel.data.votes import LARGEST, ReadSummary, TieRule
+from bayesduel.data.votes import LARGEST, ReadSummary
 from bayesduel.text import count
 
 __all__ = ["read_pair_counts"]

@@ -20,20 +20,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import Columns, Finder, Given, as_option, plain, take
+from bayesduel.data.read.columns import Columns, Finder, as_option, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.orders import Row, by_ranking, check_by, order_of, orders_nothing
 from bayesduel.data.read.reading import not_used
+from bayesduel.data.read.reading_options import OF_RANKINGS, RANKING_ROLES, Given, OnBad
 from bayesduel.data.read.roles import ROLES, arms_in, goes_on
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import repeats_header
@@ -103,7 +104,7 @@ def read_rankings(
     judge: Given = None,
     group: Given = None,
     keep: Sequence[str] = (),
-    on_bad: str = "error",
+    on_bad: OnBad = "error",
     shape: str | Literal[False] | None = None,
     where: str | None = None,
     decimal: str | None = None,
@@ -178,24 +179,8 @@ def read_rankings(
     >>> bd.read_rankings(table).votes.judges
     ('Ann', 'Bo')
     """
-    given: dict[str, Any] = {
-        "ranking": ranking,
-        "arm": arm,
-        "rank": rank,
-        "order": order,
-        "best": best,
-        "worst": worst,
-        "shown": shown,
-        "weight": weight,
-        "judge": judge,
-        "group": group,
-        "keep": keep,
-        "on_bad": on_bad,
-        "shape": shape,
-        "where": where,
-        "decimal": decimal,
-        "by": by,
-    }
+    said = locals()  # the arguments, by name
+    given = {name: said[name] for name in (*RANKING_ROLES, *OF_RANKINGS)}
     if like is not None:
         stored = reading_of(like)
         given |= {n: stored[n] for n, value in given.items() if n in stored and value in (None, ())}
@@ -240,7 +225,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for role in BESIDE:
         check_type(given[role], str | bool | None, role, "the name of a column, or False")
     check_type(given["by"], str | None, "by", "the name of a column")
-    check_one_of(given["on_bad"], "on_bad", ("error", "skip"))
+    check_one_of(given["on_bad"], "on_bad", get_args(OnBad))
     check_type(given["shape"], str | bool | None, "shape", "the name of a shape, or False")
     return found | {"keep": texts_of(given["keep"], "keep")}
 

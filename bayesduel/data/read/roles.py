@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from bayesduel.data.read.columns import (
     Finder,
-    Given,
     Peek,
     Roles,
     Side,
@@ -35,6 +34,7 @@ from bayesduel.data.read.columns import (
 from bayesduel.data.read.no_duels import as_scores, check_no_totals
 from bayesduel.data.read.outcomes import NAMED, coding_of
 from bayesduel.data.read.reading import measures
+from bayesduel.data.read.reading_options import Given
 from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
