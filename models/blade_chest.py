@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
@@ -89,7 +90,7 @@ class BladeChest(Modifier):
         both = ("plane", "arm")
         return {"plane_scale": ("plane",), "blade": both, "chest": both}
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -104,7 +105,7 @@ class BladeChest(Modifier):
             found[name] = pm.Deterministic(name, centre(place), dims=("plane", "arm"))
         return found
 
-    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+    def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         first = cells["first"]
         second = cells["second"]
         blade = parameters["blade"]
@@ -112,7 +113,7 @@ class BladeChest(Modifier):
         turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
         return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
 
-    def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
+    def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         size = np.asarray(parameters["plane_scale"])
         first = -0.5 * (size[:, 0] / (self.prior * unit)) ** 2
         return {"plane_scale": first + np.log1p(-size[:, 1:] / size[:, :-1]).sum(axis=1)}

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.data.items import Items
 from bayesduel.models.cells import seats
+from bayesduel.models.elementary import Unit
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -153,12 +154,12 @@ class ItemCovariates(ArmTerm):
     def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
         return self.scale * unit
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         if self.sparsity is None:
             return super().add(given, unit, scales, centred=centred)
         return {"coefficient": horseshoe(self.scale, self.sparsity, given["n"].sum(), unit)}
 
-    def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
+    def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         """Return that of the coefficients, or of the horseshoe's own scales."""
         if self.sparsity is None:
             return super().log_prior(parameters, cells, unit)

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from bayesduel.jit import compiled
 from bayesduel.models.cells import ModelCells, Seen
-from bayesduel.models.elementary import elementary
+from bayesduel.models.elementary import Quantity, Size, elementary
 from bayesduel.models.response import (
     Derivatives,
     Predictor,
@@ -166,7 +166,9 @@ class CumulativeResponse(Response):
         found = {"n": counts.sum(axis=1), "log_coefficient": log_coefficient(counts)}
         return found | {"counts": counts}
 
-    def density(self, counts: Any, eta: Any, steps: Any, log_coefficient: Any) -> Any:
+    def density(
+        self, counts: Quantity, eta: Quantity, steps: Quantity, log_coefficient: Quantity
+    ) -> Any:
         """Return the log density of cells, of logarithms of steps (..., steps)."""
         of = elementary(eta)
         step = np.e**steps
@@ -203,7 +205,7 @@ class CumulativeResponse(Response):
         bend = -stiff @ thresholds
         return Derivatives(slope, bend, own, stiff @ moved, second, value=value)
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         import pytensor.tensor as pt
 
         steps = [parameters[name] for name in self.steps]
@@ -212,12 +214,19 @@ class CumulativeResponse(Response):
         how = {"random": self._draw, "signature": f"(),(s),(),()->({len(self.grades)})"}
         return observe("counts", given, eta, *beside, logp=self._logp, **how)
 
-    def _logp(self, counts: Any, eta: Any, steps: Any, log_coefficient: Any, n: Any) -> Any:
+    def _logp(
+        self,
+        counts: Quantity,
+        eta: Quantity,
+        steps: Quantity,
+        log_coefficient: Quantity,
+        n: Quantity,
+    ) -> Any:
         return self.density(counts, eta, steps, log_coefficient)
 
     def _draw(
         self, eta: np.ndarray, steps: np.ndarray, log_coefficient: np.ndarray, n: np.ndarray,
-        rng: np.random.Generator, size: Any = None,
+        rng: np.random.Generator, size: Size = None,
     ) -> np.ndarray:  # fmt: skip
         chance = self._chances(np.asarray(eta), np.exp(steps))
         return rng.multinomial(np.asarray(n).astype(np.int64), chance, size=size).astype(float)

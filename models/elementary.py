@@ -1,12 +1,19 @@
 """Elementary functions of a density that is written once, for PyTensor graphs and for arrays."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import gammaln, log_ndtr
 
-__all__ = ["elementary"]
+if TYPE_CHECKING:
+    from pytensor.tensor import TensorVariable
+
+__all__ = ["Quantity", "Size", "Unit", "elementary"]
+
+type Quantity = np.ndarray | TensorVariable[Any, Any]  # of draws and data, or of the pm.Model
+type Unit = Quantity | float  # of the scores, on which priors stand
+type Size = int | tuple[int, ...] | None  # of what is drawn
 
 ARRAYS = SimpleNamespace(
     log=np.log,
@@ -34,7 +41,7 @@ def elementary(value: Any) -> Any:
     )
 
 
-def _log_ndtr(x: Any) -> Any:
+def _log_ndtr(x: Quantity) -> Any:
     """Return log Phi(x), accurate in the far tail."""
     import pytensor.tensor as pt
 

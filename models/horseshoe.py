@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.models.elementary import Unit
 from bayesduel.models.settings import Named
 from bayesduel.system.arguments import shown_value
 
@@ -33,7 +34,7 @@ def check_sparsity(sparsity: float | None, scale: Any, n: int) -> None:
         raise ValueError(f"scale should be a finite number with a sparsity, got {scale}")
 
 
-def horseshoe(scale: Any, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 1.0) -> Any:
+def horseshoe(scale: Any, sparsity: float, n_outcomes: Unit = 1.0, unit: Unit = 1.0) -> Any:
     """Add ``coefficient`` (attribute) to the model in context and return it.
 
     `scale` is the standard deviation of a coefficient that is large, in `unit`s of the response;
@@ -61,7 +62,7 @@ def horseshoe(scale: Any, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 1.
 
 
 def log_horseshoe(
-    parameters: Named, scale: Any, sparsity: float, n_outcomes: Any, unit: Any
+    parameters: Named, scale: Any, sparsity: float, n_outcomes: Unit, unit: Unit
 ) -> dict[str, np.ndarray]:
     """Return the log densities of ``shrinkage`` and ``slab``, (draws,), up to constants."""
     n = np.shape(parameters["coefficient"])[-1]
@@ -74,6 +75,6 @@ def log_horseshoe(
     }
 
 
-def _narrow(sparsity: float, n: int, n_outcomes: Any, unit: Any) -> Any:
+def _narrow(sparsity: float, n: int, n_outcomes: Unit, unit: Unit) -> Any:
     """Return the scale of the shrinkage of `n` coefficients."""
     return unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5

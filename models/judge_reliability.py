@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -80,14 +81,14 @@ class JudgeReliability(ByLevel, Modifier):
         found = super().coords(log)
         return found | {"judge_free": np.arange(len(found["judge"]) - 1)}
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         import pymc as pm
 
         free = pm.Normal("sensitivity_free", 0.0, 1.0, dims="judge_free")
         sensitivity = 1.0 + centre(scales["judge_spread"] * free)
         return {"sensitivity": pm.Deterministic("sensitivity", sensitivity, dims="judge")}
 
-    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+    def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         """Return the predictor, scaled where the cell says who judged."""
         if "judge_of_cell" not in cells:
             return eta

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bayesduel.models.covariates import attributes_apart
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -74,5 +75,5 @@ class JudgeTastes(ByLevel, Term):
             return ()
         return (Touch((judge,), known[:, None] * attributes_apart(cells)),)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales["judge_spread"]

@@ -9,6 +9,7 @@ from scipy.special import expit
 from bayesduel.data.items import Items
 from bayesduel.models.cells import ModelCells
 from bayesduel.models.covariates import ItemCovariates
+from bayesduel.models.elementary import Unit
 from bayesduel.models.identifiability import check_independent, check_mixed
 from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
@@ -32,7 +33,7 @@ class Intercept(Term):
         """Return 1 for each item; nothing for two, whose difference it leaves out."""
         return () if "second" in cells else (Touch((), np.ones(len(cells["first"]))),)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return self.prior
 
 

@@ -22,7 +22,7 @@ from bayesduel.models.cells import (
     seen_in,
     votes_of,
 )
-from bayesduel.models.elementary import elementary
+from bayesduel.models.elementary import Quantity, Size, Unit, elementary
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
 from bayesduel.models.scale_prior import Scale
@@ -128,7 +128,7 @@ class MarginResponse(Response):
         unit = float(np.log(cells.data["unit"]))
         return unit if name in ("scale", "noise") else unit - np.log(4.0)
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         import pytensor.tensor as pt
 
         shape = self._shape(parameters)
@@ -331,7 +331,13 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
 
 
 def normal(
-    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+    margin: Quantity,
+    eta: Quantity,
+    order: Quantity,
+    variance: Quantity,
+    shape: Quantity,
+    n: Quantity,
+    n_left: Quantity,
 ) -> Any:
     """Return the log density of independent normal margins; `shape` is not used."""
     rest = _squares(margin, eta, order, n, n_left)
@@ -339,7 +345,13 @@ def normal(
 
 
 def student(
-    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+    margin: Quantity,
+    eta: Quantity,
+    order: Quantity,
+    variance: Quantity,
+    shape: Quantity,
+    n: Quantity,
+    n_left: Quantity,
 ) -> Any:
     """Return the log density of `n` equal margins, Student's t with `shape` degrees."""
     of = elementary(shape)
@@ -351,7 +363,13 @@ def student(
 
 
 def pair_student(
-    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+    margin: Quantity,
+    eta: Quantity,
+    order: Quantity,
+    variance: Quantity,
+    shape: Quantity,
+    n: Quantity,
+    n_left: Quantity,
 ) -> Any:
     """Return the log density of a pair's margins with their variance integrated out.
 
@@ -365,9 +383,15 @@ def pair_student(
 
 
 def draw_student(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
+    eta: np.ndarray,
+    order: np.ndarray,
+    variance: np.ndarray,
+    shape: np.ndarray,
+    n: np.ndarray,
+    n_left: np.ndarray,
+    rng: np.random.Generator,
+    size: Size = None,
+) -> np.ndarray:
     """Draw margins, one per cell."""
     from scipy import stats
 
@@ -376,9 +400,15 @@ def draw_student(
 
 
 def draw_pair_student(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
+    eta: np.ndarray,
+    order: np.ndarray,
+    variance: np.ndarray,
+    shape: np.ndarray,
+    n: np.ndarray,
+    n_left: np.ndarray,
+    rng: np.random.Generator,
+    size: Size = None,
+) -> np.ndarray:
     """Draw variances, and the statistics of margins given them."""
     own = variance * shape / rng.chisquare(shape, size=eta.shape)
     return draw_normal(eta, order, own, shape, n, n_left, rng)
@@ -396,7 +426,13 @@ def with_order(
 
 
 def observe_margins(
-    eta: Any, parameters: Named, variance: Any, shape: Any, given: Named, density: Any, draw: Any
+    eta: Quantity,
+    parameters: Named,
+    variance: Quantity,
+    shape: Unit,
+    given: Named,
+    density: Any,
+    draw: Any,
 ) -> dict[str, Any]:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 
@@ -449,21 +485,29 @@ def _residual(duels: Any, order: bool) -> tuple[float, float]:
     return rest, float((root**2 * margin**2).sum() + scatter.sum())
 
 
-def without_order(statistics: Any, order: Any) -> tuple[Any, Any, Any]:
+def without_order(statistics: Quantity, order: Quantity) -> tuple[Any, Any, Any]:
     """Return the sides' mean margins without the effect of order, and the scatter."""
     return statistics[..., 0] - order, statistics[..., 1] + order, statistics[..., 2]
 
 
-def _squares(statistics: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
+def _squares(
+    statistics: Quantity, eta: Quantity, order: Quantity, n: Quantity, n_left: Quantity
+) -> Any:
     """Return the sum of squares of a cell's margins about their expectation."""
     left, right, scatter = without_order(statistics, order)
     return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
 
 
 def draw_normal(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
+    eta: np.ndarray,
+    order: np.ndarray,
+    variance: np.ndarray,
+    shape: np.ndarray,
+    n: np.ndarray,
+    n_left: np.ndarray,
+    rng: np.random.Generator,
+    size: Size = None,
+) -> np.ndarray:
     """Draw the statistics of cells of normal margins, shape (cells, 3); `shape` is not used."""
     sides = np.stack([n_left, n - n_left], axis=-1)
     middle = np.stack([eta + order, eta - order], axis=-1)

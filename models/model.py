@@ -17,6 +17,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from bayesduel.data.teams import Teams
 from bayesduel.models.cells import ModelCells, Seen, seat_columns, seen_in
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Entries, Prior, Said, each_of, entries_of, normals
 from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
@@ -575,7 +576,9 @@ class Model(ByValue, metaclass=_Named):
 
 
 def over_normal(
-    asked: Callable[[np.ndarray], dict[str, np.ndarray]], middle: np.ndarray, variance: Any
+    asked: Callable[[np.ndarray], dict[str, np.ndarray]],
+    middle: np.ndarray,
+    variance: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """Return the mean of what `asked` says of a normal number, by name.
 
@@ -593,7 +596,7 @@ def over_normal(
 
 
 def _with_prior(
-    part: Any, said: Any, given: Named, unit: Any, scales: Named, *, centred: bool
+    part: Any, said: Any, given: Named, unit: Unit, scales: Named, *, centred: bool
 ) -> dict[str, Any]:
     """Add the coefficients of a term with the priors that were said of their entries.
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -90,5 +91,5 @@ class PairEffects(Term):
         sign = (first < second) * 1.0 - (first > second) * 1.0
         return (Touch((place * (first != second),), sign),)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales["pair_scale"]

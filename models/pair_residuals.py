@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import ModelCells
-from bayesduel.models.elementary import elementary
+from bayesduel.models.elementary import Quantity, Size, elementary
 from bayesduel.models.margin_response import (
     MarginResponse,
     draw_normal,
@@ -68,7 +68,7 @@ class PairResiduals(MarginResponse):
         """Return the deviation of the residuals."""
         return parameters["residual_scale"]
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         import pymc as pm
 
         spread = parameters["residual_scale"]
@@ -157,7 +157,13 @@ class PairResiduals(MarginResponse):
 
 
 def perturbed(
-    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+    margin: Quantity,
+    eta: Quantity,
+    order: Quantity,
+    variance: Quantity,
+    shape: Quantity,
+    n: Quantity,
+    n_left: Quantity,
 ) -> Any:
     """Return the log density of a pair's margins with their residual integrated out.
 
@@ -171,15 +177,23 @@ def perturbed(
 
 
 def draw_perturbed(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
+    eta: np.ndarray,
+    order: np.ndarray,
+    variance: np.ndarray,
+    shape: np.ndarray,
+    n: np.ndarray,
+    n_left: np.ndarray,
+    rng: np.random.Generator,
+    size: Size = None,
+) -> np.ndarray:
     """Draw residuals, and the statistics of margins given them."""
     moved = eta + shape * rng.standard_normal(eta.shape)
     return draw_normal(moved, order, variance, shape, n, n_left, rng)
 
 
-def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:
+def _pooled(
+    statistics: Quantity, order: Quantity, n: Quantity, n_left: Quantity
+) -> tuple[Any, Any]:
     """Return the mean of a cell's margins without the effect of order, and the squares about it."""
     left, right, scatter = without_order(statistics, order)
     share = n_left / n

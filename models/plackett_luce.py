@@ -14,6 +14,7 @@ from scipy.special import expit
 from bayesduel.data.rankings import Rankings
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.cells import ModelCells
+from bayesduel.models.elementary import Quantity
 from bayesduel.models.response import Derivatives, Response, observe, without_own
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Named
@@ -62,7 +63,7 @@ class ChoiceResponse(Response):
         found = without_own(n * chance, -n * chance)
         return found._replace(joint=(_stages(data), np.sqrt(n) * chance))
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
     def tie_rule(self, duels: Any) -> str:
@@ -79,7 +80,7 @@ def _stages(data: Arrays) -> np.ndarray:
     return np.cumsum(data["opens"] > 0) - 1
 
 
-def _density(opens: Any, eta: Any, n: Any, stage: Any) -> Any:
+def _density(opens: Quantity, eta: Quantity, n: Quantity, stage: Quantity) -> Any:
     """Return the log density of choices at their first cells, of tensors."""
     import pytensor.tensor as pt
 

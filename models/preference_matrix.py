@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import betaln
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
+from bayesduel.models.elementary import Quantity, Size
 from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import Bernoulli, Response, log_coefficient, observe
@@ -195,7 +196,9 @@ class PreferenceMatrix(Model):
         return
 
 
-def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:
+def _log_likelihood(
+    points: Quantity, log_win: Quantity, log_loss: Quantity, n: Quantity, log_coefficient: Quantity
+) -> Any:
     return points * log_win + (n - points) * log_loss + log_coefficient
 
 
@@ -205,6 +208,6 @@ def _draw(
     n: np.ndarray,
     log_coefficient: np.ndarray,
     rng: np.random.Generator,
-    size: Any = None,
+    size: Size = None,
 ) -> np.ndarray:
     return rng.binomial(n.astype(np.int64), np.exp(log_win), size=size).astype(float)

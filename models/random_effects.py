@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import seats
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -111,7 +112,7 @@ class RandomEffects(ByLevel, Term):
         second = [Touch((level, arm), -share * known) for arm, share in seats(cells, "second")]
         return (*first, *second)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales[self.spread]
 
     def unsaid(self, parameters: Named, cells: Named) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, gammaln, ndtr, softmax
 
 from bayesduel.models.cells import DIMS, ModelCells, Seen
-from bayesduel.models.elementary import elementary
+from bayesduel.models.elementary import Quantity, Size, elementary
 from bayesduel.models.log_normaliser import SummedLogLikelihood
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
@@ -147,7 +147,7 @@ class Response(ByValue, ABC):
         """
 
     @abstractmethod
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         """Add the outcomes of cells with predictor `eta` to the PyMC model in context.
 
         `parameters` are those of the model, with `scales` and `own`. Returns further ones by name.
@@ -295,7 +295,9 @@ class Bernoulli(Response):
     def score_unit(self) -> str:
         return f"{self.link}s"
 
-    def _density(self, points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+    def _density(
+        self, points: Quantity, eta: Quantity, n: Quantity, log_coefficient: Quantity
+    ) -> Any:
         of = elementary(eta)
         if self.link == "logit":
             return points * eta - n * of.softplus(eta) + log_coefficient
@@ -303,7 +305,7 @@ class Bernoulli(Response):
 
     def _draw(
         self, eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-        rng: np.random.Generator, size: Any = None,
+        rng: np.random.Generator, size: Size = None,
     ) -> np.ndarray:  # fmt: skip
         chance = self.typical_score(eta, {})
         return rng.binomial(n.astype(np.int64), chance, size=size).astype(float)
@@ -322,7 +324,7 @@ class Bernoulli(Response):
         slope, bend, value = (one.reshape(eta.shape) for one in found)
         return without_own(slope, bend)._replace(value=value + data["log_coefficient"])
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (given["n"], given["log_coefficient"])
         return observe("points", given, eta, *beside, logp=self._density, random=self._draw)
 
@@ -408,7 +410,7 @@ class DavidsonResponse(Response):
             second[..., None, None], value=value,
         )  # fmt: skip
 
-    def respond(self, eta: Any, given: Named, parameters: Named) -> dict[str, Any]:
+    def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         beside = (parameters["tie"], given["n"], given["log_coefficient"])
         how = {"random": _draw_davidson, "signature": "(),(),(),()->(3)"}
         return observe("counts", given, eta, *beside, logp=_davidson_density, **how)
@@ -480,7 +482,9 @@ def log_coefficient(counts: np.ndarray) -> np.ndarray:
 # -- densities, and draws from them -------------------------------------------------------
 
 
-def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: Any) -> Any:
+def _davidson_density(
+    counts: Quantity, eta: Quantity, tie: Quantity, n: Quantity, log_coefficient: Quantity
+) -> Any:
     softplus = elementary(eta).softplus
     # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)); elementwise, unlike pt.logaddexp
     total = tie + softplus(eta / 2 + softplus(-eta) - tie)
@@ -490,7 +494,7 @@ def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: 
 
 def _draw_davidson(
     eta: np.ndarray, tie: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
-    rng: np.random.Generator, size: Any = None,
+    rng: np.random.Generator, size: Size = None,
 ) -> np.ndarray:  # fmt: skip
     half = np.asarray(eta) / 2
     weights = np.stack([half, -half, np.broadcast_to(tie, half.shape)], axis=-1)

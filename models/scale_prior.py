@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import LOGS, Prior
 
 __all__ = ["Scale"]
@@ -99,7 +100,7 @@ class Scale:
             return middle - 0.5 * (np.euler_gamma + np.log(2)), np.pi / 8**0.5
         return middle, sum(share * spread**2 for share, spread in self._parts) ** 0.5
 
-    def add(self, name: str, unit: Any) -> Any:
+    def add(self, name: str, unit: Unit) -> Any:
         """Add it to the PyMC model in context."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -128,6 +129,6 @@ class Scale:
             return [(1.0, self.spread)]
         return [(1.0 - self.tail[0], self.spread), self.tail]
 
-    def _size(self, unit: Any) -> Any:
+    def _size(self, unit: Unit) -> Any:
         assert isinstance(self.size, int | float)
         return self.size * unit if self.in_units else self.size

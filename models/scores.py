@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -128,7 +129,7 @@ class Scores(ArmTerm):
         found = {} if known else {"scale": Scale("half-normal", self.scale)}
         return found if self.family is None else found | {FAMILY: Scale("half-normal", None)}
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return float(self.scale) if isinstance(self.scale, int | float) else scales["scale"]
 
     @property
@@ -136,7 +137,7 @@ class Scores(ArmTerm):
         """Whether each arm has a normal score of its own: unless the prior is flat, or shared."""
         return not self.flat and self.family is None
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         """Add the scores to the PyMC model in context and return them.
 
         With a learned scale `centred` draws the scores themselves (mixes well when data are

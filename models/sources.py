@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
@@ -189,7 +190,7 @@ class Sources(ByLevel, ArmTerm):
                 touches += [Touch((s, arm), share * one) for arm, share in members]
         return tuple(touches)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return 1.0
 
     def covariance(self, scales: Named, n: int) -> Any:

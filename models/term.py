@@ -17,6 +17,7 @@ import numpy as np
 
 from bayesduel.data.items import Items
 from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
@@ -98,14 +99,14 @@ class Part(ByValue, ABC):
     takes_teams: ClassVar[bool] = False
 
     @abstractmethod
-    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+    def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         """Return the predictor `eta` of cells, (..., cells), with this part.
 
         For arrays of draws and, in a modifier, for the tensors of the ``pm.Model`` too.
         """
 
     @abstractmethod
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         """Add its parameters to the PyMC model in context; return them by name.
 
         given, unit: the model's data, and the unit of the response.
@@ -205,7 +206,7 @@ class Part(ByValue, ABC):
         """Return the draws with what a sampler's free numbers stand for in place of these."""
         return posterior
 
-    def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
+    def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         """Return the log density of its own fixed priors, (draws,) by parameter, up to a constant.
 
         Those of its `scales` are known already; what is normal given these is no prior of its own.
@@ -263,7 +264,7 @@ class Term(Part):
         """Return which coefficients enter the predictor of cells; () where they are neutral."""
 
     @abstractmethod
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         """Return the prior standard deviation of the coefficients: a number or the last axis."""
 
     def covariance(self, scales: Named, n: int) -> Any:
@@ -303,13 +304,13 @@ class Term(Part):
         """Return the coefficients that `design` is about, from the parameters of a fit."""
         return parameters[self.parameter]
 
-    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+    def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         touches = self.design(cells)
         if not touches:
             return eta
         return eta + contribution(self.coefficients(parameters), touches)
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -332,7 +333,7 @@ class Term(Part):
             free = pm.Deterministic(self.parameter, free, dims=dims)
         return {self.parameter: free}
 
-    def log_prior(self, parameters: Named, cells: Named, unit: Any) -> dict[str, np.ndarray]:
+    def log_prior(self, parameters: Named, cells: Named, unit: Unit) -> dict[str, np.ndarray]:
         if self.scales or self.flat:
             return {}
         standard = np.asarray(self.coefficients(parameters)) / self.deviation({}, cells, unit)

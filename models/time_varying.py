@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from bayesduel.models.cells import seats
+from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
@@ -154,7 +155,7 @@ class TimeVarying(Term):
         second = [Touch((at, arm), -share * before) for arm, share in seats(cells, "second")]
         return (*first, *second)
 
-    def deviation(self, scales: Named, cells: Named, unit: Any) -> Any:
+    def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         return scales["drift"]
 
     def covariance(self, scales: Named, n: int) -> Any:
@@ -181,7 +182,7 @@ class TimeVarying(Term):
             return parameters["change"]
         return parameters["rating"][..., :-1, :] - parameters["score"][..., None, :]
 
-    def apply(self, eta: Any, parameters: Named, cells: Named) -> Any:
+    def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
         """Return the predictor of cells, each draw with a future of its own after the last period.
 
         The future of an arm is the same normal number at all times, from a fixed seed.
@@ -219,7 +220,7 @@ class TimeVarying(Term):
             deviation[k] = max(whole[n, n] - share @ whole[:n, n], 0.0) ** 0.5
         return mean, drift * deviation
 
-    def add(self, given: Named, unit: Any, scales: Named, *, centred: bool) -> dict[str, Any]:
+    def add(self, given: Named, unit: Unit, scales: Named, *, centred: bool) -> dict[str, Any]:
         import pymc as pm
         import pytensor.tensor as pt
 
