@@ -1,10 +1,13 @@
 """Intervals of draws and of proportions, and p-values of several tests held to one level."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.system.options import Decision, check_options
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "TAILS95",
@@ -138,7 +141,7 @@ def median_interval(values: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.
     return ordered[..., outside - 1], ordered[..., n - outside]
 
 
-def adjusted(p: Any) -> np.ndarray:
+def adjusted(p: "ArrayLike") -> np.ndarray:
     """Return p-values adjusted by Holm's procedure: those up to a level are rejected at it.
 
     p: shape (n,), in any order.

@@ -330,7 +330,7 @@ def csv_rows(
     return rows
 
 
-def for_spreadsheet(value: Any) -> Any:
+def for_spreadsheet(value: object) -> Any:
     """Return a value as :func:`csv_text` writes it."""
     if isinstance(value, str) and SPREADSHEET.match(value) and not NUMERIC.fullmatch(value):
         return f"'{value}"
@@ -360,7 +360,7 @@ def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, st
         }
 
 
-def to_json(value: Any, indent: int | None = 2) -> str:
+def to_json(value: object, indent: int | None = 2) -> str:
     """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
     return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
 

@@ -1,7 +1,7 @@
 """BladeChest: scores and a skew-symmetric part of low rank, which allows cycles."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["BladeChest"]
 

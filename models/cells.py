@@ -82,7 +82,7 @@ class ModelCells:
         return {name: pm.Data(name, a, dims=by_cell[name]) for name, a in self.data.items()}
 
 
-def data_of_rows(data: Arrays, rows: Any) -> dict[str, np.ndarray]:
+def data_of_rows(data: Arrays, rows: np.ndarray | slice) -> dict[str, np.ndarray]:
     """Return the data of some cells; tables of the arms and single numbers stay whole."""
     return {name: v if name in TABLES else v[rows] for name, v in data.items()}
 

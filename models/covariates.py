@@ -6,7 +6,7 @@ adds what differs between the two sides of a duel beside the arms.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects", "attributes_apart"]
 

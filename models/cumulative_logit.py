@@ -8,7 +8,7 @@ The density of a cell is a sum of logistic terms, one a threshold, because for t
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -26,6 +26,9 @@ from bayesduel.models.response import (
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Dims, Named
 from bayesduel.system.arguments import shown_value
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = ["CumulativeLogit", "CumulativeResponse"]
 
@@ -142,7 +145,7 @@ class CumulativeResponse(Response):
         """How many steps wide these grades are, (steps,): that of a tie goes both ways."""
         return np.array([2.0 if self._tied and k == 0 else 1.0 for k in range(len(self.steps))])
 
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+    def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         sizes = levels_in(duels)
         if duels.tie_rule == "half" and 0 in sizes:
             raise ValueError(
@@ -231,7 +234,9 @@ class CumulativeResponse(Response):
         chance = self._chances(np.asarray(eta), np.exp(steps))
         return rng.multinomial(np.asarray(n).astype(np.int64), chance, size=size).astype(float)
 
-    def results(self, eta: np.ndarray, parameters: Named, first: Any, second: Any) -> np.ndarray:
+    def results(
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
         """Return the probability of each grade of first, (..., n, G)."""
         return self._chances(np.asarray(eta), np.exp(self._steps(parameters))[..., None, :])
 
@@ -349,7 +354,7 @@ class CumulativeLogit(ScoreModel):
         return replace(super().settled(log), levels=self.levels or levels_in(log))
 
 
-def levels_in(duels: Any) -> tuple[int, ...]:
+def levels_in(duels: "Duels") -> tuple[int, ...]:
     """Return the sizes of the grades of a log, increasing; raise ValueError if it has none."""
     grade = None if duels.votes is None else duels.votes.grade
     if grade is None:

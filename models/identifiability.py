@@ -1,13 +1,16 @@
 """Whether a log determines parameters under a flat prior, and which it does not."""
 
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.data.items import dependent
 from bayesduel.models.scores import Scores
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = ["check_components", "check_flat", "check_independent", "check_mixed"]
 
@@ -50,7 +53,7 @@ def check_flat(model: Any, duels: Any) -> None:
         check_mixed(design, points, cells.seen.counts.sum(axis=1), names)
 
 
-def check_components(duels: Any) -> None:
+def check_components(duels: "Duels") -> None:
     """Raise ValueError if some arms of a log never met, not even by others."""
     from bayesduel.data.health import components
 
@@ -62,7 +65,7 @@ def check_components(duels: Any) -> None:
         )
 
 
-def _check_connected(duels: Any) -> None:
+def _check_connected(duels: "Duels") -> None:
     """Raise where maximum likelihood of scores does not exist (Ford's condition)."""
     from bayesduel.data.health import maximum_likelihood_exists
 

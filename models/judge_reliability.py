@@ -1,7 +1,7 @@
 """JudgeReliability: a sensitivity for each judge."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Modifier, centre
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["JudgeReliability"]
 

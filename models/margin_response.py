@@ -8,7 +8,7 @@ n, n_left): the statistics, the difference of the two scores, the side advantage
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy import special
@@ -27,6 +27,9 @@ from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pa
 from bayesduel.models.response import Derivatives, Predictor, Response, observe, without_own
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = ["MarginResponse", "Variances"]
 
@@ -96,13 +99,13 @@ class MarginResponse(Response):
         }
         return own.get(self.variances, {})
 
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+    def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         check_margins(duels, flat=flat, order=ordered)
 
     def unit(self, given: Named) -> Any:
         return given["unit"]
 
-    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the statistics of the margins of each cell, and the ``unit``."""
         found = margins_of(duels, seen)
         if explicit:
@@ -112,7 +115,7 @@ class MarginResponse(Response):
             found["pair_sign"] = np.where(forward, 1.0, -1.0)
         return {**found, "unit": np.array(self.typical_margin(duels))}
 
-    def typical_margin(self, duels: Any) -> float:
+    def typical_margin(self, duels: "Duels") -> float:
         """Return the size of a typical margin: as given, else the root mean square of the log's."""
         if self.unit_size is not None:
             return float(self.unit_size)
@@ -257,7 +260,7 @@ class MarginResponse(Response):
         return found | {"pair_noise": drawn}
 
     def margin(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return location (..., n), scale (..., n) and degrees of freedom (..., 1).
 
@@ -299,7 +302,7 @@ class MarginResponse(Response):
         return {"win": win, "loss": 1.0 - win}
 
 
-def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
+def check_margins(duels: "Duels", *, flat: bool, order: bool) -> None:
     """Raise unless the margins of a log leave noise to be estimated.
 
     Raises ValueError if there are no margins, all are 0, or scores fit them all exactly; under a
@@ -415,7 +418,12 @@ def draw_pair_student(
 
 
 def with_order(
-    ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
+    ordered: bool,
+    slope: np.ndarray,
+    bend: np.ndarray,
+    own: np.ndarray,
+    cross: np.ndarray,
+    second: np.ndarray,
 ) -> Derivatives:
     """Return the derivatives of cells, those in the side advantage where it is one."""
     bend = bend + 0.0 * slope
@@ -453,7 +461,7 @@ def order_of(posterior: Arrays) -> np.ndarray:
 
 
 def spread_of(
-    variances: str, parameters: Named, eta: np.ndarray, first: Any, second: Any
+    variances: str, parameters: Named, eta: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
     """Return the scale of the noise of duels, shape (..., n)."""
     noise = np.asarray(parameters["noise"])
@@ -462,7 +470,7 @@ def spread_of(
     return np.broadcast_to(noise[..., None], eta.shape)
 
 
-def _residual(duels: Any, order: bool) -> tuple[float, float]:
+def _residual(duels: "Duels", order: bool) -> tuple[float, float]:
     """Return the least sum of squares of the margins about any scores, and about 0."""
     seen = seen_in(duels, by_vote=True)
     data = margins_of(duels, seen)

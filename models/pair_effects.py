@@ -1,13 +1,16 @@
 """PairEffects: each pair deviates from what its arms are worth, so that cycles are possible."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["PairEffects"]
 

@@ -4,7 +4,7 @@ Densities and their arguments are those of :mod:`bayesduel.models.margin_respons
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pa
 from bayesduel.models.response import Derivatives, Predictor
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = ["PairResiduals"]
 
@@ -50,7 +53,7 @@ class PairResiduals(MarginResponse):
     def dims(self) -> Dims:
         return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
 
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+    def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         super().check(duels, ordered=ordered, flat=flat)
         pairs = duels.pairs()
         n = pairs.first_wins + pairs.second_wins + pairs.ties
@@ -147,7 +150,7 @@ class PairResiduals(MarginResponse):
         return {**posterior, "residual": drawn}
 
     def margin(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         residual = np.asarray(parameters["residual"])
         own = of_pairs(residual, first, second, n_arms_of(residual))

@@ -1,12 +1,15 @@
 """Thurstone with margins and a residual of each pair."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.system.arguments import check_one_of
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["PerturbedThurstone"]
 

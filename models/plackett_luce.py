@@ -6,7 +6,7 @@ in a duel; the cells of a choice are one observation. Its log density stands at 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -19,6 +19,9 @@ from bayesduel.models.response import Derivatives, Response, observe, without_ow
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import Arrays, Named
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = ["ChoiceResponse", "PlackettLuce"]
 
@@ -66,7 +69,7 @@ class ChoiceResponse(Response):
     def respond(self, eta: Quantity, given: Named, parameters: Named) -> dict[str, Any]:
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
-    def tie_rule(self, duels: Any) -> str:
+    def tie_rule(self, duels: "Duels") -> str:
         return "none: a place is held by one arm"
 
     def outcome_probabilities(
@@ -171,7 +174,7 @@ class PlackettLuce(ScoreModel):
             found[here] = arm
         return replace(log, arm=found)
 
-    def check(self, log: Any) -> None:
+    def check(self, log: "Duels | Rankings") -> None:
         if not isinstance(log, Rankings):
             raise ValueError(
                 "log should be of rankings (bayesduel.read_rankings), got one of duels"

@@ -18,6 +18,7 @@ from bayesduel.models.term import Terms
 if TYPE_CHECKING:
     import pymc as pm
 
+
 __all__ = ["PreferenceMatrix"]
 
 

@@ -233,7 +233,7 @@ def term_named(term: str) -> Part:
     return found
 
 
-def add_term(model: Any, term: str) -> ScoreModel:
+def add_term(model: "Model", term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
     Covariates of the duel join those that the model has; sources take the place of scores, and
@@ -301,7 +301,7 @@ def add_family(model: Any, family: Mapping[str, str | None]) -> ScoreModel:
     return found
 
 
-def model_settings(model: Any) -> dict[str, Any]:
+def model_settings(model: "Model") -> dict[str, Any]:
     """Return the name and settings of a model as JSON holds them; see :func:`model_from_settings`.
 
     Parameters

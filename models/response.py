@@ -9,7 +9,7 @@ for arrays of draws; their first and second derivatives in the predictor are clo
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, gammaln, ndtr, softmax
@@ -20,6 +20,9 @@ from bayesduel.models.log_normaliser import SummedLogLikelihood
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
 from bayesduel.models.thurstone_likelihood import of_probit
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
 
 __all__ = [
     "Bernoulli",
@@ -139,7 +142,7 @@ class Response(ByValue, ABC):
         return {}
 
     @abstractmethod
-    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the outcomes of cells as ``pm.Data``.
 
         With `explicit`, what the duels of a pair share is a parameter of the model, and
@@ -181,12 +184,14 @@ class Response(ByValue, ABC):
         return None
 
     def expected_score(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         """Return the probability that first wins, plus half that of a tie, (..., n)."""
         return expected_score(self.outcome_probabilities(eta, parameters, first, second))
 
-    def results(self, eta: np.ndarray, parameters: Named, first: Any, second: Any) -> np.ndarray:
+    def results(
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
         """Return the probability of each result that is counted, (..., n, results)."""
         chances = self.outcome_probabilities(eta, parameters, first, second)
         names = [name for name in ("win", "loss", "tie") if name in chances]
@@ -203,7 +208,7 @@ class Response(ByValue, ABC):
         """Return the unit of the scores, on which priors stand."""
         return 1.0
 
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+    def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         """Raise ValueError unless the outcomes of the log determine this response."""
         return
 
@@ -218,7 +223,7 @@ class Response(ByValue, ABC):
         return found.reshape(np.shape(eta))
 
     def margin(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return location, scale and degrees of freedom of the next margin, or None."""
         return None
@@ -233,7 +238,7 @@ class Response(ByValue, ABC):
         """Return the draws with what the likelihood integrates out drawn too."""
         return dict(posterior)
 
-    def tie_rule(self, duels: Any) -> str:
+    def tie_rule(self, duels: "Duels") -> str:
         """Return in words what a tie of the log counts for."""
         if not duels.n_ties:
             return "no ties" if duels.tie_rule != "drop" else "ties left out"
@@ -275,7 +280,7 @@ class Bernoulli(Response):
         """Scale of the prior of a learned scale: similar win probabilities with either link."""
         return 2.0 if self.link == "logit" else 1.2
 
-    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the first arm's ``points``, a tie counting half."""
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         return {
@@ -347,7 +352,7 @@ class Bernoulli(Response):
         return {"win": win}
 
     def expected_score(
-        self, eta: np.ndarray, parameters: Named, first: Any, second: Any
+        self, eta: np.ndarray, parameters: Named, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
         return self.typical_score(eta, parameters)
 
@@ -369,7 +374,7 @@ class DavidsonResponse(Response):
         constant = data["log_coefficient"].sum()
         return SummedLogLikelihood(slope, n, counts[:, 2].sum(), constant)
 
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+    def check(self, duels: "Duels", *, ordered: bool, flat: bool) -> None:
         if duels.tie_rule != "keep":
             raise ValueError(
                 f"the Davidson model needs the ties: read the log with ties='keep', "
@@ -378,7 +383,7 @@ class DavidsonResponse(Response):
         if flat and duels.n_ties == 0:
             raise ValueError("scale should be finite for a log without ties, got inf")
 
-    def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of first wins, second wins and ties."""
         return {
             "n": seen.counts.sum(axis=-1),

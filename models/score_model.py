@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from bayesduel.models.model import NAMED, Model
 from bayesduel.models.prior import Prior, Said, priors_of
@@ -11,6 +11,9 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.term import Part, Term, Terms
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["ScoreModel"]
 

@@ -158,7 +158,7 @@ class Scores(ArmTerm):
             free = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="free")
         return {"score": pm.Deterministic("score", centre(free), dims="arm")}
 
-    def with_family(self, own: Any, scales: Named) -> Any:
+    def with_family(self, own: np.ndarray, scales: Named) -> Any:
         """Return what arms are worth with their families, in the PyMC model in context.
 
         own: what they are beside their family, (K,).

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["Sources"]
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = [
     "NEW",

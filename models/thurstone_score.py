@@ -1,7 +1,7 @@
 """Thurstone with margins: the difference of two noisy scores is itself observed."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from bayesduel.models.margin_response import MarginResponse, Variances
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.system.arguments import check_one_of, real, shown_value
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["ThurstoneScore"]
 

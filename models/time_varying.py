@@ -1,7 +1,7 @@
 """TimeVarying: scores that change over time; those of a fit are of the last period."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch, contribution
 from bayesduel.system.arguments import check_one_of, numbers
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["TimeVarying"]
 

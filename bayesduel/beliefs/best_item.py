@@ -5,12 +5,15 @@ the compiler can vectorise the passes.
 """
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import compiled
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.data.duels import Duels
+    from bayesduel.models.model import Model
 
 __all__ = [
     "READING_PAGE",
@@ -173,7 +174,7 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
     )
 
 
-def _priors(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, Any]:
+def _priors(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
     """Return the priors that ``--prior`` says: by variable, or by variable and label.
 
     Raises click.UsageError where a text is no such prior.
@@ -211,7 +212,9 @@ prior_option = click.option(
 )
 
 
-def _families(ctx: Any, param: Any, text: str | None) -> dict[str, str] | None:
+def _families(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> dict[str, str] | None:
     """Return the family of each arm that ``--family`` says, by label; None where it is not given.
 
     Raises click.UsageError where a text is none, or the table cannot be read.
@@ -297,7 +300,7 @@ fitting_options = _group(  # what to fit and how
 )
 
 
-def _at(ctx: Any, param: Any, words: tuple[str, ...]) -> dict[str, str]:
+def _at(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> dict[str, str]:
     """Return the level of each column that ``--at`` says.
 
     Raises click.UsageError where a text is none.
@@ -507,7 +510,7 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
     )
 
 
-def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
+def with_terms(model: "Model", options: Mapping[str, Any], called: str) -> Any:
     """Return a model with the terms, the families and the priors that are asked for.
 
     Raises click.UsageError if the model, which the command line has as `called`, cannot have them.

@@ -7,11 +7,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.cli.study_tickets import Place, json_option, opened, say, study_argument
+
+if TYPE_CHECKING:
+    from bayesduel.study.study import Study
 
 __all__ = ["command"]
 
@@ -178,7 +181,7 @@ def _words(data: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *([data["worth"]] if data["worth"] else [])])
 
 
-def _worth(study: Any) -> str | None:
+def _worth(study: "Study") -> str | None:
     """Return what the votes of the sources are worth; None before there are votes of each."""
     from bayesduel.posterior.sources import sources
 
@@ -187,7 +190,7 @@ def _worth(study: Any) -> str | None:
     return sources(study.fit(clusters=False)).sentence
 
 
-def _shown(study: Any, content: Path | None, question: str) -> Any:
+def _shown(study: "Study", content: Path | None, question: str) -> Any:
     """Return a function of a ticket: what stands for each placeholder of the prompt."""
     from bayesduel.serve.content import Contents, read_contents
 
@@ -230,7 +233,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _open_again(study: Any, name: str) -> None:
+def _open_again(study: "Study", name: str) -> None:
     """Open the tickets of a judge that expired since a run was cut off: their replies are here."""
     retired = {study.arms[k] for k in study.retired}
     for ticket in study.expired():

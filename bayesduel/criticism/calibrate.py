@@ -17,7 +17,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -32,6 +32,9 @@ from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["PROBS", "calibrate"]
 
@@ -51,7 +54,7 @@ class Truth(NamedTuple):
 
 
 def calibrate(
-    model: Any,
+    model: "Model",
     design: Any,
     n: int = 100,
     *,
@@ -224,7 +227,9 @@ def _place(truth: Truth) -> tuple[int, Any]:
     return place, pit
 
 
-def _quantities(model: Any, draws: Mapping[str, np.ndarray], cells: Any) -> dict[str, np.ndarray]:
+def _quantities(
+    model: "Model", draws: Mapping[str, np.ndarray], cells: Any
+) -> dict[str, np.ndarray]:
     """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
     unidentified = {name for part in model.terms for name in part.unidentified}
     draws = averaged(draws, level_shares(model, cells.log))

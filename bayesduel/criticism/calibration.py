@@ -8,7 +8,7 @@ are not independent; intervals and standard errors are by such unit, not by duel
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -32,6 +32,9 @@ from bayesduel.system.arguments import check_log, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import Result
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["Calibration", "held_out"]
 
@@ -290,7 +293,7 @@ def _predict(
 
 
 def _of_whole_log(
-    duels: Duels, model: Any, fit: xr.DataTree | None, draws: int, seed: int
+    duels: Duels, model: "Model", fit: xr.DataTree | None, draws: int, seed: int
 ) -> dict[str, np.ndarray] | None:
     """Return the draws of the whole log, whose scales serve all folds, or None.
 
@@ -307,13 +310,13 @@ def _of_whole_log(
     return draws_in(fit["posterior"].to_dataset())
 
 
-def _quick_method(model: Any, log: Duels) -> Method:
+def _quick_method(model: "Model", log: Duels) -> Method:
     """Return Laplace's method, or "auto" where it does not serve or the log has many arms."""
     return "auto" if model.why_not("laplace") or takes_sparse(model, log, "auto") else "laplace"
 
 
 def _posterior(
-    log: Duels, model: Any, method: Method, draws: int, seed: int
+    log: Duels, model: "Model", method: Method, draws: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Return the draws of a fit."""
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
@@ -323,7 +326,7 @@ def _posterior(
 
 
 def _scored(
-    model: Any, posterior: dict[str, np.ndarray], given: Any, draws: int, most: int
+    model: "Model", posterior: dict[str, np.ndarray], given: Any, draws: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean expected score of the first arm by row, and at most `most` of its draws.
 

@@ -769,7 +769,7 @@ def _candidates(duels: Duels, ordered: bool) -> list[Any]:
     return candidates
 
 
-def _ahead(fit: Any, design: DecidedDuels, n_draws: int) -> np.ndarray:
+def _ahead(fit: "xr.DataTree", design: DecidedDuels, n_draws: int) -> np.ndarray:
     """Return by draw whether the first arm of each pair is the better one, about `n_draws`."""
     from bayesduel.posterior.draws import preference_draws
 

@@ -468,7 +468,7 @@ def default_models(duels: Duels) -> list[Any]:
     return [BradleyTerry(), Thurstone(), PreferenceMatrix()]
 
 
-def _check(duels: Any, unit: Any, folds: Any) -> None:
+def _check(duels: "Duels", unit: Any, folds: Any) -> None:
     check_log(duels, Duels)
     if not isinstance(unit, str):
         raise ValueError(
@@ -552,7 +552,9 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     return "wins, losses and ties" if own else "wins and losses, a tie half of each"
 
 
-def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str) -> xr.DataTree:
+def _fit(
+    duels: Duels, model: "Model", method: Any, draws: int, seed: int, name: str
+) -> xr.DataTree:
     """Return the fit of `model`, which may be one already."""
     if not isinstance(model, xr.DataTree):
         with ONE_THREAD, warnings.catch_warnings():  # the analyst's fit says what the log lacks

@@ -8,7 +8,7 @@ same.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of, distinct
 from bayesduel.models.cells import ModelCells, Seen, seen_in
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "without"]
 
@@ -116,7 +119,7 @@ def _by_duel(log: Duels, models: Sequence[Any]) -> list[Units]:
 
 
 def log_likelihoods(
-    model: Any, posterior: Mapping[str, np.ndarray], units: Units
+    model: "Model", posterior: Mapping[str, np.ndarray], units: Units
 ) -> Iterator[np.ndarray]:
     """Yield the log likelihood of each draw and unit, (draws, n), units in chunks.
 
@@ -191,7 +194,7 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
     return [one.reshape(counts.shape) for one in held]
 
 
-def _by_pair(duels: Duels, model: Any) -> Units:
+def _by_pair(duels: Duels, model: "Model") -> Units:
     """Return the unordered pairs of a log as units."""
     cells = model.cells(duels, unit="pair")
     code = _code(cells.data["first"], cells.data["second"], duels.n_sides)
@@ -208,7 +211,7 @@ def _by_pair(duels: Duels, model: Any) -> Units:
 
 
 def _by_level(
-    duels: Duels, model: Any, unit: str, of_vote: np.ndarray, labels: tuple[str, ...]
+    duels: Duels, model: "Model", unit: str, of_vote: np.ndarray, labels: tuple[str, ...]
 ) -> Units:
     """Return the levels of a column as units."""
     own = model.terms.columns(duels)

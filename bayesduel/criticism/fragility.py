@@ -23,7 +23,7 @@ searched for by refits.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,9 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.posterior.draws import Draws, draws_of
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["Changes", "Goal", "worth_of"]
 
@@ -218,7 +221,7 @@ def worth_of(fit: xr.DataTree) -> np.ndarray:
     return draws_of(fit, "model")[0].worth
 
 
-def _kinds(model: Any, log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
+def _kinds(model: "Model", log: Duels) -> tuple[ModelCells, ModelCells, np.ndarray]:
     """Return one vote of each kind that the model distinguishes, the same reversed, and which.
 
     The third is the kind of each vote, (votes,).

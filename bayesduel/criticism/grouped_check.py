@@ -5,7 +5,7 @@ arm that the model favours won (of margins, by how much), and how far arms are o
 of them in that group.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,9 @@ from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import chunks, draws_of
 from bayesduel.system.arguments import check_log, whole
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["check_groups"]
 
@@ -114,7 +117,7 @@ def check_groups(
 
 
 def _statistics(
-    model: Any, posterior: dict[str, np.ndarray], log: Duels, group: np.ndarray, seed: int
+    model: "Model", posterior: dict[str, np.ndarray], log: Duels, group: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Return the favourite's mean result, replicated ones, and misfits, real and replicated.
 

@@ -25,6 +25,8 @@ from bayesduel.system.warnings import BayesduelWarning
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDDataLOO
 
+    from bayesduel.models.model import Model
+
 __all__ = ["Left", "elpd_of", "leave_out", "table_of", "trusted"]
 
 TOGETHER = 0.02  # of the units, may be left out together where folds would allow more refits
@@ -42,7 +44,7 @@ class Left(NamedTuple):
 
 def leave_out(
     duels: Duels,
-    model: Any,
+    model: "Model",
     tree: xr.DataTree,
     units: Units,
     folds: int,
@@ -163,7 +165,7 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
 
 
 def _refit(
-    duels: Duels, model: Any, units: Units, rows: np.ndarray, settings: Mapping[str, Any]
+    duels: Duels, model: "Model", units: Units, rows: np.ndarray, settings: Mapping[str, Any]
 ) -> np.ndarray:
     """Return the log predictive density of the units at `rows` by a fit without them."""
     with ONE_THREAD, warnings.catch_warnings():

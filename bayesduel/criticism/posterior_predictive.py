@@ -19,7 +19,7 @@ Statistics 1994, for the bound.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,9 @@ from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import chunks, draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import Result, join
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
 
@@ -348,7 +351,7 @@ def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
 
 
 def _log_likelihood(
-    fit: xr.DataTree, model: Any, posterior: dict[str, np.ndarray], used: np.ndarray
+    fit: xr.DataTree, model: "Model", posterior: dict[str, np.ndarray], used: np.ndarray
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
 

@@ -1,6 +1,6 @@
 """Prior predictive draws: what a model expects of a log before it sees one."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -16,10 +16,13 @@ from bayesduel.inference.prior import prior_draws
 from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.system.arguments import whole
 
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
+
 __all__ = ["prior_predictive"]
 
 
-def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -> xr.DataTree:
+def prior_predictive(model: "Model", design: Any, draws: int = 500, seed: int = 0) -> xr.DataTree:
     """Return draws from the prior, and outcomes of a design that they predict.
 
     Parameters

@@ -1,7 +1,7 @@
 """Logs that a model draws: who meets whom, under which conditions, is given."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.votes import ROLES, cells_of
 from bayesduel.posterior.conditions import times_of
 from bayesduel.system.arguments import check_log
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["conditions_of_log", "design_of", "duel_by_duel", "replicated"]
 
@@ -67,7 +70,7 @@ def duel_by_duel(log: Duels) -> Duels:
     return replace(log, votes=replace(votes, weight=np.ones(len(votes), dtype=np.int64)))
 
 
-def conditions_of_log(model: Any, log: Duels) -> dict[str, np.ndarray]:
+def conditions_of_log(model: "Model", log: Duels) -> dict[str, np.ndarray]:
     """Return the conditions of each vote of a log, as ``Model.outcomes`` takes them."""
     votes: Any = log.votes
     columns = {"first": votes.left, "second": votes.right} | model.terms.columns(log)

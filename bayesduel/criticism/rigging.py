@@ -20,7 +20,7 @@ and the variance.
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from bayesduel.data.duels import Duels
 from bayesduel.intervals import rejected
 from bayesduel.models.cells import seen_in
 from bayesduel.posterior.draws import draws_of
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["improbable_levels"]
 
@@ -128,7 +131,7 @@ class Rows(NamedTuple):
         return self.counts.sum(axis=1)
 
 
-def _rows(model: Any, log: Duels, level: np.ndarray, mine: np.ndarray) -> Rows:
+def _rows(model: "Model", log: Duels, level: np.ndarray, mine: np.ndarray) -> Rows:
     """Return the votes of the levels `mine`."""
     held = np.isin(level, mine)
     own = {name: column[held] for name, column in model.terms.columns(log).items()}
@@ -188,7 +191,7 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
 
 
 def _predicted(
-    model: Any,
+    model: "Model",
     posterior: dict[str, np.ndarray],
     rows: Rows,
     tables: dict[str, np.ndarray],

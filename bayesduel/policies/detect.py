@@ -10,7 +10,7 @@ for Winner Stays exceeds the horizon.
 
 from dataclasses import dataclass
 from math import isqrt, log
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from bayesduel.policies.change_detection import (
 from bayesduel.policies.last_duel import ask, no_duel, outcome
 from bayesduel.policies.winner_stays import leader
 from bayesduel.policies.winner_stays import select as inner
+
+if TYPE_CHECKING:
+    from bayesduel.beliefs.belief import Belief
 
 __all__ = ["DETECT"]
 
@@ -96,7 +99,7 @@ class DETECT(ChangeDetection):
             asked=no_duel(),
         )
 
-    def recommend(self, belief: Any, memory: Memory) -> int:
+    def recommend(self, belief: "Belief", memory: Memory) -> int:
         """Return the arm that the policy found, or what it recommends while it looks for one."""
         if memory.state[0] < memory.explore:
             return super().recommend(belief, memory)

@@ -16,7 +16,7 @@ Techniques", 3rd edition 1977, section 10.6 (votes within each prompt that are b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,9 @@ from bayesduel.posterior.sources import vote_information
 from bayesduel.system.arguments import check_one_of, finite, shown_value, whole
 from bayesduel.system.options import Decision
 from bayesduel.text import Result, count, join, percent, shorten
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
 
 __all__ = ["Generalizability", "facets_of", "generalizability"]
 
@@ -115,7 +118,7 @@ class Generalizability(Result):
         return " ".join(said)
 
 
-def facets_of(model: Any) -> tuple[RandomEffects, ...]:
+def facets_of(model: "Model") -> tuple[RandomEffects, ...]:
     """Return the facets of a model of scores: its random effects; () of another one."""
     found = tuple(part for part in model.terms if isinstance(part, RandomEffects))
     return found if model.ranks_by_score else ()

@@ -4,11 +4,14 @@
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bayesduel.system.arguments import check_one_of, numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "beats",
@@ -33,7 +36,7 @@ def _opposed(block: np.ndarray) -> bool:
     return bool(beyond.max() <= 1 + ROUNDING and beyond.min() >= 1 - ROUNDING)
 
 
-def check_preference(P: Any, name: str = "P") -> np.ndarray:
+def check_preference(P: "ArrayLike", name: str = "P") -> np.ndarray:
     """Return `P` as an array of float64, having checked that it is a preference matrix.
 
     Parameters
@@ -77,13 +80,13 @@ def check_preference(P: Any, name: str = "P") -> np.ndarray:
     return array
 
 
-def beats(P: Any) -> np.ndarray:
+def beats(P: "ArrayLike") -> np.ndarray:
     """Return whether i beats j, bool, shape (..., K, K): ``P[i, j] > 1/2 > P[j, i]``."""
     P = check_preference(P)
     return np.asarray(P > opposite(P))
 
 
-def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.ndarray:
+def copeland_scores(P: "ArrayLike", ties: Literal["strict", "half"] = "strict") -> np.ndarray:
     """Return the share of opponents each arm beats, shape (..., K), in [0, 1].
 
     Parameters
@@ -107,14 +110,14 @@ def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.nd
     return np.asarray(_points(won, ties) / (won.shape[-1] - 1))
 
 
-def condorcet_winner(P: Any) -> np.ndarray:
+def condorcet_winner(P: "ArrayLike") -> np.ndarray:
     """Return the arm that beats every other, or -1 where there is none; int, shape (...)."""
     won = beats(P)
     winner = won.sum(-1) == won.shape[-1] - 1
     return np.where(winner.any(-1), winner.argmax(-1), -1)
 
 
-def smith_set(P: Any) -> np.ndarray:
+def smith_set(P: "ArrayLike") -> np.ndarray:
     """Return the top cycle, bool, shape (..., K).
 
     The smallest set of arms each of which beats every arm outside it; a single arm exactly
@@ -134,19 +137,19 @@ def smith_set(P: Any) -> np.ndarray:
     return out
 
 
-def cyclic_triads(P: Any) -> np.ndarray:
+def cyclic_triads(P: "ArrayLike") -> np.ndarray:
     """Return the number of triples with a cycle: i beats j, j beats k, k beats i; int, (...)."""
     P = check_preference(P)
     return _closed_walks(P > opposite(P)) // 3
 
 
-def decided_triads(P: Any) -> np.ndarray:
+def decided_triads(P: "ArrayLike") -> np.ndarray:
     """Return the number of triples without a tie, int, shape (...)."""
     P = check_preference(P)
     return _closed_walks(P != opposite(P)) // 6
 
 
-def consistence(P: Any) -> np.ndarray:
+def consistence(P: "ArrayLike") -> np.ndarray:
     """Return Kendall's coefficient of consistence (zeta), shape (...); NaN where a pair is level.
 
     1 without a cyclic triad, 0 with as many as there can be; NaN for fewer than three arms.

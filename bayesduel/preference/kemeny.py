@@ -1,17 +1,20 @@
 """Kemeny and Slater rankings: exact by dynamic programming, for up to 16 arms."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bayesduel.preference.copeland import beats, check_preference, opposite
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "least_costs", "slater"]
 
 MAX_ARMS = 16  # 2^K subsets, K of them a step: 16 takes hundredths of a second, 20 seconds
 
 
-def kemeny(P: Any) -> np.ndarray:
+def kemeny(P: "ArrayLike") -> np.ndarray:
     """Return the ranking that disagrees least with P, best arm first, shape (..., K).
 
     It minimises the sum of ``P[b, a]`` over pairs ranked a above b, exactly. Of several, the
@@ -25,7 +28,7 @@ def kemeny(P: Any) -> np.ndarray:
     return _over_matrices(opposite(check_preference(P)))
 
 
-def slater(P: Any) -> np.ndarray:
+def slater(P: "ArrayLike") -> np.ndarray:
     """Return the ranking that reverses fewest majorities, best arm first, shape (..., K).
 
     It minimises the number of pairs ranked a above b where b beats a, exactly. Several are
@@ -58,7 +61,7 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
     return np.array(order)
 
 
-def least_costs(P: Any, ranking: Literal["kemeny", "slater"]) -> np.ndarray:
+def least_costs(P: "ArrayLike", ranking: Literal["kemeny", "slater"]) -> np.ndarray:
     """Return the least cost of a ranking that begins with each arm, shape (..., K).
 
     Its minimum is the cost of the Kemeny or Slater ranking.

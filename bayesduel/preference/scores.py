@@ -1,13 +1,16 @@
 """Scores of the arms, the winners under each criterion, and rankings by score."""
 
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from bayesduel.preference.copeland import beats, blocks, check_preference, copeland_scores
 from bayesduel.preference.von_neumann import von_neumann
 from bayesduel.system.arguments import check_one_of, numbers, shown_value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "CRITERIA",
@@ -27,7 +30,7 @@ CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 EQUAL = 1e-10  # scores closer than this are one score: sums of the same terms in another order
 
 
-def borda_scores(P: Any) -> np.ndarray:
+def borda_scores(P: "ArrayLike") -> np.ndarray:
     """Return each arm's mean probability of beating another, shape (..., K), in [0, 1].
 
     ``B_i = sum_{j != i} P[i, j] / (K - 1)``.
@@ -36,7 +39,7 @@ def borda_scores(P: Any) -> np.ndarray:
     return np.asarray((P.sum(-1) - 0.5) / (P.shape[-1] - 1))
 
 
-def random_walk_scores(P: Any) -> np.ndarray:
+def random_walk_scores(P: "ArrayLike") -> np.ndarray:
     """Return the stationary law of the walk towards arms that win, shape (..., K), sum 1.
 
     The walk leaves j for i with probability ``P[i, j] / sum_l P[l, j]``, the diagonal 1/2
@@ -61,7 +64,7 @@ def random_walk_scores(P: Any) -> np.ndarray:
     return flat.reshape(out.shape)
 
 
-def winner_mask(P: Any, criterion: Criterion) -> np.ndarray:
+def winner_mask(P: "ArrayLike", criterion: Criterion) -> np.ndarray:
     """Return whether each arm is a winner under a criterion, bool, shape (..., K).
 
     Scores that differ by less than 1e-10 are equal: all of their arms win together.
@@ -94,12 +97,12 @@ def winner_mask(P: Any, criterion: Criterion) -> np.ndarray:
     return scores >= scores.max(-1, keepdims=True) - EQUAL
 
 
-def rank_order(scores: Any) -> np.ndarray:
+def rank_order(scores: "ArrayLike") -> np.ndarray:
     """Return the indices of the arms, best first, shape (..., K); ties in order of index."""
     return np.argsort(-_check_scores(scores), axis=-1, kind="stable")
 
 
-def ranks(scores: Any) -> np.ndarray:
+def ranks(scores: "ArrayLike") -> np.ndarray:
     """Return the number of arms with a higher score, shape (..., K): 0 is best, ties share."""
     scores = _check_scores(scores)
     order = np.argsort(-scores, axis=-1, kind="stable")
@@ -111,7 +114,7 @@ def ranks(scores: Any) -> np.ndarray:
     return out
 
 
-def top_k(scores: Any, k: int) -> np.ndarray:
+def top_k(scores: "ArrayLike", k: int) -> np.ndarray:
     """Return whether each score is among the k largest, bool, shape (..., K); ties are in.
 
     Raises
@@ -127,7 +130,7 @@ def top_k(scores: Any, k: int) -> np.ndarray:
     return np.asarray(scores >= np.partition(scores, cut, axis=-1)[..., [cut]])
 
 
-def _check_scores(scores: Any) -> np.ndarray:
+def _check_scores(scores: "ArrayLike") -> np.ndarray:
     array = numbers(scores, "scores")
     if array.ndim < 1 or array.shape[-1] < 1 or np.isnan(array).any():
         raise ValueError(f"scores should have shape (..., K) without NaN, got {array.shape}")

@@ -6,12 +6,15 @@ and a solution without certificate is replaced by that of scipy's HiGHS.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 from bayesduel.preference.copeland import check_preference, opposite, smith_set
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["linear_programme", "maximin", "von_neumann"]
 
@@ -23,7 +26,7 @@ FACTORISED = 64  # arms from which a system is factorised once for both steps of
 FEW = 16  # arms of the first, cut down game, and arms added to it in each round
 
 
-def von_neumann(P: Any) -> np.ndarray:
+def von_neumann(P: "ArrayLike") -> np.ndarray:
     """Return the maximin mixture of the game with payoff ``2 P - 1``, shape (..., K), sum 1.
 
     No arm beats the mixture with probability above 1/2. A Condorcet winner is the whole of

@@ -7,7 +7,7 @@ same for pairs, items and margins.
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -26,6 +26,9 @@ from bayesduel.simulation.trace import (
     keep_finished,
 )
 from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, whole
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
 

@@ -1,7 +1,7 @@
 """Items with attributes, shown one or two at a time."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.policies.uniform import select
 from bayesduel.problems.contexts import draw_contexts, win_chance
 from bayesduel.simulation.run import RUN, Layout, Run, Truth, count_type, driver
+
+if TYPE_CHECKING:
+    from bayesduel.problems.problem import Problem
 
 __all__ = ["ItemRun", "play_item_duels", "play_pulls", "play_sphere"]
 
@@ -66,7 +69,7 @@ class ItemRun(Run):
         }
 
     @staticmethod
-    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+    def truth(problem: "Problem", drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
         facts = [(one.best, one.typical, one.preference) for one in drawn]
         best, typical, preference = (np.array(part) for part in zip(*facts, strict=True))
         return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from bayesduel.margins.tallies import no_margins, record_margin
 from bayesduel.policies.uniform import select
 from bayesduel.problems.margins import draw_margin
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, driver
+
+if TYPE_CHECKING:
+    from bayesduel.problems.problem import Problem
 
 __all__ = ["MarginRun", "play_live", "play_margins", "top_set"]
 
@@ -47,7 +50,7 @@ class MarginRun(Run):
         }
 
     @staticmethod
-    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+    def truth(problem: "Problem", drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
         scores = np.stack([one.scores for one in drawn])
         best = np.stack([top_set(each, plan["k"]) for each in scores])
         return {"score": (("replication", "arm"), scores), "best": (("replication", "arm"), best)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from bayesduel.beliefs import record
 from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, count_type, driver
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["PairRun", "play_pairs", "recommend"]
 

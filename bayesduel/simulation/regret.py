@@ -28,7 +28,7 @@ A regret of one's own is a function ``cost(P, a, b)`` of the preference matrix a
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -38,6 +38,10 @@ from bayesduel.preference import borda_scores, check_preference, condorcet_winne
 from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.options import Decision
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 __all__ = [
     "FORMULAS",
@@ -314,7 +318,7 @@ def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:
     return total
 
 
-def pair_costs(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
+def pair_costs(P: "ArrayLike", criterion: str | Cost = "copeland") -> np.ndarray:
     """Return what one duel of (a, b) costs, shape (..., K, K), symmetric."""
     if callable(criterion):
         return _own_costs(np.asarray(P, float), criterion)
@@ -357,7 +361,7 @@ def _own_cost(cost: Cost, P: np.ndarray, a: int, b: int) -> float:
     )
 
 
-def uniform_slope(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
+def uniform_slope(P: "ArrayLike", criterion: str | Cost = "copeland") -> np.ndarray:
     """Return the regret per duel of a policy that takes all pairs equally often, shape (...)."""
     cost = pair_costs(P, criterion)
     n_arms = cost.shape[-1]
@@ -365,7 +369,7 @@ def uniform_slope(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
     return off_diagonal / (n_arms * (n_arms - 1))
 
 
-def arm_costs(P: Any, criterion: str) -> np.ndarray:
+def arm_costs(P: "ArrayLike", criterion: str) -> np.ndarray:
     """Return what an arm's place in a duel costs, half of what its score lacks, shape (..., K).
 
     Under criteria that end in "_sum", all of it.
@@ -382,7 +386,7 @@ def arm_costs(P: Any, criterion: str) -> np.ndarray:
     return cost if criterion.endswith("_sum") else cost / 2
 
 
-def _condorcet_gaps(P: Any, criterion: str) -> np.ndarray:
+def _condorcet_gaps(P: "ArrayLike", criterion: str) -> np.ndarray:
     """Return Delta, shape (..., K)."""
     P = check_preference(P)
     winner = np.asarray(condorcet_winner(P))

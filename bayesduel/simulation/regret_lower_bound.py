@@ -24,7 +24,7 @@ Where several arms are right, Degenne & Koolen, "Pure Exploration with Multiple 
 NeurIPS 2019.
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.optimize import linprog
@@ -35,12 +35,15 @@ from bayesduel.policies.cw_rmed_allocation import costs
 from bayesduel.preference import check_preference, condorcet_winner
 from bayesduel.system.arguments import check_one_of, check_range
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 __all__ = ["least_duels", "least_slope", "slopes_by_winner"]
 
 ROUNDING = 1e-12  # of 1 - p beside p
 
 
-def least_slope(P: Any) -> float:
+def least_slope(P: "ArrayLike") -> float:
     """Return C*: no consistent policy's regret grows more slowly than C* ln T.
 
     Parameters
@@ -63,7 +66,7 @@ def least_slope(P: Any) -> float:
 
 
 def least_duels(
-    P: Any,
+    P: "ArrayLike",
     delta: float,
     criterion: Literal["condorcet", "copeland"] = "condorcet",
     gap: float = 0.0,
@@ -128,7 +131,7 @@ def least_duels(
     return float((1 - 2 * delta) * np.log((1 - delta) / delta) * duels)
 
 
-def slopes_by_winner(P: Any) -> dict[int, float]:
+def slopes_by_winner(P: "ArrayLike") -> dict[int, float]:
     """Return, for every Copeland winner, the least cost of identifying it."""
     P = check_preference(P)
     return _by_winner(P, costs(P))

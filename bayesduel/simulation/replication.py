@@ -9,7 +9,7 @@ Python's lock, so stretches are short.
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from bayesduel.simulation.item_run import ItemRun
 from bayesduel.simulation.margin_run import MarginRun
 from bayesduel.simulation.pair_run import PairRun
 from bayesduel.simulation.run import Run
+
+if TYPE_CHECKING:
+    from bayesduel.policies.policy import Policy
+    from bayesduel.problems.problem import Problem
 
 __all__ = ["RUNS", "Pace", "label", "replicate", "start", "streams"]
 
@@ -26,7 +30,11 @@ LONGEST = 1 << 22  # Duels of a stretch at most.
 
 
 def start(
-    policy: Any, problem: Any, times: np.ndarray, plan: Mapping[str, Any], replication: int
+    policy: "Policy",
+    problem: "Problem",
+    times: np.ndarray,
+    plan: Mapping[str, Any],
+    replication: int,
 ) -> Run:
     """Return a replication before its first step."""
     truth, *others = streams(plan["seed"], replication)
@@ -61,7 +69,7 @@ def streams(seed: int, replication: int) -> tuple[np.random.Generator, ...]:
     return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4))
 
 
-def label(policy: Any) -> str:
+def label(policy: "Policy") -> str:
     """Return the policy's class with the hyperparameters that differ from the defaults.
 
     A hyperparameter that is such an object itself, such as a belief, is written in the same way.

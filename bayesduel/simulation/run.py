@@ -11,11 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import inf
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.jit import interpreting, tell_if_it_compiles, with_globals
+
+if TYPE_CHECKING:
+    from bayesduel.policies.policy import Policy
+    from bayesduel.problems.problem import Problem
 
 __all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Truth", "count_type", "driver"]
 
@@ -78,11 +82,11 @@ class Run(ABC):
 
     @staticmethod
     @abstractmethod
-    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+    def truth(problem: "Problem", drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
         """Return what a trace keeps of the problem, `drawn` once for every replication."""
 
     @staticmethod
-    def least(policy: Any, n_arms: int) -> int:
+    def least(policy: "Policy", n_arms: int) -> int:
         """Return the fewest steps that the policy can be run for."""
         return 1
 

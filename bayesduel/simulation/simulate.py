@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import xarray as xr
@@ -14,6 +14,9 @@ from bayesduel.simulation.replication import label
 from bayesduel.simulation.trace import together
 from bayesduel.system.arguments import check_flag, check_one_of, path_of, shown_value, whole
 from bayesduel.system.memory import check_square
+
+if TYPE_CHECKING:
+    from bayesduel.problems.problem import Problem
 
 __all__ = ["simulate"]
 
@@ -230,7 +233,7 @@ def _homes(problems: Iterable[str], out: Path) -> dict[str, Path]:
 
 def _plan_of_regret(
     policies: dict[str, Any],
-    problem: Any,
+    problem: "Problem",
     horizon: int,
     record_at: Any,
     detail: str,
@@ -265,7 +268,7 @@ def _plan_of_regret(
 
 
 def _plan_of_selection(
-    policies: dict[str, Any], problem: Any, horizon: int, record_at: Any, k: int, index: bool
+    policies: dict[str, Any], problem: "Problem", horizon: int, record_at: Any, k: int, index: bool
 ) -> Plan:
     """Return what to run of margins, and when to record."""
     k = whole(k, "k", 1)

@@ -277,7 +277,7 @@ def _group(path: Path, mode: Any, rule: str) -> Any:
     return group
 
 
-def _shown_runs(group: Any, reasons: Mapping[tuple[int, int], str]) -> str:
+def _shown_runs(group: xr.Dataset, reasons: Mapping[tuple[int, int], str]) -> str:
     """Return runs with what is wrong with them, the first few of many."""
     names = group["policy"][:]
     shown = [
@@ -324,7 +324,7 @@ def each_problem[F: Callable[..., Any]](measure: F) -> F:
     return cast(F, measured)
 
 
-def _problems(trace: Any) -> bool:
+def _problems(trace: xr.DataTree) -> bool:
     """Return whether a tree is a trace of several problems."""
     return (
         isinstance(trace, xr.DataTree)

@@ -37,6 +37,9 @@ from bayesduel.system.options import StudyDecision
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayesduel.models.model import Model
+    from bayesduel.policies.policy import Policy
+
 __all__ = ["Future", "Plan", "plan", "play", "usual_duels"]
 
 # Duels to find the best of 8 arms at a rope of 0.05, and the powers of arms and of the rope by
@@ -273,7 +276,7 @@ Setting = tuple[tuple[Any, ...], np.ndarray, bool, np.ndarray]
 
 
 def _setting(
-    start: Any, goal: Any, policy: Any, stop: Any, model: Any, seed: int, n: int
+    start: Any, goal: Any, policy: "Policy", stop: Any, model: "Model", seed: int, n: int
 ) -> Setting:
     from xarray import DataTree
 

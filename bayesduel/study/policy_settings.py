@@ -5,13 +5,16 @@ A class is named by a text, which is looked up among those of the package and no
 
 from dataclasses import fields
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesduel import beliefs, policies
 from bayesduel.beliefs import BeliefSpec
 from bayesduel.models import Model, model_from_settings, model_settings
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.system.arguments import shown_value
+
+if TYPE_CHECKING:
+    from bayesduel.policies.policy import Policy
 
 __all__ = ["is_automatic", "policy_from", "settings_of"]
 
@@ -26,7 +29,7 @@ POLICIES = _classes(policies, PairPolicy)
 BELIEFS = _classes(beliefs, BeliefSpec)
 
 
-def is_automatic(policy: Any) -> bool:
+def is_automatic(policy: "Policy") -> bool:
     """Return whether a policy is "auto"; raise TypeError if it is none of pairs."""
     automatic = isinstance(policy, str) and policy == "auto"
     if not automatic and not isinstance(policy, PairPolicy):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import StudyDecision
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 

@@ -51,7 +51,7 @@ LARGEST_SEED = 2**128
 LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 
-def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
+def whole(value: object, name: str, least: int, most: int = LARGEST) -> int:
     """Return a whole number from `least` to `most`, which may be given as a float such as 1e6.
 
     Raises ValueError if it is not whole, too small or too large, TypeError if it is not a number.
@@ -70,7 +70,7 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
     return number
 
 
-def real(value: Any, name: str, *, none: bool = False) -> None:
+def real(value: object, name: str, *, none: bool = False) -> None:
     """Raise TypeError unless an argument is a number that a float can hold, or None if allowed."""
     if none and value is None:
         return
@@ -98,13 +98,13 @@ def check_range(value: Any, name: str, rule: str) -> None:
         raise ValueError(f"{name} should be {rule}, got {value}")
 
 
-def check_whole(value: Any, name: str, least: int) -> None:
+def check_whole(value: object, name: str, least: int) -> None:
     """Raise ValueError unless an argument is an int from `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{name} should be a whole number >= {least}, got {shown_value(value)}")
 
 
-def finite(value: Any, name: str) -> float:
+def finite(value: object, name: str) -> float:
     """Return a finite number as a float.
 
     Raises ValueError if it is infinite, NaN or too large for a float, TypeError if it is no number.
@@ -117,7 +117,7 @@ def finite(value: Any, name: str) -> float:
     return float(value)
 
 
-def numbers(value: Any, name: str) -> "np.ndarray":
+def numbers(value: object, name: str) -> "np.ndarray":
     """Return an array of float64; raise TypeError if it is not one of numbers."""
     import numpy as np
 
@@ -133,7 +133,7 @@ def numbers(value: Any, name: str) -> "np.ndarray":
         raise TypeError(rule) from error
 
 
-def column_of(value: Any, name: str) -> "np.ndarray":
+def column_of(value: object, name: str) -> "np.ndarray":
     """Return an iterable of numbers as an array (n,) of float64; raise TypeError if it is none."""
     column = numbers(value if hasattr(value, "__array__") else listed(value, name), name)
     if column.ndim != 1:
@@ -141,7 +141,7 @@ def column_of(value: Any, name: str) -> "np.ndarray":
     return column
 
 
-def labels_of(value: Any, name: str) -> "list[str | None]":
+def labels_of(value: object, name: str) -> "list[str | None]":
     """Return an iterable of labels (texts, numbers, dates) as texts; None where one is missing.
 
     Raises TypeError if it is no such iterable.
@@ -151,7 +151,7 @@ def labels_of(value: Any, name: str) -> "list[str | None]":
     return [_label(entry, name) for entry in listed(value, name)]
 
 
-def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
+def check_one_of(value: object, name: str, allowed: Sequence[str]) -> None:
     """Raise ValueError unless a setting is one of some words."""
     if not isinstance(value, str) or value not in allowed:
         words = [repr(word) for word in allowed]
@@ -159,7 +159,7 @@ def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
 
 
-def did_you_mean(word: Any, known: Iterable[str], what: str = "") -> str:
+def did_you_mean(word: object, known: Iterable[str], what: str = "") -> str:
     """Return the end of a message that names the known name nearest to a word, or "".
 
     Case is of no account: "gpt" is near "GPT". what: words before that name, such as "the arm ".
@@ -171,7 +171,7 @@ def did_you_mean(word: Any, known: Iterable[str], what: str = "") -> str:
     return f"; did you mean {what}{by_word[near[0]]!r}?" if near else ""
 
 
-def check_seed(seed: Any) -> None:
+def check_seed(seed: object) -> None:
     """Raise TypeError or ValueError unless an argument is a seed."""
     if isinstance(seed, bool) or not isinstance(seed, Integral):
         raise TypeError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
@@ -179,26 +179,26 @@ def check_seed(seed: Any) -> None:
         raise ValueError(f"seed should be a whole number from 0 to 2**128, got {shown_value(seed)}")
 
 
-def check_rng(value: Any, name: str = "rng") -> None:
+def check_rng(value: object, name: str = "rng") -> None:
     """Raise TypeError unless an argument is a NumPy generator of random numbers."""
     import numpy as np
 
     check_type(value, np.random.Generator, name, "a numpy.random.Generator")
 
 
-def check_flag(value: Any, name: str) -> None:
+def check_flag(value: object, name: str) -> None:
     """Raise TypeError unless an argument is True or False."""
     if value is not True and value is not False and type(value).__name__ != "bool":
         raise TypeError(f"{name} should be True or False, got {shown_value(value)}")
 
 
-def check_call(value: Any, name: str, *, none: bool = False) -> None:
+def check_call(value: object, name: str, *, none: bool = False) -> None:
     """Raise TypeError unless an argument is a function, or None if allowed."""
     if not callable(value) and not (none and value is None):
         raise TypeError(f"{name} should be a function, got {shown_value(value)}")
 
 
-def check_text(value: Any, name: str, *, none: bool = False) -> None:
+def check_text(value: object, name: str, *, none: bool = False) -> None:
     """Raise TypeError or ValueError unless an argument is UTF-8 text, or None if allowed."""
     if isinstance(value, str):
         check_utf8(value, f"{name} should be UTF-8 text")
@@ -206,7 +206,7 @@ def check_text(value: Any, name: str, *, none: bool = False) -> None:
         raise TypeError(f"{name} should be text, got {shown_value(value)}")
 
 
-def path_of(value: Any, name: str = "path") -> Path:
+def path_of(value: object, name: str = "path") -> Path:
     """Return a path; raise TypeError or ValueError if an argument is none.
 
     Text and path objects are paths, bytes are not.
@@ -236,12 +236,12 @@ def check_utf8(text: str, rule: str) -> None:
         raise ValueError(f"{rule}, got {shown_value(text)}")
 
 
-def check_names(value: Any, name: str) -> None:
+def check_names(value: object, name: str) -> None:
     """Raise TypeError unless an argument is the name of a column."""
     check_type(value, str, name, "the name of a column")
 
 
-def texts_of(value: Any, name: str) -> tuple[str, ...]:
+def texts_of(value: object, name: str) -> tuple[str, ...]:
     """Return an iterable of texts as a tuple; raise TypeError if it is something else."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} should be a list of names, got {shown_value(value)}")
@@ -251,7 +251,7 @@ def texts_of(value: Any, name: str) -> tuple[str, ...]:
     return texts
 
 
-def listed(value: Any, name: str) -> tuple[Any, ...]:
+def listed(value: object, name: str) -> tuple[Any, ...]:
     """Return an iterable as a tuple; raise TypeError if it is none."""
     rule = f"{name} should be a list, got {shown_value(value)}"
     if not isinstance(value, Iterable):
@@ -263,7 +263,7 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
         raise TypeError(rule) from error
 
 
-def check_length(value: Any, name: str) -> None:
+def check_length(value: object, name: str) -> None:
     """Raise ValueError if a list has more entries than would be held in memory; arrays may."""
     if isinstance(value, Sized) and not hasattr(value, "__array__"):
         try:
@@ -274,7 +274,7 @@ def check_length(value: Any, name: str) -> None:
             raise ValueError(f"{name} should be a list of at most {LONGEST:,} entries, got {n:,}")
 
 
-def _label(entry: Any, name: str) -> str | None:
+def _label(entry: object, name: str) -> str | None:
     if isinstance(entry, str):
         check_utf8(entry, f"{name} should be a list of labels of UTF-8 text")
         return str(entry)
@@ -284,7 +284,7 @@ def _label(entry: Any, name: str) -> str | None:
     return None if missing else text_of(entry)
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return a value as text: numbers as Python writes them, so that 1 and 1.0 differ."""
     if value is None or isinstance(value, str):
         return value
@@ -297,13 +297,13 @@ def text_of(value: Any) -> str | None:
     return str(value)
 
 
-def check_type(value: Any, kind: Any, name: str, rule: str) -> None:
+def check_type(value: object, kind: Any, name: str, rule: str) -> None:
     """Raise TypeError unless an argument is of a class, or of one of several: what `rule` says."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} should be {rule}, got {shown_value(value)}")
 
 
-def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> None:
+def check_log(value: object, kind: type, name: str = "duels", see: str = "") -> None:
     """Raise TypeError unless an argument is a log; `see` says in brackets what makes one."""
     if not isinstance(value, kind):
         what = f"bayesduel.{kind.__name__}"
@@ -316,7 +316,7 @@ def check_log(value: Any, kind: type, name: str = "duels", see: str = "") -> Non
         raise TypeError(f"{name} should be a {what}{see}, got {got}{why}")
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: object) -> str:
     """Return a value for a message, at most 60 characters in one line."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**40:
         return f"a number of about {int(value.bit_length() * 0.30103):,} digits"

@@ -103,7 +103,7 @@ class Fitting:
     seed: int = declared(0, "Random seed.", rule="at least 0")
 
 
-def check_options(record: type, **given: Any) -> None:
+def check_options(record: type, **given: object) -> None:
     """Raise TypeError or ValueError unless numbers are as the fields of a record say."""
     for name, value in given.items():
         check_range(value, name, rule_of(record, name))

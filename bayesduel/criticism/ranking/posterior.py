@@ -205,7 +205,10 @@ def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarra
 
 
 def _drawn(
-    models: dict[str, PairModel | RankModel], weights: Any, n_draws: int, rng: np.random.Generator
+    models: dict[str, PairModel | RankModel],
+    weights: Any,
+    n_draws: int,
+    rng: np.random.Generator,
 ) -> Iterator[np.ndarray]:
     """Yield draws of the log odds of all pairs, (K, K), of each model as its weight says."""
     counts = rng.multinomial(n_draws, weights)

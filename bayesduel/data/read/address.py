@@ -52,7 +52,7 @@ ORDER BY ALL"""
 PASSWORD = re.compile(r"(://[^/@]*?):[^/]*@")
 
 
-def is_address(given: Any) -> bool:
+def is_address(given: object) -> bool:
     """Return whether a text is the address of a log, not a path."""
     return isinstance(given, str) and ADDRESS.match(given) is not None
 

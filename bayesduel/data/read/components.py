@@ -1,7 +1,7 @@
 """The column that separates the parts of a log that never met."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,13 +9,16 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
 from bayesduel.data.read.columns import Columns, Roles, as_option
 
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
+
 __all__ = ["remark_on_components"]
 
 SEARCHED = 1_000_000  # rows up to which columns are searched: each is read once more
 OF_VOTES = ("left", "right", "outcome", "margin", "margin_right", "weight")
 
 
-def remark_on_components(source: Any, roles: Roles, log: Duels) -> None:
+def remark_on_components(source: "Source", roles: Roles, log: Duels) -> None:
     """Say on stderr which column separates the components of a log, if there are several."""
     parts = components(log)
     if len(parts) < 2:

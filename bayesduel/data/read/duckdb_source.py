@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from glob import has_magic
 from itertools import groupby, islice, product
+from os import PathLike
 from typing import Any
 
 import duckdb
@@ -113,7 +114,12 @@ class FileSource(Source):
     """
 
     def __init__(
-        self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool, memory: int | None
+        self,
+        path: str | PathLike[str],
+        con: duckdb.DuckDBPyConnection,
+        folder: str,
+        skip: bool,
+        memory: int | None,
     ) -> None:
         self._skip = skip
         self._memory = memory

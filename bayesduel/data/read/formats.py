@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
@@ -110,7 +111,7 @@ class LogFile:
         return self.format == "csv" and {"ticket", "told"} <= set(self.columns)
 
 
-def expand(path: Any, *, mixed: bool = False) -> list[str]:
+def expand(path: str | PathLike[str], *, mixed: bool = False) -> list[str]:
     """Return the files of a path, a folder or a glob (sorted), or a list of these.
 
     path: a path, a folder, a glob, or a list of these.
@@ -227,7 +228,7 @@ def names_log(name: str) -> bool:
     return _named(name)[1] is not None
 
 
-def is_read_whole(path: Any) -> bool:
+def is_read_whole(path: str | PathLike[str]) -> bool:
     """Return whether a path is that of a spreadsheet, or of games of chess, by its name."""
     return isinstance(path, str | os.PathLike) and str(path).lower().endswith(READ_WHOLE)
 

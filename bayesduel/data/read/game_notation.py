@@ -9,8 +9,8 @@ ISO 8859-1 (today mostly UTF-8), and before the moves of a game a line for each 
 
 import os
 import re
+from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from bayesduel.data.read.formats import check_file
 from bayesduel.data.read.in_memory import as_frame
@@ -30,7 +30,7 @@ class Games(FrameSource):
     Raises OSError if it cannot be opened; ValueError if a game lacks its players or its result.
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: str | PathLike[str]) -> None:
         name = os.fspath(path)
         check_file(name)
         games = _games_in(_text_of(name))

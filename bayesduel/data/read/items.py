@@ -7,7 +7,7 @@ A column that is a combination of others is not refused: a normal prior tells th
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.system.arguments import check_log, check_type, shown_value, texts_of
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
 
 __all__ = ["read_families", "read_items"]
 
@@ -154,7 +157,11 @@ def _with_index(path_or_frame: Any, item: str) -> Any:
 
 
 def _names(
-    source: Any, item: str, asked: Iterable[str] | None, left: Iterable[str], like: Items | None
+    source: Any,
+    item: str,
+    asked: Iterable[str] | None,
+    left: Iterable[str],
+    like: Items | None,
 ) -> list[str]:
     if like is not None:
         asked = dict.fromkeys(a.column for a in like.attributes)
@@ -173,7 +180,9 @@ def _names(
     return names
 
 
-def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
+def _complete(
+    source: "Source", item: str, names: list[str], like: Items | None
+) -> dict[str, list[str]]:
     """Return the columns as words; refuse the first row with a missing or bad value."""
     columns = Columns({name: name for name in (item, *names)})
     table = _texts(source, columns)
@@ -190,7 +199,7 @@ def _texts(source: Any, columns: Columns) -> dict[str, list[Any]]:
 
 
 def _check_rows(
-    source: Any, columns: Columns, table: Mapping[str, list[Any]], rule: Callable[[], Fault]
+    source: "Source", columns: Columns, table: Mapping[str, list[Any]], rule: Callable[[], Fault]
 ) -> None:
     """Raise ValueError that names the first bad row; `rule` makes a function as `_fault` does."""
     fault = rule()

@@ -63,7 +63,7 @@ def _check_ends(ends: Any) -> None:
         raise ValueError(rule)
 
 
-def _check_column(name: str, value: Any) -> None:
+def _check_column(name: str, value: object) -> None:
     if name in SIDES and isinstance(value, list | tuple):
         allowed = bool(value)
     elif name == "margin" and isinstance(value, tuple):

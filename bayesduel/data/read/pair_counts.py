@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from bayesduel.data.read.sql import name_of
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.votes import LARGEST, ReadSummary
 from bayesduel.text import count
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["read_pair_counts"]
 

@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from bayesduel.data.reading import HEADER_AGAIN, LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
 from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
 from bayesduel.text import count, join
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
 
 __all__ = ["columns_in", "holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
 
@@ -328,7 +331,9 @@ def _read(
     return {label: log_of(parts[label], f"{source.words}, {by}={label}") for label in sorted(parts)}
 
 
-def _options_of(source: Any, found: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+def _options_of(
+    source: "Source", found: Mapping[str, str], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the options that read a log the same way again."""
     named: dict[str, Any] = {"shape": given["shape"]}
     if not source.roles:
@@ -339,7 +344,7 @@ def _options_of(source: Any, found: Mapping[str, str], given: Mapping[str, Any])
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _with_reading(log: Rankings, source: Any, said: Found, unread: Sequence[Line]) -> Rankings:
+def _with_reading(log: Rankings, source: "Source", said: Found, unread: Sequence[Line]) -> Rankings:
     """Return a log with what it was taken for, in the columns of the file.
 
     unread: the lines of the columns that are not used.

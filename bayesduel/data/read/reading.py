@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
 from bayesduel.text import count, shorten, significant
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
 
 __all__ = ["REPEATED", "measures", "not_used", "notice_of", "understood"]
 
@@ -231,7 +234,7 @@ def _unit(role: str, name: str, column: Coded, n: np.ndarray) -> Line:
 
 
 def _left_out(
-    source: Any,
+    source: "Source",
     roles: Roles,
     rows: Rows,
     examined: Examined,

@@ -6,7 +6,7 @@ are known.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -21,6 +21,9 @@ from bayesduel.data.read.shape import OTHER, Asked, Part, text_in_json, text_of_
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.text import count, join
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["ShapedSource"]
 

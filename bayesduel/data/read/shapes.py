@@ -31,7 +31,7 @@ shape, a shape is recognised only where it is unmistakable.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.data.read.shape import (
     Asked,
@@ -56,6 +56,9 @@ from bayesduel.data.read.table import Table, may_be_arms
 from bayesduel.data.read.tools import TOOLS, tool_of
 from bayesduel.system.arguments import check_one_of
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
 
 __all__ = [
     "SHAPES",
@@ -111,7 +114,7 @@ def checked_shape(name: Any) -> Any:
     return name
 
 
-def shape_asked(source: Any, name: str, asked: Asked) -> Shape | None:
+def shape_asked(source: "Source", name: str, asked: Asked) -> Shape | None:
     """Return the shape of that name; None for one that is read as it is.
 
     Raises ValueError if the table lacks what the shape needs.
@@ -131,7 +134,7 @@ def shape_asked(source: Any, name: str, asked: Asked) -> Shape | None:
     return None if found is None else replace(found, key=name)
 
 
-def shape_found(source: Any, asked: Asked) -> Shape | None:
+def shape_found(source: "Source", asked: Asked) -> Shape | None:
     """Return the shape of a table where it is unmistakable, else None.
 
     asked: what the caller says, who names no column.

@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesduel.data.read.address import files_of, is_address, opened_address, shown_address
 from bayesduel.data.read.columns import Columns
@@ -23,6 +24,9 @@ from bayesduel.data.read.shapes import checked_shape, shape_asked, shape_found
 from bayesduel.data.read.shapes_of_duels import duels
 from bayesduel.data.read.shapes_of_rankings import RANKS
 from bayesduel.system.arguments import shown_value, text_of
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.shape import Source
 
 __all__ = ["Fault", "bad_row", "open_log", "open_source"]
 
@@ -101,7 +105,7 @@ def open_log(
     with connected(memory) as (con, folder):
         names = expand(path_or_frame, mixed=True)
 
-        def opened(path: Any) -> Any:
+        def opened(path: str | PathLike[str]) -> Any:
             if is_read_whole(path):
                 return _read_whole(path)
             return FileSource(path, con, tempfile.mkdtemp(dir=folder), skip, memory)
@@ -122,7 +126,7 @@ def open_log(
             raise ValueError(f"{source.name}: {error}") from None
 
 
-def bad_row(source: Any, columns: Columns, fault: Fault) -> ValueError:
+def bad_row(source: "Source", columns: Columns, fault: Fault) -> ValueError:
     """Return an error that names the first bad row by file and line, and counts the others.
 
     columns: the columns that `fault` looks at.
@@ -157,7 +161,7 @@ def _frame(given: Any, words: str | None = None) -> Iterator[Any]:
         yield source
 
 
-def _read_whole(path: Any) -> Any:
+def _read_whole(path: str | PathLike[str]) -> Any:
     """Return a spreadsheet, or games of chess, as a source; Narwhals is imported for these only."""
     if str(path).lower().endswith(GAMES):
         from bayesduel.data.read.game_notation import Games
@@ -189,7 +193,7 @@ def _parts_of(sources: Iterable[Any], asked: Asked, *, joined: bool = False) -> 
     return parts
 
 
-def _edited(source: Any, asked: Asked) -> list[Part]:
+def _edited(source: "Source", asked: Asked) -> list[Part]:
     """Return a source as a part whose rows are duels, where some are left out or read anew."""
     edited = asked.where is not None or columns_with_commas(source, asked.decimal)
     return [Part(duels(), source)] if edited else []

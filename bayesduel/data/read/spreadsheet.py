@@ -2,6 +2,7 @@
 
 import os
 from datetime import date, datetime, time
+from os import PathLike
 from typing import Any
 
 from bayesduel.data.read.faults import shown
@@ -22,7 +23,7 @@ class Spreadsheet(FrameSource):
     if it is no spreadsheet, or no sheet holds a table.
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: str | PathLike[str]) -> None:
         name = os.fspath(path)
         check_file(name)
         calamine = load_extra("python_calamine", "excel")
