@@ -8,42 +8,23 @@ take a covering subset, slow ones the whole product, and NUTS itself.
 import json
 import re
 import warnings
-from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from click.testing import CliRunner
-from pytensor.compile.mode import Mode
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.inference import fit as fitting
 from bayesduel.inference.clusters import why_not_robust
-from bayesduel.inference.draws import PosteriorDraws
-from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.nuts import ChainCertificate
 from bayesduel.models import (
-    BladeChest,
     BradleyTerry,
-    CategoryEffects,
-    Covariates,
     CumulativeLogit,
     Davidson,
-    JudgeReliability,
     JudgeTastes,
-    PairEffects,
-    PerturbedThurstone,
     PreferenceMatrix,
-    RandomEffects,
     Scores,
-    SideAdvantage,
-    Sources,
-    Thurstone,
     ThurstoneScore,
-    TimeVarying,
     model_from_settings,
     model_settings,
 )
@@ -51,293 +32,31 @@ from bayesduel.models.response import expected_score
 from bayesduel.posterior.dependence import RepeatedVotesWarning
 from bayesduel.posterior.draws import Draws
 from bayesduel.posterior.generalizability import facets_of
-
-PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
-POINTS = 20  # that stand for draws
-UNITS = ("pair", "duel")
-ARMS = list("abcd")
-ITEMS = bd.read_items(
-    pd.DataFrame({"item": ARMS, "u": [1.0, 0.2, -0.1, -1.0], "v": [0.0, 1.0, 0.0, 2.0]})
+from tests.support.product_of_terms import (
+    ALONE,
+    ARMS,
+    COUPLED,
+    COVERING,
+    FEW,
+    MODIFIERS,
+    PAIRS,
+    PRODUCT,
+    RESPONSES,
+    SAID,
+    TERMS,
+    UNITS,
+    WORTH,
+    draws_by_name,
+    each,
+    fit,
+    ids,
+    make,
+    near_the_prior,
+    table,
 )
-RESPONSES = {
-    "bradley-terry": BradleyTerry,
-    "thurstone": Thurstone,
-    "davidson": Davidson,
-    "grades": CumulativeLogit,
-    "margin": ThurstoneScore,
-    "margin by arm": lambda p: ThurstoneScore(p, variances="arm"),
-    "margin by pair": lambda p: ThurstoneScore(p, variances="pair"),
-    "student": lambda p: ThurstoneScore(p, degrees=5),
-    "residuals": PerturbedThurstone,
-}
-TERMS = {
-    "order": SideAdvantage(),
-    "sides": SideAdvantage(by="half"),
-    "x": Covariates(["x"]),
-    "judge": RandomEffects("judge"),
-    "prompt": RandomEffects("prompt"),
-    "category": CategoryEffects(),
-    "walk": TimeVarying(periods=3),
-    "smooth": TimeVarying(process="smooth", periods=3),
-    "tastes": JudgeTastes(),
-    "reliability": JudgeReliability(),
-    "cycles": BladeChest(),
-    "pairs": PairEffects(),
-}
-WORTH = {
-    "scores": Scores(),
-    "known scale": Scores(1.2),
-    "items": Covariates(ITEMS),
-    "attributes": Covariates(ITEMS, item_effect=False),
-    "sources": Sources("prompt", target="p1"),
-    "two sources": Sources("half", target="h0"),
-    "mix": Sources("category", target={"u": 0.5, "v": 1.5}),
-}
-COUPLED = ("margin by pair", "residuals")
-MODIFIERS = ("reliability", "cycles")
-SAID = {"judge": "j03", "half": "h1", "prompt": "p1", "category": "v", "time": 10.0, "x": 0.7}
-NEVER = ({"walk", "smooth"}, {"tastes", "reliability"})  # alike, and not told apart
-ALONE = [(name,) for name in TERMS]
-PAIRS = [pair for pair in combinations(TERMS, 2) if set(pair) not in NEVER]
-PRODUCT = [(response, terms) for response in RESPONSES for terms in [(), *ALONE, *PAIRS]]
-# Every response with every term, every pair of terms with some response. Of the fast tests one
-# compares the density of every other of these, one the likelihood of half of the rest.
-COVERING = [
-    (list(RESPONSES)[(k + n) % len(RESPONSES)], terms)
-    for n, terms in enumerate([(), *ALONE])
-    for k in range(len(RESPONSES))
-] + [(list(RESPONSES)[n % len(RESPONSES)], pair) for n, pair in enumerate(PAIRS)]
-
-# Every response, every term, some pairs; those with tastes or Student's noise take ten seconds.
-FEW = [
-    (response, terms)
-    for n, terms in enumerate([(), *ALONE, *PAIRS[2::5]])
-    if (response := list(RESPONSES)[n % len(RESPONSES)])
-    and (len(terms) < 2 or ("tastes" not in terms and response != "student"))
-]
-
-
-def ids(value):
-    return ("+".join(value) or "none") if isinstance(value, tuple) else value.replace(" ", "-")
-
-
-def each(cases):
-    return pytest.mark.parametrize(("response", "terms"), cases, ids=ids)
-
-
-def make(response, terms, worth=None):
-    """Return the model; by default attributes where tastes are about them, else scores."""
-    chosen = WORTH[worth or ("items" if "tastes" in terms else "scores")]
-    return RESPONSES[response](sum((TERMS[name] for name in terms), start=chosen))
-
-
-def table(n=240, seed=1):
-    """Return a log as a frame: margins with an advantage of the left, a covariate and ties."""
-    rng = np.random.default_rng(seed)
-    left = rng.integers(0, 4, n)
-    right = (left + rng.integers(1, 4, n)) % 4
-    score, x = np.array([1.0, 0.3, -0.3, -1.0]), rng.standard_normal(n).round(1)
-    margin = np.round(score[left] - score[right] + 0.3 + 0.5 * x + rng.standard_normal(n), 1)
-    margin = np.where(np.abs(margin) < 0.3, 0.0, margin)
-    return pd.DataFrame(
-        {
-            "left": np.array(ARMS)[left],
-            "right": np.array(ARMS)[right],
-            "outcome": (np.sign(margin) + 1) / 2,
-            "margin": margin,
-            "judge": [f"j{k:02}" for k in rng.integers(0, 8, n)],
-            "time": np.arange(n) * 1.0,
-            "category": np.array(["u", "v", "w"])[np.arange(n) % 3],
-            "prompt": np.array(["p0", "p1", "p2", "p3"])[rng.integers(0, 4, n)],
-            "half": np.array(["h0", "h1"])[np.arange(n) // 3 % 2],
-            "x": x,
-        }
-    )
-
 
 # The log has a covariate that most of the models leave out.
 pytestmark = pytest.mark.filterwarnings("ignore:the log has covariates")
-
-
-@pytest.fixture(scope="module")
-def log():
-    data = table()
-    found = bd.Duels.from_votes(
-        *(data[name] for name in ("left", "right", "outcome")),
-        margin=data["margin"],
-        grade=np.sign(data["margin"]) * (1 + (abs(data["margin"]) > 1.2)),
-        judge=data["judge"],
-        time=data["time"].to_numpy(),
-        covariates={"x": data["x"]},
-        category=data["category"],
-    )
-    kept = {}
-    for name in ("prompt", "half"):
-        levels, code = np.unique(data[name], return_inverse=True)
-        kept[name] = (code.astype(np.int32), tuple(levels))
-    return replace(found, votes=replace(found.votes, kept=kept))
-
-
-def near_the_prior(model, cells, n, seed):
-    """Return n points of what a sampler hands over, and the log likelihood of the pm.Model."""
-    built = model.build(cells)
-    rng = np.random.default_rng(seed)
-    outcome = built.logp(vars=[built["outcome"]], sum=False)[0]
-    values = built.replace_rvs_by_values(built.unobserved_RVs)
-    function = built.compile_fn([*values, outcome], mode=PLAIN)
-    start = built.initial_point()
-    points = [{k: v + rng.normal(0, 0.3, np.shape(v)) for k, v in start.items()} for _ in range(n)]
-    *drawn, terms = (np.array(v) for v in zip(*map(function, points), strict=True))
-    found = {v.name: d for v, d in zip(built.unobserved_RVs, drawn, strict=True)}
-    inner = ("_free", "_standard")
-    return {k: v for k, v in found.items() if not k.endswith(inner)}, terms
-
-
-def without_nuts(
-    model, cells, *, draws, chains, seed, log_likelihood=False, progress=None, notice=""
-):
-    n = draws * chains
-    row = np.arange(n) % POINTS
-    points, terms = near_the_prior(model, cells, POINTS, seed)
-    drawn, terms = {k: v[row] for k, v in points.items()}, terms[row]
-    posterior = model.complete(drawn, cells, np.random.default_rng(seed))
-    stats = {"lp": np.zeros(n), "diverging": np.zeros(n, dtype=bool)}
-    certificate = ChainCertificate(effective=n, rhat=1.0, diverging=0.0, of="'score'")
-    return PosteriorDraws(posterior, stats, terms, certificate)
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Let what NUTS would sample have points near the prior."""
-    monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
-    monkeypatch.setattr(
-        "bayesduel.inference.hamiltonian.sample_hamiltonian",
-        lambda density, cells, **settings: without_nuts(density.model, cells, **settings),
-    )
-
-
-def fit(log, model, **settings):
-    return bd.fit(log, model, draws=200, chains=2, **settings)
-
-
-def draws_by_name(tree):
-    return {
-        str(n): v.values.reshape(-1, *v.shape[2:])
-        for n, v in tree["posterior"].data_vars.items()
-        if n != "preference"
-    }
-
-
-# -- one declaration, one density --------------------------------------------------------------
-
-
-def point_of(here, x, phi):
-    """Return the point of the pm.Model at x and phi, and the log Jacobian of x in that point."""
-    scales = here.hyper_parameters(phi)
-    point = {f"{name}_log__": np.log(v) for name, v in scales.items()}
-    log_jacobian = 0.0
-    for name, value in here.parameters(x).items():
-        term = here.terms[name].term if name in here.terms else None
-        if term is None or isinstance(term, Scores) or not term.scales:
-            point[name] = value
-            continue
-        deviation = term.deviation(scales, here.data, here.unit) * np.ones(value.shape)
-        log_jacobian += np.log(deviation).sum()
-        standard, covariance = value / deviation, term.covariance(scales, len(value))
-        if covariance is not None:
-            root = np.linalg.cholesky(covariance)
-            standard = np.linalg.solve(root, standard)
-            log_jacobian += value[0].size * np.log(root.diagonal()).sum()
-        point[f"{term.parameter}_standard"] = standard
-    return point, log_jacobian
-
-
-LINEAR = [
-    *((response, terms, None) for response, terms in COVERING[::2]),
-    *((response, (), worth) for response in RESPONSES for worth in [*list(WORTH)[:4], "mix"]),
-    *(
-        (response, ("order", "x"), worth)
-        for response in RESPONSES
-        for worth in reversed(list(WORTH)[1:4])
-    ),
-    *((response, ("sides",), "sources") for response in RESPONSES),
-    ("bradley-terry", ("judge",), "two sources"),
-]
-
-
-def linear(response, terms, log, worth=None):
-    """Return the density of a linear model, or None where the model is none."""
-    model = make(response, terms, worth).settled(log)
-    shared = model.response.coupled and model.terms.splits
-    return None if model.terms.why_nuts or shared else linear_predictor(model, model.cells(log))
-
-
-def agree(here, log, seed):
-    """Compare the density with the pm.Model's, priors and Jacobians included."""
-    built = here.model.build(log)
-    density = built.compile_fn(built.logp(), mode=PLAIN)
-    rng = np.random.default_rng(seed)
-    q = sum(1 if n is None else n for n in here.hypers.values())
-    for _ in range(3):
-        x, phi = rng.normal(0, 0.7, here.size), rng.normal(0, 0.4, q)
-        point, log_jacobian = point_of(here, x, phi)
-        assert {*point} == {v.name for v in built.value_vars}
-        expected = float(density(point)) - log_jacobian
-        assert here.value(x, phi) == pytest.approx(expected, rel=1e-9, abs=1e-8)
-        assert here.parts(x, phi).value == pytest.approx(expected, rel=1e-9, abs=1e-8)
-
-
-def derivatives_are_exact(here, seed):
-    """Compare gradient and curvature with finite differences."""
-    rng = np.random.default_rng(seed)
-    q, step = sum(1 if n is None else n for n in here.hypers.values()), 1e-5
-    x, phi = rng.normal(0, 0.5, here.size), rng.normal(0, 0.4, q)
-    parts, axes = here.parts(x, phi), step * np.eye(here.size)
-    ahead, behind = ([here.parts(x + s * e, phi) for e in axes] for s in (1, -1))
-    slope = np.array([(a.value - b.value) / (2 * step) for a, b in zip(ahead, behind, strict=True)])
-    bend = [(a.gradient - b.gradient) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
-    size = 1 + np.abs(parts.precision).max()
-    np.testing.assert_allclose(slope, parts.gradient, atol=1e-7 * size)
-    np.testing.assert_allclose(np.array(bend), -parts.precision, atol=1e-6 * size)
-    prior = here.prior(phi)
-    np.testing.assert_allclose(prior.precision @ (x - prior.mean), prior.pull(x), atol=1e-8 * size)
-    np.testing.assert_allclose(
-        parts.precision - parts.prior, here.information(x, phi), atol=1e-8 * size
-    )
-
-
-@pytest.mark.parametrize(("response", "terms", "worth"), LINEAR, ids=lambda v: ids(v or "default"))
-@pytest.mark.sampled(5, "margin-by-pair-default-known-scale")
-def test_the_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms, worth):
-    here = linear(response, terms, log, worth)
-    if here is None:
-        assert set(terms) & set(MODIFIERS) or response in COUPLED
-        return
-    agree(here, log, len(terms))
-    derivatives_are_exact(here, len(terms))
-
-
-@pytest.mark.slow
-@each(PRODUCT)
-def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms):
-    here = linear(response, terms, log)
-    if here is None:
-        assert set(terms) & set(MODIFIERS) or response in COUPLED
-        return
-    agree(here, log, 7)
-    derivatives_are_exact(here, 7)
-
-
-@pytest.mark.parametrize("response", [r for r in RESPONSES if r not in COUPLED])
-@pytest.mark.parametrize("order", [None, 1.0, np.inf])
-@pytest.mark.sampled(3, "inf-student")
-def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
-    predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
-    model = RESPONSES[response](predictor + SideAdvantage(order) if order else predictor)
-    model = model.settled(log)
-    here = linear_predictor(model, model.cells(log))
-    agree(here, log, 3)
-    derivatives_are_exact(here, 3)
 
 
 # -- every question ----------------------------------------------------------------------------

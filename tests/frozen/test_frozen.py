@@ -1,31 +1,22 @@
 """Every frozen number is computed again and compared: see ``make_frozen.py``.
 
 An item that differs is told with all of its differences. Where a number was meant to change, run
-``python tests/frozen/make_frozen.py --only NAME`` and say so in the change log.
+``python -m tests.frozen.make_frozen --only NAME`` and say so in the change log.
 """
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 
+from tests.frozen import make_frozen as frozen
+
 HERE = Path(__file__).parent
 matplotlib.use("Agg")
 
 
-def _load():
-    spec = importlib.util.spec_from_file_location("make_frozen", HERE / "make_frozen.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_frozen"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-frozen = _load()
 STORED = json.loads(frozen.STORE.read_text(encoding="utf-8"))
 REL, ABS = 1e-7, 1e-9
 FAR = 5.0  # Monte Carlo standard errors between two means by NUTS

@@ -13,7 +13,7 @@ import bayesduel as bd
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, PlackettLuce, RandomEffects, SideAdvantage
 from bayesduel.models.score_model import Scores
-from tests.contracts.test_models import agree, derivatives_are_exact
+from tests.contracts.test_model_densities import agree, derivatives_are_exact
 
 FULL = [
     list(word) for word in "abcd badc acbd abdc bacd cabd dabc abcd bcad acdb dbca cbad".split()

@@ -24,8 +24,8 @@ from bayesduel.models import (
     TimeVarying,
 )
 from bayesduel.study.policy_settings import policy_from, settings_of
-from tests.contracts.test_models import without_nuts
 from tests.study.test_study import SCORES, play
+from tests.support.product_of_terms import without_nuts
 
 ITEMS = bd.read_items(pd.DataFrame({"item": list("abc"), "size": [1.0, 2.0, 4.0]}))
 
