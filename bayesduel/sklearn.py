@@ -5,7 +5,7 @@ else of the package takes: ``bd.winners(ranker.fit_)``. scikit-learn is an extra
 ``pip install 'bayesduel[sklearn]'``.
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from bayesduel.posterior.predict import predict
 from bayesduel.system.arguments import did_you_mean, shown_value
 from bayesduel.system.extras import missing_extra
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -78,7 +81,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         self.draws = draws
         self.seed = seed
 
-    def fit(self, X: Any, y: Any, judge: Any = None) -> Self:
+    def fit(self, X: "ArrayLike", y: "ArrayLike", judge: Any = None) -> Self:
         """Fit the model to duels.
 
         Parameters
@@ -127,7 +130,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         self.arms_ = np.array(duels.arms, dtype=object)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: "ArrayLike") -> np.ndarray:
         """Return the posterior mean probability of each outcome.
 
         X: as `fit` takes it, of arms that the fit knows.
@@ -145,7 +148,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         columns = [chance[word] + np.zeros(len(arms)) for word in self._words]
         return np.column_stack(columns)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: "ArrayLike") -> np.ndarray:
         """Return the most probable outcome of each duel, shape (n_duels,)."""
         most = self.predict_proba(X).argmax(axis=1)
         found: np.ndarray = self.classes_[most]
@@ -158,7 +161,7 @@ class PairwiseRanker(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _validated(self, X: Any, reset: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def _validated(self, X: "ArrayLike", reset: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the labels of both sides and the covariates, as frames with the names of X."""
         values = validate_data(
             self, X, reset=reset, dtype=None, ensure_min_features=2 if reset else 1

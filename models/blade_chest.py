@@ -1,17 +1,15 @@
 """BladeChest: scores and a skew-symmetric part of low rank, which allows cycles."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.cells import Log
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["BladeChest"]
 
@@ -80,7 +78,7 @@ class BladeChest(Modifier):
         if not 1 <= self.planes <= 10:
             raise ValueError(f"planes should be from 1 to 10, got {shown_value(self.planes)}")
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         """Return the planes that the arms have room for."""
         if log.n_arms < 3:
             raise ValueError(

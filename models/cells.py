@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.rankings import Rankings
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import ROLES, Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
 
+type Log = Duels | Rankings
+
 __all__ = [
     "TABLES",
+    "Log",
     "ModelCells",
     "Seen",
     "data_of_rows",

@@ -6,12 +6,12 @@ adds what differs between the two sides of a duel beside the arms.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import seats
+from bayesduel.models.cells import Log, seats
 from bayesduel.models.elementary import Unit
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.prior import Prior
@@ -28,9 +28,6 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.text import join
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects", "attributes_apart"]
 
@@ -138,7 +135,7 @@ class ItemCovariates(ArmTerm):
         """A horseshoe is fitted by NUTS."""
         return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         return {"attribute": list(self.items.names)}
 
     def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -305,7 +302,7 @@ class DuelCovariates(ByLevel, Term):
     def controls(self) -> tuple[str, ...]:
         return tuple(f"{name!r} is 0" for name in self.of)
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         return {"covariate": list(self.of), **super().coords(log)}
 
     def settled(self, log: Any) -> "DuelCovariates":

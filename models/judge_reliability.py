@@ -1,18 +1,16 @@
 """JudgeReliability: a sensitivity for each judge."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.cells import Log
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Modifier, centre
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["JudgeReliability"]
 
@@ -80,7 +78,7 @@ class JudgeReliability(ByLevel, Modifier):
     def scales(self) -> dict[str, Scale]:
         return {"judge_spread": Scale("half-normal", self.prior, in_units=False)}
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         found = super().coords(log)
         return found | {"judge_free": np.arange(len(found["judge"]) - 1)}
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 
 from bayesduel.data.teams import Teams
-from bayesduel.models.cells import ModelCells, Seen, seat_columns, seen_in
+from bayesduel.models.cells import Log, ModelCells, Seen, seat_columns, seen_in
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Entries, Prior, Said, each_of, entries_of, normals
 from bayesduel.models.response import Response
@@ -133,7 +133,7 @@ class Model(ByValue, metaclass=_Named):
         """
         raise TypeError(f"priors should be of a model with scores, got {self.name}")
 
-    def entries(self, log: Any) -> dict[str, Entries]:
+    def entries(self, log: Log) -> dict[str, Entries]:
         """Return the priors that were said of coefficients, for each entry of their last axis.
 
         By the name of the parameter; None where nothing was said. Raises ValueError where an entry

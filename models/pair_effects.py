@@ -1,16 +1,14 @@
 """PairEffects: each pair deviates from what its arms are worth, so that cycles are possible."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from bayesduel.models.cells import Log
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["PairEffects"]
 
@@ -71,7 +69,7 @@ class PairEffects(Term):
     def scales(self) -> dict[str, Scale]:
         return {"pair_scale": Scale("half-normal", self.prior)}
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         """Return the pairs of arms, in the order of their places in `design`."""
         if log.n_arms < 3:
             raise ValueError(

@@ -134,7 +134,7 @@ def know(kind: type) -> None:
     _KNOWN[_place(kind)] = kind
 
 
-def check_class(kind: Any) -> None:
+def check_class(kind: type) -> None:
     """Raise TypeError unless `kind` is a class of models or terms."""
     if not (isinstance(kind, type) and issubclass(kind, Model | Part)):
         raise TypeError(f"classes should be of models or terms, got {shown_value(kind)}")
@@ -446,7 +446,7 @@ def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> 
     return _called(kind, settings, label)
 
 
-def _called(kind: Any, settings: dict[str, Any], label: str) -> Any:
+def _called(kind: type, settings: dict[str, Any], label: str) -> Any:
     """Return an object of settings; raise TypeError where they are not its own."""
     own = {
         name: of.default is of.empty

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from bayesduel.models.model import NAMED, Model
 from bayesduel.models.prior import Prior, Said, priors_of
@@ -11,9 +11,6 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.term import Part, Term, Terms
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ScoreModel"]
 
@@ -100,7 +97,7 @@ class ScoreModel(Model):
     def said(self) -> dict[str, Said]:
         return super().said | dict(self.priors)
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: Mapping[str, Any]) -> Self:
         return replace(self, priors={**self.priors, **priors_of(priors)})
 
     def _check_priors(self) -> None:

@@ -102,7 +102,7 @@ def settings_from_json(text: str) -> dict[str, Any]:
     return found
 
 
-def _equal(self: Any, other: Any) -> Any:
+def _equal(self: Any, other: object) -> Any:
     """Return whether two objects are of one class and have equal fields."""
     if other.__class__ is not self.__class__:
         return NotImplemented

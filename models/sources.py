@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.cells import Log, levels_of, seats
 from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -14,9 +14,6 @@ from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Sources"]
 
@@ -173,7 +170,7 @@ class Sources(ByLevel, ArmTerm):
         place = np.array([*(own.index(label) for label in labels), -1])
         return replace(log, votes=log.votes.with_level(self.by, place[codes], own))
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         whole = self.settled(log)
         return {self.by: list(whole.levels or ()), f"{self.by}_other": list(whole.others)}
 

@@ -11,20 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import levels_of, seats
+from bayesduel.models.cells import Log, levels_of, seats
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "NEW",
@@ -167,11 +164,11 @@ class Part(ByValue, ABC):
         """Names by which a prediction may say its conditions: "judge", "time", a column, ..."""
         return ()
 
-    def levelled(self, log: Any) -> Any:
+    def levelled(self, log: Log) -> Any:
         """Return the log whose columns have the levels of this part, where it has own ones."""
         return log
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
+    def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return what it asks of each vote by name: whole numbers, (votes,).
 
         Real numbers are differences of left less right, (votes,) or (votes, n), whose sign follows
@@ -179,11 +176,11 @@ class Part(ByValue, ABC):
         """
         return {}
 
-    def beyond(self, log: Any) -> dict[str, np.ndarray]:
+    def beyond(self, log: Log) -> dict[str, np.ndarray]:
         """Return what it asks of duels that are foreseen beside `columns`, (votes,), by name."""
         return {}
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         """Return the coordinates of its own dimensions."""
         return {}
 
@@ -584,17 +581,17 @@ class Terms:
         """Roles ("judge", "group") whose votes are independent given the parameters."""
         return tuple(role for part in self.parts for role in part.explains)
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
+    def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return what the parts ask of each vote, by name; real numbers are left less right."""
         log = self._levelled(log)
         return {n: c for part in self.parts for n, c in part.columns(log).items()}
 
-    def coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Log) -> dict[str, Any]:
         """Return the coordinates of the dimensions of the parts."""
         log = self._levelled(log)
         return {n: values for part in self.parts for n, values in part.coords(log).items()}
 
-    def _levelled(self, log: Any) -> Any:
+    def _levelled(self, log: Log) -> Any:
         """Return the log with the levels that all parts that read a column have of it."""
         return reduce(lambda found, part: part.levelled(found), self.parts, log)
 
@@ -636,7 +633,7 @@ class Terms:
         return tuple(part for part in self.parts if isinstance(part, ArmTerm))
 
 
-def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
+def contribution(coefficient: np.ndarray, touches: tuple[Touch, ...]) -> Any:
     """Return what coefficients add to the predictor of cells, (..., cells); arrays and tensors."""
     total: Any = 0.0
     for index, value in touches:
@@ -653,7 +650,7 @@ def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
     return total
 
 
-def centre(free: Any) -> Any:
+def centre(free: Quantity) -> Any:
     """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
     import pytensor.tensor as pt
 

@@ -1,11 +1,11 @@
 """TimeVarying: scores that change over time; those of a fit are of the last period."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesduel.models.cells import seats
+from bayesduel.models.cells import Log, seats
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
@@ -13,9 +13,6 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term, Touch, contribution
 from bayesduel.system.arguments import check_one_of, numbers
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["TimeVarying"]
 
@@ -114,12 +111,12 @@ class TimeVarying(Term):
     def settled(self, log: Any) -> Self:
         return replace(self, edges=self._limits(log))
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
+    def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
         inner = np.array(self._limits(log)[1:-1])
         return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
 
-    def beyond(self, log: Any) -> dict[str, np.ndarray]:
+    def beyond(self, log: Log) -> dict[str, np.ndarray]:
         """Return how many periods after the last one each vote is, (votes,)."""
         edges = np.array(self._limits(log))
         after = (_times(log) - edges[-1]) / (edges[-1] - edges[-2])
@@ -243,7 +240,7 @@ class TimeVarying(Term):
             found["rating"] = np.concatenate([today + change, today], axis=-2)
         return found
 
-    def _limits(self, log: Any) -> tuple[float, ...]:
+    def _limits(self, log: Log) -> tuple[float, ...]:
         """Return the limits of the periods, which span the log's times evenly."""
         if self.edges is not None:
             return self.edges

@@ -72,7 +72,7 @@ def alone(found: Mapping[str | None, Any]) -> Any:
     return found[None] if None in found else found
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as JSON, with NaN and infinities as null."""
     from bayesduel.text import to_json
 

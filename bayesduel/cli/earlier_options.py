@@ -21,7 +21,7 @@ def renamed_flag(old: str, new: str) -> Callable[..., Any]:
 
 
 def _refusal(old: str, new: str) -> Callable[..., None]:
-    def refuse(_: click.Context, __: click.Parameter, value: Any) -> None:
+    def refuse(_: click.Context, __: click.Parameter, value: object) -> None:
         if value not in (None, False):
             raise click.UsageError(f"{old} is now called {new}")
 

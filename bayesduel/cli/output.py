@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -74,7 +73,7 @@ def check_picture(path: Path) -> Path:
     return check_folder(path, "--plot")
 
 
-def _files(value: Any) -> Iterator[str]:
+def _files(value: object) -> Iterator[str]:
     """Yield the files and folders that a parameter names, and those that belong to them."""
     from bayesduel.data.read.address import files_of, is_address
     from bayesduel.data.read.formats import expand

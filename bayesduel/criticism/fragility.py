@@ -310,7 +310,7 @@ class _Units(NamedTuple):
         return np.clip(of_vote - ahead.to_numpy(), 0, self.weight)
 
 
-def _search(proposed: int | None, most: int, gap: float, gap_of: Any) -> int | None:
+def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., Any]) -> int | None:
     """Return the least number, up to `most`, at which the goal changes; None of none.
 
     By a secant of the difference, whose ends close in on it to within a hundredth.

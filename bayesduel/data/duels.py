@@ -60,6 +60,8 @@ from bayesduel.text import count
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesduel.data.read.in_memory import Readable
+
 __all__ = ["Duels"]
 
 STANDS = "sampling_weight"
@@ -325,7 +327,7 @@ class Duels:
     @classmethod
     def from_scores(
         cls,
-        path_or_frame: Any,
+        path_or_frame: "Readable",
         *,
         item: str | None = None,
         model: str | None = None,
@@ -621,7 +623,7 @@ class Duels:
         """Return the first `n` rows of :meth:`to_frame`."""
         return self.rows.take(slice(whole(n, "n", 0))).to_frame(self._named_in_frames)
 
-    def __getitem__(self, rows: Any) -> "Duels":
+    def __getitem__(self, rows: slice | Sequence[int] | np.ndarray) -> "Duels":
         """Return the log of some rows of :meth:`to_frame`: a slice, a mask or their places.
 
         Raises

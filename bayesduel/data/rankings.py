@@ -220,7 +220,7 @@ class Rankings:
         )
         return replace(found, ordered=False)
 
-    def with_votes(self, rows: Any, weight: np.ndarray | None = None) -> "Rankings":
+    def with_votes(self, rows: np.ndarray, weight: np.ndarray | None = None) -> "Rankings":
         """Return the rankings at `rows` (a mask or indices, which may repeat).
 
         Parameters

@@ -179,7 +179,7 @@ def _unlike(n: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(n)
 
 
-def has_teams(column: Any) -> bool:
+def has_teams(column: Iterable[object]) -> bool:
     """Return whether an entry of a column of sides is a tuple or a list of arms."""
     return any(isinstance(entry, tuple | list | np.ndarray) for entry in column)
 

@@ -205,7 +205,7 @@ def figure[**P](
     return decorated
 
 
-def legend_label(name: Any) -> str:
+def legend_label(name: str) -> str:
     """Return a name that a legend shows, though it begins with "_"."""
     text = shorten(str(name), LEGEND)
     return "\u200b" + text if text.startswith("_") else text

@@ -108,7 +108,9 @@ class Draws:
             P = self.model.preference(self.rows(slice(start, start + step)))
             yield P if self.whole else P[:, self.arms[:, None], self.arms]
 
-    def chances(self, which: Any, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+    def chances(
+        self, which: np.ndarray | slice, left: np.ndarray, right: np.ndarray
+    ) -> dict[str, np.ndarray]:
         """Return the probabilities of win, loss and (some models) tie of `left` in some draws.
 
         Of neutral duels; indices among these arms; each entry has shape (draws, pairs).
@@ -116,7 +118,9 @@ class Draws:
         both = {"first": self.arms[left], "second": self.arms[right]}
         return self.model.outcomes(self.rows(which), both)
 
-    def expected_score(self, which: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def expected_score(
+        self, which: np.ndarray | slice, left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
         """Return P of `left` against `right` in some draws, as `chances` does, (draws, pairs)."""
         both = {"first": self.arms[left], "second": self.arms[right]}
         return self.model.expected_score(self.rows(which), both)
@@ -266,7 +270,7 @@ def mean_rank(score: np.ndarray) -> np.ndarray:
     return total / n_draws
 
 
-def check_fit(fit: Any) -> None:
+def check_fit(fit: object) -> None:
     """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
         raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")

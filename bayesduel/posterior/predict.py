@@ -256,7 +256,7 @@ def predict(
 
 
 def _of_frame(
-    fit: xr.DataTree, frame: Any, conditions: dict[str, Any]
+    fit: xr.DataTree, frame: pd.DataFrame, conditions: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any], tuple[str, ...]]:
     """Return left, right, conditions and the names of the two sides' columns of a frame."""
     import narwhals as nw

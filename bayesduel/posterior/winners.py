@@ -53,7 +53,7 @@ TEAMS_APART = "that the teams do not compare"
 
 
 def winners(
-    fit: Any,
+    fit: "xr.DataTree",
     *,
     rope: float = Decision.rope,
     confidence: float = Decision.confidence,

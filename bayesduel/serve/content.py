@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.extras import load_extra
 from bayesduel.text import csv_rows
+
+if TYPE_CHECKING:
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
 
 __all__ = ["Content", "Contents", "read_contents", "read_page"]
 
@@ -269,14 +274,14 @@ def _parser() -> Any:
     return parser
 
 
-def _lower_headings(state: Any) -> None:
+def _lower_headings(state: "StateCore") -> None:
     """Let headings of a content stand below those of the page."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1:]) + LOWER, 6)}"
 
 
-def _formula(state: Any, silent: bool) -> bool:
+def _formula(state: "StateInline", silent: bool) -> bool:
     """Take a formula in a line as code, so that nothing in it is a mark of Markdown."""
     found = INLINE.match(state.src, state.pos, state.posMax)
     if found is None:
@@ -289,7 +294,7 @@ def _formula(state: Any, silent: bool) -> bool:
     return True
 
 
-def _displayed_formula(state: Any, first: int, last: int, silent: bool) -> bool:
+def _displayed_formula(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
     """Take the lines of a formula as a block of code; one without an end is none."""
     begin = _line(state, first)
     mark = begin[:2]
@@ -312,7 +317,7 @@ def _displayed_formula(state: Any, first: int, last: int, silent: bool) -> bool:
     return True
 
 
-def _line(state: Any, number: int) -> str:
+def _line(state: "StateBlock", number: int) -> str:
     start = state.bMarks[number] + state.tShift[number]
     text: str = state.src[start : state.eMarks[number]]
     return text.rstrip()

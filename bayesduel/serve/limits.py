@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from starlette.types import ASGIApp
+
 from bayesduel.serve.operations import Refused
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
@@ -42,7 +44,7 @@ class Hosts:
     allowed: names of this server; ["*"] for any.
     """
 
-    def __init__(self, app: Any, allowed: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
         self._app = app
         self._allowed = {name.lower() for name in allowed}
         self._names = join(sorted(self._allowed), word="or")
@@ -63,7 +65,7 @@ class BodyLimit:
     larger: bytes of a body, by the paths that take more.
     """
 
-    def __init__(self, app: Any, larger: Mapping[str, int]) -> None:
+    def __init__(self, app: ASGIApp, larger: Mapping[str, int]) -> None:
         self._app = app
         self._larger = larger
 
@@ -98,7 +100,7 @@ class Headers:
     """
 
     def __init__(
-        self, app: Any, secure: bool, frames: Sequence[str] = (), forms: Sequence[str] = ()
+        self, app: ASGIApp, secure: bool, frames: Sequence[str] = (), forms: Sequence[str] = ()
     ) -> None:
         self._app = app
         more = {"strict-transport-security": "max-age=31536000"} if secure else {}

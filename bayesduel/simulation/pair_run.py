@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from bayesduel.beliefs import record
 from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, count_type, driver
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["PairRun", "play_pairs", "recommend"]
 
@@ -153,7 +150,7 @@ class PairRun(Run):
             self.arrays["sequence"][..., 2] = notes[:, 2]
 
 
-def recommend(policy: Any, belief: Any, memory: Any) -> int:
+def recommend(policy: Any, belief: Any, memory: tuple[Any, ...]) -> int:
     """Return the arm that a policy of pairs would name now: its answer, if it has one."""
     answer = policy.answer(memory)
     if answer is not None and answer.arm[0] >= 0:

@@ -109,7 +109,9 @@ class Run(ABC):
 
 
 @cache
-def driver(loop: Callable[..., None], select: Any, **others: Any) -> Callable[..., None]:
+def driver(
+    loop: Callable[..., None], select: Callable[..., Any], **others: Any
+) -> Callable[..., None]:
     """Return the compiled copy of a loop that plays by a policy's rule `select`.
 
     `others` are further compiled functions of the policy, by the name that the loop calls. A rule

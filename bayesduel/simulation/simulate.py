@@ -30,7 +30,12 @@ def _each_problem[F: Callable[..., xr.DataTree]](play: F) -> F:
 
     @wraps(play)
     def simulate(
-        policies: Any, problem: Any, horizon: float, *, out: Any = None, **settings: Any
+        policies: Any,
+        problem: Any,
+        horizon: float,
+        *,
+        out: Any = None,
+        **settings: Any,
     ) -> xr.DataTree:
         several = several_problems(problem)
         if several is None:
@@ -268,7 +273,12 @@ def _plan_of_regret(
 
 
 def _plan_of_selection(
-    policies: dict[str, Any], problem: "Problem", horizon: int, record_at: Any, k: int, index: bool
+    policies: dict[str, Any],
+    problem: "Problem",
+    horizon: int,
+    record_at: Any,
+    k: int,
+    index: bool,
 ) -> Plan:
     """Return what to run of margins, and when to record."""
     k = whole(k, "k", 1)

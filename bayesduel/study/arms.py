@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 
-def listed(labels: Any, name: str = "arms") -> list[Any]:
+def listed(labels: Sequence[str], name: str = "arms") -> list[Any]:
     """Return labels as a list; raise TypeError unless they are several."""
     if isinstance(labels, str) or not isinstance(labels, Sequence):
         raise TypeError(f"{name} should be a list of labels, got {shown_value(labels)}")
     return list(arguments.listed(labels, name))
 
 
-def texts(labels: Any, name: str) -> list[str]:
+def texts(labels: Sequence[str], name: str) -> list[str]:
     """Return labels as a list; raise TypeError or ValueError unless they are texts, none empty."""
     found = listed(labels, name)
     for label in found:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import local
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLAlchemyError
@@ -23,6 +23,9 @@ from bayesduel.study.schema import FORMAT, settings, studies
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import replace_file
 from bayesduel.system.warnings import warn
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import Executable
 
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
@@ -99,7 +102,7 @@ class Database:
             with self._holding(connection, writes=False):
                 yield connection
 
-    def found(self, query: Any, **given: Any) -> Sequence[Any]:
+    def found(self, query: "Executable", **given: Any) -> Sequence[Any]:
         """Return the rows of a query, in a transaction of its own where there is none."""
         held: Connection | None = getattr(self._held, "connection", None)
         if held is not None:
@@ -326,11 +329,11 @@ def _read_only(file: Path) -> Engine:
     return engine
 
 
-def _in_memory(connection: Any, _: Any) -> None:
+def _in_memory(connection: sqlite3.Connection, _: object) -> None:
     connection.isolation_level = None  # transactions begin where `exclusive` says
 
 
-def _on_disk(connection: Any, _: Any) -> None:
+def _on_disk(connection: sqlite3.Connection, _: object) -> None:
     """Write ahead, and wait for the disk before anything is acknowledged."""
     connection.isolation_level = None
     try:
@@ -343,7 +346,7 @@ def _on_disk(connection: Any, _: Any) -> None:
         raise
 
 
-def _write_ahead(connection: Any) -> None:
+def _write_ahead(connection: sqlite3.Connection) -> None:
     """Begin to use the log, which SQLite refuses at once while another handle begins or ends."""
     deadline = time.monotonic() + BUSY
     while True:

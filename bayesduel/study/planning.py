@@ -276,7 +276,13 @@ Setting = tuple[tuple[Any, ...], np.ndarray, bool, np.ndarray]
 
 
 def _setting(
-    start: Any, goal: Any, policy: "Policy", stop: Any, model: "Model", seed: int, n: int
+    start: Any,
+    goal: Any,
+    policy: "Policy",
+    stop: Any,
+    model: "Model",
+    seed: int,
+    n: int,
 ) -> Setting:
     from xarray import DataTree
 

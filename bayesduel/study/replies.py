@@ -7,11 +7,14 @@ replies of its open tickets here and asks only for what is missing.
 import json
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
 from bayesduel.study.desk import Desk
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import Executable
 
 __all__ = ["Replies", "Reply"]
 
@@ -82,7 +85,7 @@ class Replies:
         """Return all replies of the judge, in the order in which they came."""
         return self._found(OF_JUDGE.order_by(replies.c.number))
 
-    def _found(self, query: Any, **given: Any) -> list[Reply]:
+    def _found(self, query: "Executable", **given: Any) -> list[Reply]:
         rows: Sequence[Any] = self._desk.store.found(query, judge=self._judge, **given)
         found = [Reply(*(getattr(row, name) for name in Reply._fields)) for row in rows]
         if not self._desk.asking.criteria:

@@ -58,7 +58,11 @@ class StudyParts(NamedTuple):
 
 
 def stored_settings(
-    arms: Sequence[str] | None, given: Mapping[str, Any], stop: Any, expires: float, seed: int
+    arms: Sequence[str] | None,
+    given: Mapping[str, Any],
+    stop: "StopRule | float | Sequence[StopRule | float] | None",
+    expires: float,
+    seed: int,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the settings of a new study as they are stored, and the labels of its arms.
 

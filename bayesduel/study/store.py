@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     BindParameter,
@@ -43,6 +43,9 @@ from bayesduel.study.schema import (
     studies,
     tickets,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import Executable
 
 __all__ = [
     "ANSWERED",
@@ -253,7 +256,7 @@ class Store(Database):
 
     # -- reading ---------------------------------------------------------------------------
 
-    def found(self, query: Any, **given: Any) -> Sequence[Any]:
+    def found(self, query: "Executable", **given: Any) -> Sequence[Any]:
         """Return the rows of a query of this study."""
         return super().found(query, own=self.study, **given)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import StudyDecision
 from bayesduel.text import join
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -707,7 +704,7 @@ class Study(Desk):
             f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
         )
 
-    def _numbers(self, arms: Any) -> list[int]:
+    def _numbers(self, arms: Sequence[str]) -> list[int]:
         self._ledger.catch_up()
         return [self._arm(label, "arms") for label in listed(arms)]
 

@@ -33,6 +33,9 @@ from bayesduel.system.arguments import (
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import join
 
+if TYPE_CHECKING:
+    from bayesduel.data.read.in_memory import Readable
+
 __all__ = ["log_in", "read_duels"]
 
 OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
@@ -41,7 +44,7 @@ OWN = ("bayesduel", "xarray")  # packages of logs, fits and checks: no frames
 if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB past its end
 
     @overload
-    def read_duels(path_or_frame: Any, *, both_bad: str, **options: Any) -> Any: ...
+    def read_duels(path_or_frame: "Readable", *, both_bad: str, **options: Any) -> Any: ...
     @overload
     def read_duels(path_or_frame: Any, *, by: None = None, **options: Any) -> Duels: ...
     @overload

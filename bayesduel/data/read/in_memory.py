@@ -3,14 +3,21 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from bayesduel.system.arguments import check_utf8, listed, shown_value, text_of
 
-__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+__all__ = ["Readable", "WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
+
+# A path or several, rows, columns by name, a matrix, or a frame of any library.
+type Readable = str | Path | Sequence[Any] | Mapping[str, Any] | np.ndarray | IntoFrame
 
 
 class WinsMatrix(NamedTuple):

@@ -21,6 +21,7 @@ from bayesduel.system.arguments import check_log, check_type, shown_value, texts
 from bayesduel.text import join
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.in_memory import Readable
     from bayesduel.data.read.shape import Source
 
 __all__ = ["read_families", "read_items"]
@@ -32,7 +33,7 @@ INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def read_items(
-    path_or_frame: Any,
+    path_or_frame: "Readable",
     *,
     item: str | None = None,
     columns: Iterable[str] | None = None,
@@ -110,7 +111,7 @@ def read_items(
     return items
 
 
-def read_families(path_or_frame: Any, column: str, item: str = "item") -> dict[str, str]:
+def read_families(path_or_frame: "Readable", column: str, item: str = "item") -> dict[str, str]:
     """Return the family of each item of a table by label; of items without one nothing.
 
     The items' labels are in the column `item`, or where there is none in the first other column.
@@ -146,7 +147,7 @@ def _column_of_labels(source: Any) -> str:
     return first
 
 
-def _with_index(path_or_frame: Any, item: str) -> Any:
+def _with_index(path_or_frame: "Readable", item: str) -> Any:
     """Return a pandas frame that is indexed by its items with the index as a column."""
     import narwhals.stable.v2 as nw
 

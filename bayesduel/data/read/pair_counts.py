@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.votes import LARGEST, ReadSummary
 from bayesduel.text import count
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["read_pair_counts"]
 
 
 def read_pair_counts(
-    source: Any, columns: Sequence[str], given: Mapping[str, Any], ties: TieRule
+    source: Any,
+    columns: Sequence[str],
+    given: Mapping[str, Any],
+    ties: TieRule,
 ) -> Duels | None:
     """Return the log of a table with a row per pair, or None where it has no columns of wins.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from bayesduel.data.read.source import bad_row, open_source
 from bayesduel.data.read.words import DOWN, UP
 from bayesduel.system.arguments import check_names
 
+if TYPE_CHECKING:
+    from bayesduel.data.read.in_memory import Readable
+
 __all__ = ["read_pulls"]
 
 REWARDS = {**dict.fromkeys(UP, 1.0), **dict.fromkeys(DOWN, 0.0)}
 
 
-def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward") -> Pulls:
+def read_pulls(path_or_frame: "Readable", *, item: str = "item", reward: str = "reward") -> Pulls:
     """Read a log of items shown one at a time.
 
     Labels and missing values are read as by :func:`bayesduel.read_duels`.

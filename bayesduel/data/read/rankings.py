@@ -47,6 +47,7 @@ from bayesduel.system.arguments import check_names, check_one_of, check_type, te
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.in_memory import Readable
     from bayesduel.data.read.shape import Source
 
 __all__ = ["columns_in", "holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
@@ -94,7 +95,7 @@ class Found(NamedTuple):
 
 
 def read_rankings(
-    path_or_frame: Any,
+    path_or_frame: "Readable",
     *,
     ranking: str | Sequence[str] | None = None,
     arm: str | None = None,
@@ -234,7 +235,11 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _roles(
-    source: Any, columns: Mapping[str, str], given: Mapping[str, Any], *, sure: bool
+    source: Any,
+    columns: Mapping[str, str],
+    given: Mapping[str, Any],
+    *,
+    sure: bool,
 ) -> dict[str, str]:
     """Return the column of each role of a log; raise ValueError where it is none of rankings.
 
@@ -266,7 +271,10 @@ def _roles(
 
 
 def _read(
-    source: Any, found: dict[str, str], columns: Mapping[str, str], given: Mapping[str, Any]
+    source: Any,
+    found: dict[str, str],
+    columns: Mapping[str, str],
+    given: Mapping[str, Any],
 ) -> Rankings | dict[str, Rankings]:
     """Return the log of a source, or one for each label.
 
@@ -361,7 +369,7 @@ def _with_reading(log: Rankings, source: "Source", said: Found, unread: Sequence
     return replace(log, read_summary=replace(log.read_summary, understood=understood))
 
 
-def rankings_in(path_or_frame: Any, **options: Any) -> Any:
+def rankings_in(path_or_frame: "Readable", **options: Any) -> Any:
     """Return the rankings in a file or a frame, or None where its columns are not of rankings.
 
     `options` are those of :func:`read_rankings`.
@@ -426,7 +434,10 @@ def ranking_columns(
 
 
 def columns_in(
-    source: Any, given: Mapping[str, str] | None = None, *, sure: bool = False
+    source: Any,
+    given: Mapping[str, str] | None = None,
+    *,
+    sure: bool = False,
 ) -> dict[str, str] | None:
     """Return the same of a source, where its first rows may say more than the names.
 

@@ -1,12 +1,15 @@
 """The votes of a table of scores: each pair of models with a score of an item is a duel."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.in_memory import as_frame
 from bayesduel.data.read.source import bad_row, open_log
 from bayesduel.data.votes import ReadSummary
+
+if TYPE_CHECKING:
+    from bayesduel.data.read.in_memory import Readable
 
 __all__ = ["votes_of_scores"]
 
@@ -21,7 +24,7 @@ TAKEN = {
 }
 
 
-def votes_of_scores(path_or_frame: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def votes_of_scores(path_or_frame: "Readable", given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :meth:`bayesduel.Duels.from_votes` for a table of scores.
 
     given: its columns ``item``, ``model`` and ``score``, None where they are to be found, whether

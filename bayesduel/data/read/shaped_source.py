@@ -6,7 +6,7 @@ are known.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -23,6 +23,8 @@ from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
+
     pass
 
 __all__ = ["ShapedSource"]
@@ -296,7 +298,7 @@ class ShapedSource(FrameSource):
             )
 
 
-def _beside(source: Any, read: Sequence[str]) -> list[str]:
+def _beside(source: "FileSource | FrameSource", read: Sequence[str]) -> list[str]:
     """Return the columns that are kept as they are: those that hold neither objects nor lists."""
     free = [name for name in source.columns() if name not in read]
     first = source.peek(Columns({name: name for name in free}), NESTED_ROWS)
