@@ -1,7 +1,7 @@
 """Logistic regression of pulls on the attributes of items."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -15,9 +15,6 @@ from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
 from bayesduel.models.settings import Arrays, Named
 from bayesduel.models.term import Term, Terms, Touch
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Intercept", "LogisticAttributes"]
 

@@ -29,6 +29,10 @@ from bayesduel.system.arguments import check_type, shown_value
 if TYPE_CHECKING:
     import pymc as pm
 
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.pulls import Pulls
+    from bayesduel.data.rankings import Rankings
+
 
 __all__ = ["Model"]
 
@@ -111,13 +115,13 @@ class Model(ByValue, metaclass=_Named):
         """The name by which a report calls it, and its assumption in brackets."""
         return self.name
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: "Part") -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""
         raise TypeError(
             f"terms should be added to a model with scores, such as BradleyTerry(), got {self.name}"
         )
 
-    def settled(self, log: Any) -> Self:
+    def settled(self, log: "Duels | Rankings | Pulls") -> Self:
         """Return the same with every setting that is read off the log written down."""
         return self
 

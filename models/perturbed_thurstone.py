@@ -9,6 +9,10 @@ from bayesduel.models.score_model import ScoreModel
 from bayesduel.system.arguments import check_one_of
 
 if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.pulls import Pulls
+    from bayesduel.data.rankings import Rankings
+
     pass
 
 __all__ = ["PerturbedThurstone"]
@@ -77,7 +81,7 @@ class PerturbedThurstone(ScoreModel):
     def response(self) -> Response:
         return PairResiduals(variances=self.variances, unit_size=self.unit)
 
-    def settled(self, log: Any) -> Self:
+    def settled(self, log: "Duels | Rankings | Pulls") -> Self:
         """Return the same with the size of a typical margin of the log written down."""
         response: Any = self.response
         return replace(super().settled(log), unit=response.typical_margin(log))

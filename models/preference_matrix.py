@@ -89,7 +89,12 @@ class PreferenceMatrix(Model):
         return "" if method == "conjugate" else super().why_not(method)
 
     def cells(
-        self, log: Any, *, unit: str = "", seen: Seen | None = None, **options: Any
+        self,
+        log: Any,
+        *,
+        unit: str = "",
+        seen: Seen | None = None,
+        **options: Any,
     ) -> ModelCells:
         if isinstance(log, ModelCells):
             return log

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from bayesduel.models.model import NAMED, Model
 from bayesduel.models.prior import Prior, Said, priors_of
@@ -11,6 +11,12 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.term import Part, Term, Terms
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.pulls import Pulls
+    from bayesduel.data.rankings import Rankings
+
 
 __all__ = ["ScoreModel"]
 
@@ -124,7 +130,7 @@ class ScoreModel(Model):
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
                 raise ValueError(f"prior of {name} should be one, got some by label")
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: "Part") -> Self:
         return replace(self, predictor=self.terms + other)
 
     @property
@@ -154,5 +160,5 @@ class ScoreModel(Model):
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {"terms": [{"term": p.name, **p.settings} for p in self.terms], **own}
 
-    def settled(self, log: Any) -> Self:
+    def settled(self, log: "Duels | Rankings | Pulls") -> Self:
         return replace(self, predictor=Terms(tuple(part.settled(log) for part in self.terms)))

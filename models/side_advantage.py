@@ -1,15 +1,12 @@
 """SideAdvantage: the side on the left (at home, shown first) has an advantage, one or by source."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from bayesduel.models.prior import Prior
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import ByLevel, Term, Touch
 from bayesduel.system.arguments import check_names
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["SideAdvantage"]
 

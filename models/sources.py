@@ -247,7 +247,7 @@ class Sources(ByLevel, ArmTerm):
         return dict(self.target or ())
 
 
-def _target(given: Any) -> Any:
+def _target(given: object) -> Any:
     """Return a target as it is kept: None, a level, or pairs of level and weight."""
     if given is None or isinstance(given, str):
         return given

@@ -1,12 +1,9 @@
 """Stacked: a mixture of models, each with the weight at which the mixture predicts best."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from bayesduel.models.preference_matrix import PreferenceMatrix
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Stacked"]
 

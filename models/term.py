@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.system.arguments import check_type, shown_value
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.pulls import Pulls
+    from bayesduel.data.rankings import Rankings
+
 
 __all__ = [
     "NEW",
@@ -196,7 +202,7 @@ class Part(ByValue, ABC):
         """Return arrays of the arms, by name (see ``bayesduel.models.cells.TABLES``)."""
         return {}
 
-    def settled(self, log: Any) -> Self:
+    def settled(self, log: "Duels | Rankings | Pulls") -> Self:
         """Return the same with every setting that is read off the log written down."""
         return self
 
@@ -213,7 +219,7 @@ class Part(ByValue, ABC):
         """
         return {}
 
-    def __add__(self, other: Any) -> "Terms":
+    def __add__(self, other: "Part") -> "Terms":
         return Terms((self,)) + other
 
     @classmethod
@@ -478,7 +484,7 @@ class Terms:
     def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
 
-    def __add__(self, other: Any) -> "Terms":
+    def __add__(self, other: "Part") -> "Terms":
         check_type(
             other, Part | Terms, "a term", "added to a term, such as Scores() + SideAdvantage()"
         )

@@ -5,10 +5,13 @@ import re
 import shutil
 import sys
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from pytensor.compile.mode import Mode
 from scipy.special import ndtr
 
@@ -20,6 +23,7 @@ from bayesduel.data import datasets
 from bayesduel.data.read import tools
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import registry
+from bayesduel.posterior.verdict import Kind
 from tests.test_imports import ROOMS
 
 ROOT = Path(__file__).parents[1]
@@ -225,6 +229,29 @@ def test_a_bound(run):
 def test_a_section(run):
     found = run("Add a section of the report")
     assert "8 judges cast 1,600 votes." in found["html"]
+
+
+def test_the_wording_of_a_verdict(capsys):
+    ((_, _, text),) = section("Change the wording of a verdict")
+    exec(compile(text, "CONTRIBUTING.md", "exec"), {})
+    tied, data, sentence = capsys.readouterr().out.splitlines()
+    assert tied.startswith("tea and mate are tied in practice")
+    kind, _, rest = data.partition(" ")
+    arms, _ = json.JSONDecoder().raw_decode(rest)
+    assert kind in get_args(Kind)
+    assert all(arm in sentence for arm in arms)
+
+
+def test_an_option():
+    ((_, _, text),) = section("Add an option of the command line")
+    scope = {"__name__": "example"}
+    exec(compile(text, "CONTRIBUTING.md", "exec"), scope)
+    run = partial(CliRunner().invoke, scope["command"])
+    assert run([]).output == "60\n" and run(["--share", "0.25"]).output == "50\n"
+    assert "Share of the cups" in run(["--help"]).output
+    assert "'--share': 2.0 is not in the range" in run(["--share", "2"]).output
+    with pytest.raises(ValueError, match=r"share should be in \(0, 1\), got 2"):
+        scope["cups"](40, share=2)
 
 
 def test_a_dataset(run, tmp_path, monkeypatch):

@@ -5,15 +5,12 @@ the compiler can vectorise the passes.
 """
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import compiled
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
 

@@ -14,7 +14,7 @@ Laplace and NUTS as in ``bayesduel.fit``. The normal quantile: Newton's method o
 import warnings
 from dataclasses import dataclass
 from math import ceil, exp, inf, sqrt
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from bayesduel.beliefs.score_posterior import ScorePosterior, log_normal, refitt
 from bayesduel.jit import compiled
 from bayesduel.system.arguments import check_type
 from bayesduel.system.threads import ONE_THREAD
+
+if TYPE_CHECKING:
+    from bayesduel.models.model import Model
+
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "log_of_tally", "ranked_upper"]
 
@@ -129,7 +133,7 @@ class Laplace(BeliefSpec):
         return informed(belief, np.concatenate(list(preference_draws(posterior)))[:, at][:, :, at])
 
 
-def log_of_tally(wins: np.ndarray, model: Any) -> Any:
+def log_of_tally(wins: np.ndarray, model: "Model") -> Any:
     """Return the log of a tally, a tie half a win; ValueError if the model reads who was left."""
     from bayesduel.data.duels import Duels
 

@@ -4,12 +4,16 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.cli.study_tickets import Place, opened, study_argument
 from bayesduel.system.extras import load_extra
+
+if TYPE_CHECKING:
+    from bayesduel.study.study import Study
+
 
 __all__ = ["command"]
 
@@ -189,7 +193,7 @@ def _seats(given: tuple[str, ...]) -> dict[str, Any]:
     return {**most_of_all, "quotas": quotas}
 
 
-def _rehearse(study: Any) -> None:
+def _rehearse(study: "Study") -> None:
     """Play a duel of a study like this one in memory, compiled, so that no judge waits for that."""
     from bayesduel.jit import interpreted
     from bayesduel.study.desk import StudyStopped

@@ -13,6 +13,7 @@ from bayesduel.system.atomic_write import write_figure
 if TYPE_CHECKING:
     import xarray as xr
 
+
 __all__ = ["command"]
 
 OF_REGRET = ("--regret", "--detail", "--never-met")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,10 @@ from bayesduel.cli.study_tickets import (
 )
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.options import Fitting, StudyDecision
+
+if TYPE_CHECKING:
+    from bayesduel.study.study import Study
+
 
 __all__ = ["command"]
 
@@ -290,7 +294,7 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
 @click.option("--reason", "reasons", multiple=True, help="A reason of the study's, once for each.")
 @click.option("--comment", help="Comment of the judge.")
 def tell(
-    study: Any, ticket: str, outcome: str, criteria: tuple[str, ...], **given: Any
+    study: "Study", ticket: str, outcome: str, criteria: tuple[str, ...], **given: Any
 ) -> tuple[Any, str]:
     """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin.
 
@@ -315,7 +319,9 @@ def tell(
 @click.argument("outcome")
 @click.option("--reason", required=True, help="Reason, kept in the audit trail.")
 @click.option("--by", help="Name of the person who corrects, for the audit trail.")
-def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) -> tuple[Any, str]:
+def correct(
+    study: "Study", ticket: str, outcome: str, reason: str, by: str | None
+) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
     study.correct(ticket, outcome_of(outcome), reason, by=by)
     data = {"ticket": ticket, "outcome": outcome, "reason": reason}
@@ -332,7 +338,7 @@ def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) 
     help="Run the transitivity check or leave it out; by default once the study is decided.",
 )
 @shared.noun_option
-def status(study: Any, futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
+def status(study: "Study", futures: int, check: bool | None, noun: str) -> tuple[Any, str]:
     """Say what the study has found so far, and how much is expected to go."""
     found = study.status(check=check, futures=futures if study.n_duels else 0, noun=noun)
     ranking = f"Ranking by posterior mean: {', '.join(found.ranking[:10])}"
@@ -427,7 +433,7 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 )
 @shared.raw_option
 def export(
-    study: Any, path: Path | None, format: str | None, audit: bool, raw: bool, **given: Any
+    study: "Study", path: Path | None, format: str | None, audit: bool, raw: bool, **given: Any
 ) -> tuple[Any, str]:
     """Write the duels as a file that ``bayesduel report`` reads.
 
@@ -468,7 +474,7 @@ def export(
 @shared.report_option
 @click.option("--criterion", help="Report on the answers to this criterion.")
 @shared.noun_option
-def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[Any, str]:
+def report(study: "Study", output: Path, criterion: str | None, noun: str) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.reporting.report import report as write
 
@@ -484,7 +490,7 @@ def report(study: Any, output: Path, criterion: str | None, noun: str) -> tuple[
     required=True,
     help="File of the copy. It should not exist yet.",
 )
-def backup(study: Any, output: Path) -> tuple[Any, str]:
+def backup(study: "Study", output: Path) -> tuple[Any, str]:
     """Write a copy of the file of STUDY, as it stands now, while the study goes on.
 
     All studies of the file are copied.
@@ -498,7 +504,7 @@ command.add_command(study_judge.command)
 
 
 def _expected(
-    study: Any, confidence: float, policy: str, *, automatic: bool
+    study: "Study", confidence: float, policy: str, *, automatic: bool
 ) -> dict[str, int] | None:
     """Return about how many duels each stop rule takes; None where that was not measured."""
     from bayesduel.models import named
@@ -520,7 +526,7 @@ def _expected(
 
 
 def _expected_words(
-    place: Place, study: Any, expected: Mapping[str, int] | None, confirm: str
+    place: Place, study: "Study", expected: Mapping[str, int] | None, confirm: str
 ) -> str:
     """Return what the study is expected to cost, "" where it has no end or is not planned.
 

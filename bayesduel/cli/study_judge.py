@@ -15,6 +15,7 @@ from bayesduel.cli.study_tickets import Place, json_option, opened, say, study_a
 
 if TYPE_CHECKING:
     from bayesduel.study.study import Study
+    from bayesduel.study.tickets import Ticket
 
 __all__ = ["command"]
 
@@ -201,7 +202,7 @@ def _shown(study: "Study", content: Path | None, question: str) -> Any:
             if each.files:
                 raise ValueError(f"content of {arm!r} should be text for a machine, got a file")
 
-    def values(ticket: Any) -> dict[str, str]:
+    def values(ticket: "Ticket") -> dict[str, str]:
         prompt, left, right = contents.shown(ticket.left, ticket.right, ticket.item)
         if left is None or right is None:
             raise ValueError(f"{content} should have a row of each arm, got none of {ticket}")

@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from bayesduel.cli.console import print_json
 from bayesduel.cli.options import json_option
+
+if TYPE_CHECKING:
+    from bayesduel.study.study import Study
+    from bayesduel.study.tickets import Ticket
+
 
 __all__ = [
     "COMMANDS",
@@ -104,7 +109,7 @@ def say(as_json: bool, data: Any, text: str) -> None:
 @of_study("skip")
 @click.argument("ticket")
 @click.option("--judge", help="Name of the person who skips; by default the ticket's judge.")
-def skip(study: Any, ticket: str, judge: str | None) -> tuple[Any, str]:
+def skip(study: "Study", ticket: str, judge: str | None) -> tuple[Any, str]:
     """Give a TICKET back without an answer; its judge is not asked the same again."""
     study.skip(ticket, judge=judge)
     return _done(study.ticket(ticket), "is skipped.")
@@ -113,7 +118,7 @@ def skip(study: Any, ticket: str, judge: str | None) -> tuple[Any, str]:
 @of_study("cancel")
 @click.argument("ticket")
 @by_option
-def cancel(study: Any, ticket: str, by: str | None) -> tuple[Any, str]:
+def cancel(study: "Study", ticket: str, by: str | None) -> tuple[Any, str]:
     """Withdraw a TICKET that has no answer."""
     study.cancel(ticket, by=by)
     return _done(study.ticket(ticket), "is cancelled.")
@@ -123,14 +128,14 @@ def cancel(study: Any, ticket: str, by: str | None) -> tuple[Any, str]:
 @click.argument("ticket")
 @click.option("--judge", help="Name of the new judge; by default the same judge as before.")
 @by_option
-def reissue(study: Any, ticket: str, judge: str | None, by: str | None) -> tuple[Any, str]:
+def reissue(study: "Study", ticket: str, judge: str | None, by: str | None) -> tuple[Any, str]:
     """Open a TICKET again that expired, was skipped or cancelled, or is with another judge."""
     return _done(study.reissue(ticket, judge, by=by), "is open again.")
 
 
 @of_study("undo")
 @click.option("--judge", required=True, help="Judge whose last answer is taken back.")
-def undo(study: Any, judge: str) -> tuple[Any, str]:
+def undo(study: "Study", judge: str) -> tuple[Any, str]:
     """Take back the last answer, or skip, of a judge; the ticket is open again."""
     return _done(study.undo(judge), "is open again.")
 
@@ -141,18 +146,20 @@ def undo(study: Any, judge: str) -> tuple[Any, str]:
 @click.argument("outcome")
 @click.option("--judge", help="Who judged.")
 @click.option("--item", help="On which item, in a study with items.")
-def add(study: Any, left: str, right: str, outcome: str, **given: str | None) -> tuple[Any, str]:
+def add(
+    study: "Study", left: str, right: str, outcome: str, **given: str | None
+) -> tuple[Any, str]:
     """Store a duel of LEFT and RIGHT that the study did not ask for, with its OUTCOME."""
     return _done(study.add(left, right, outcome_of(outcome), **given), f"is stored: {outcome}.")
 
 
-def _done(ticket: Any, what: str) -> tuple[Any, str]:
+def _done(ticket: "Ticket", what: str) -> tuple[Any, str]:
     return ticket.to_dict(), f"{ticket.id} {what}"
 
 
 @of_study("tickets")
 @click.option("--judge", help="Show only the tickets of this judge.")
-def tickets(study: Any, judge: str | None) -> tuple[Any, str]:
+def tickets(study: "Study", judge: str | None) -> tuple[Any, str]:
     """List the tickets that wait for an outcome, expired ones last."""
     late = [t for t in study.expired() if judge in (None, t.judge)]
     rows = [*study.pending(judge), *late]
@@ -166,7 +173,7 @@ def tickets(study: Any, judge: str | None) -> tuple[Any, str]:
 
 
 @of_study("judges")
-def judges(study: Any) -> tuple[Any, str]:
+def judges(study: "Study") -> tuple[Any, str]:
     """Say of each judge what was answered, how often right where it is known, times and costs.
 
     Shares have a 95 % interval. A judge is too fast, or too slow, whose median time of an answer is
@@ -202,7 +209,7 @@ def judges(study: Any) -> tuple[Any, str]:
 @click.argument("judge")
 @because_option
 @by_option
-def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
+def exclude(study: "Study", judge: str, because: str, by: str | None) -> tuple[Any, str]:
     """Exclude a JUDGE: stored answers no longer count, and the judge is not asked again."""
     study.exclude_judge(judge, because, by=by)
     return _judge_set(study, judge, "is excluded")
@@ -212,13 +219,13 @@ def exclude(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, 
 @click.argument("judge")
 @because_option
 @by_option
-def include(study: Any, judge: str, because: str, by: str | None) -> tuple[Any, str]:
+def include(study: "Study", judge: str, because: str, by: str | None) -> tuple[Any, str]:
     """Let the answers of an excluded JUDGE count again."""
     study.include_judge(judge, because, by=by)
     return _judge_set(study, judge, "counts again")
 
 
-def _judge_set(study: Any, judge: str, what: str) -> tuple[Any, str]:
+def _judge_set(study: "Study", judge: str, what: str) -> tuple[Any, str]:
     from bayesduel.text import count
 
     data = {"judge": judge, "excluded": study.excluded.get(judge), "duels": study.n_duels}

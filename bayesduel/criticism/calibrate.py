@@ -34,6 +34,8 @@ from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
 
 if TYPE_CHECKING:
+    from bayesduel.data.pulls import Pulls
+    from bayesduel.data.rankings import Rankings
     from bayesduel.models.model import Model
 
 __all__ = ["PROBS", "calibrate"]
@@ -153,7 +155,12 @@ def calibrate(
 
 
 def _kept(
-    path: Path | None, model: Any, log: Any, method: str, draws: int, seed: int
+    path: Path | None,
+    model: "Model",
+    log: "Duels | Rankings | Pulls",
+    method: str,
+    draws: int,
+    seed: int,
 ) -> dict[int, Any]:
     """Return what a file keeps of a calibration, which is begun where there is none."""
     if path is None:

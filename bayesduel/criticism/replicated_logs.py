@@ -81,7 +81,12 @@ def conditions_of_log(model: "Model", log: Duels) -> dict[str, np.ndarray]:
     return found
 
 
-def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.random.Generator) -> Any:
+def replicated(
+    model: Any,
+    log: Any,
+    truth: dict[str, np.ndarray],
+    rng: np.random.Generator,
+) -> Any:
     """Return a log on the same design whose outcomes the model draws."""
     if isinstance(log, Pulls):
         chance = model.chance(truth, model.terms.items.matrix(log.arms))[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import cycle, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,6 @@ from bayesduel.system.arguments import check_flag, check_seed, did_you_mean, sho
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
 from bayesduel.text import join, printed_tables, screen, section_html
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Coefficients", "coefficients", "explained_share", "parameter_draws", "predict_items"]
 

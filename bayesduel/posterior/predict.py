@@ -360,7 +360,7 @@ def _share(margins: tuple[np.ndarray, ...], at: np.ndarray) -> np.ndarray:
     return np.asarray(_below(margins, at).mean(axis=0))
 
 
-def _is_label(side: Any) -> bool:
+def _is_label(side: object) -> bool:
     return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
 
 
@@ -403,7 +403,7 @@ def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[
     return found
 
 
-def _place(label: Any, labels: Sequence[str], name: str) -> int:
+def _place(label: object, labels: Sequence[str], name: str) -> int:
     words = label if isinstance(label, str) else shown_value(label)
     if words in labels:
         return labels.index(words)

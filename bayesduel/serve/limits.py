@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bayesduel.serve.operations import Refused
 from bayesduel.system.arguments import shown_value
@@ -49,7 +49,7 @@ class Hosts:
         self._allowed = {name.lower() for name in allowed}
         self._names = join(sorted(self._allowed), word="or")
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] == "http" and "*" not in self._allowed:
             named = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
@@ -69,7 +69,7 @@ class BodyLimit:
         self._app = app
         self._larger = larger
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -113,7 +113,7 @@ class Headers:
         own["content-security-policy"] = policy
         self._framed = [(k.encode(), v.encode()) for k, v in own.items()]
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
 
         async def sent(message: Any) -> None:

@@ -28,6 +28,8 @@ from bayesduel.simulation.trace import (
 from bayesduel.system.arguments import check_one_of, check_type, listed, shown_value, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     pass
 
 __all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
@@ -157,7 +159,7 @@ def labelled(policies: Any) -> dict[str, Any]:
     return named
 
 
-def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
+def recorded_times(record_at: "str | Sequence[int]", horizon: int) -> np.ndarray:
     """Return the times to record: "log" (30 a decade), "linear" (200) or those that are given."""
     wrong = f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
     if isinstance(record_at, str):

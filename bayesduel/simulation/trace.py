@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 import xarray as xr
@@ -33,6 +33,10 @@ from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
 from bayesduel.system.warnings import warn
+
+if TYPE_CHECKING:
+    from os import PathLike
+
 
 LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process that writes to it
 SHOWN = 3  # runs that a warning names
@@ -194,7 +198,7 @@ def keep_finished(path: Path, stored: "StoredTrace") -> xr.DataTree:
     return open_trace(path)
 
 
-def open_trace(path: Any) -> xr.DataTree:
+def open_trace(path: "str | PathLike[str]") -> xr.DataTree:
     """Return a trace that :func:`bayesduel.simulate` left on disk.
 
     Parameters

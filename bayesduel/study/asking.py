@@ -233,7 +233,7 @@ class Asking:
         )
         return answer._replace(said=said.text())
 
-    def _word(self, word: Any, name: str) -> str:
+    def _word(self, word: object, name: str) -> str:
         if not isinstance(word, str) or word not in self.words:
             sides = sorted(self.words.items(), key=lambda each: each[1] == 0.5)
             known = join([repr(each) for each, _ in sides if each != CANNOT_TELL], word="or")
@@ -264,7 +264,7 @@ class Asking:
         return str(given)
 
 
-def _margin(outcome: Any) -> Answer:
+def _margin(outcome: object) -> Answer:
     """Return the answer of a margin; raise ValueError if it is none."""
     if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
         raise ValueError(f"outcome should be a number (the margin), got {shown_value(outcome)}")

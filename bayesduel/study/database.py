@@ -25,6 +25,8 @@ from bayesduel.system.atomic_write import replace_file
 from bayesduel.system.warnings import warn
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from sqlalchemy.sql.base import Executable
 
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
@@ -444,7 +446,7 @@ def _explained(said: str) -> str:
     return f"cannot be used: {said}."
 
 
-def masked(path: Any) -> str:
+def masked(path: "str | PathLike[str]") -> str:
     """Return how messages call the place of a study: an address without its password."""
     text = str(path)
     if not ADDRESS.match(text):

@@ -322,5 +322,5 @@ def _number(row: Mapping[str, Any]) -> int:
     return int(row["id"].rpartition("-")[2])
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"

@@ -8,7 +8,7 @@ between words, and invisible characters are refused. Deviation: upper and lower 
 
 import re
 import unicodedata
-from typing import Any, overload
+from typing import overload
 
 from bayesduel.system.arguments import check_utf8, shown_value
 
@@ -27,7 +27,7 @@ def judge_name(given: str, name: str = "judge") -> str: ...
 def judge_name(given: str | None, name: str = "judge") -> str | None: ...
 
 
-def judge_name(given: Any, name: str = "judge") -> str | None:
+def judge_name(given: object, name: str = "judge") -> str | None:
     """Return a name as it is stored; None for None.
 
     Raises ValueError if it is none, or holds a character that is not seen or turns the direction

@@ -56,7 +56,7 @@ def policy_from(settings: dict[str, Any]) -> PairPolicy:
     return _called(POLICIES, settings)
 
 
-def _held(value: Any) -> Any:
+def _held(value: object) -> Any:
     if isinstance(value, Model):
         return {"model": model_settings(value)}
     if isinstance(value, BeliefSpec | PairPolicy):

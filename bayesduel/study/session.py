@@ -6,7 +6,7 @@ all run on it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -29,9 +29,6 @@ from bayesduel.study.goal import Goal
 from bayesduel.study.sources import SourcePosterior, sources_term
 from bayesduel.study.stopping import StopRule
 from bayesduel.text import count
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Decision", "Session", "belief_of", "take"]
 

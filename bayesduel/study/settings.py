@@ -254,22 +254,22 @@ def _by_pair(value: Any) -> dict[tuple[str, str], Any]:
     return {(a, b): held for a, b, held in _rows(value, 3)}
 
 
-def _text(value: Any, _: Sequence[str]) -> None:
+def _text(value: object, _: Sequence[str]) -> None:
     if not isinstance(value, str):
         raise TypeError
 
 
-def _key(value: Any, _: Sequence[str]) -> None:
+def _key(value: object, _: Sequence[str]) -> None:
     if not isinstance(value, str) or not KEY.fullmatch(value):
         raise ValueError("key should be letters and digits, at most 40")
 
 
-def _expires(value: Any, _: Sequence[str]) -> None:
+def _expires(value: object, _: Sequence[str]) -> None:
     if not finite(value, "expires") > 0:
         raise ValueError("expires should be positive, in seconds")
 
 
-def _history(value: Any, _: Sequence[str]) -> None:
+def _history(value: object, _: Sequence[str]) -> None:
     for n_duels, probability in _rows(value, 2):
         whole(n_duels, "duels", 1)
         finite(probability, "probability")

@@ -1,6 +1,6 @@
 """Stop rules as they are given and as they are stored."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.study.confirmed import Confirmed
 from bayesduel.study.goal import FindBest, Goal
@@ -15,6 +15,10 @@ from bayesduel.study.stopping import (
     WithinRope,
 )
 from bayesduel.system.arguments import shown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["rule_from", "stop_rule", "usual_rule"]
 
@@ -45,7 +49,9 @@ def stop_rule(given: Any) -> StopRule:
     )
 
 
-def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
+def usual_rule(
+    stop: "StopRule | float | Sequence[StopRule | float] | None", goal: Goal, *, confirms: bool
+) -> StopRule:
     """Return the rule of a study: for the best arm a probability stands for a confirmed rule.
 
     stop: as ``Study`` takes it.

@@ -347,7 +347,7 @@ class Store(Database):
         """Return number of the event, left, right and outcome of all that is told, in order."""
         return [tuple(row) for row in self.found(REPLAY)]
 
-    def rows(self, query: Any, **given: Any) -> list[Row]:
+    def rows(self, query: "Executable", **given: Any) -> list[Row]:
         """Return the tickets of a query, in order."""
         return [Row(*row) for row in self.found(query, **given)]
 

@@ -74,7 +74,7 @@ def reading_of(like: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def with_stored(given: Mapping[str, Any], like: Any) -> dict[str, Any]:
+def with_stored(given: Mapping[str, Any], like: object) -> dict[str, Any]:
     """Return options with those of an earlier reading where they have their defaults."""
     stored = reading_of(like)
     margin = stored.get("margin")

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.sql import name_of
 from bayesduel.system.arguments import check_one_of
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["columns_with_commas", "text_with_point", "with_points"]
 

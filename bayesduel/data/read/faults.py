@@ -393,7 +393,7 @@ def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> Value
     return ValueError(f"{where}: {what}{also}")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value for a message, at most 60 characters."""
     if value is None:
         return "nothing"

@@ -21,7 +21,9 @@ from bayesduel.system.arguments import check_log, check_type, shown_value, texts
 from bayesduel.text import join
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
     from bayesduel.data.read.in_memory import Readable
+    from bayesduel.data.read.narwhals_source import FrameSource
     from bayesduel.data.read.shape import Source
 
 __all__ = ["read_families", "read_items"]
@@ -130,7 +132,7 @@ def read_families(path_or_frame: "Readable", column: str, item: str = "item") ->
     return {label.strip(): family for label, family in named if family is not None}
 
 
-def _column_of_labels(source: Any) -> str:
+def _column_of_labels(source: "FileSource | FrameSource") -> str:
     """Return the column of the items' labels, where none is named; a guess is said."""
     there = source.columns()
     for name in (ITEM, "arm"):
@@ -158,7 +160,7 @@ def _with_index(path_or_frame: "Readable", item: str) -> Any:
 
 
 def _names(
-    source: Any,
+    source: "FileSource | FrameSource",
     item: str,
     asked: Iterable[str] | None,
     left: Iterable[str],

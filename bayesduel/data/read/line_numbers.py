@@ -230,7 +230,7 @@ def _json_lines(file: LogFile) -> Iterator[tuple[int, str, dict[str, Any]]]:
             yield (number, found, {}) if isinstance(found, str) else (number, "", found)
 
 
-def _json_text(value: Any) -> str | None:
+def _json_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -49,7 +49,7 @@ def checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
     return given | lists | {"missing": texts_of(given["missing"], "missing")}
 
 
-def _check_ends(ends: Any) -> None:
+def _check_ends(ends: object) -> None:
     """Raise TypeError or ValueError unless the ends of a scale of grades are two whole numbers."""
     rule = (
         "grades should be the whole numbers that are best for left and for right, such as (1, 5), "

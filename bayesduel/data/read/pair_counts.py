@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,16 @@ from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.votes import LARGEST, ReadSummary
 from bayesduel.text import count
 
+if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
+    from bayesduel.data.read.narwhals_source import FrameSource
+
+
 __all__ = ["read_pair_counts"]
 
 
 def read_pair_counts(
-    source: Any,
+    source: "FileSource | FrameSource",
     columns: Sequence[str],
     given: Mapping[str, Any],
     ties: TieRule,

@@ -47,7 +47,9 @@ from bayesduel.system.arguments import check_names, check_one_of, check_type, te
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
     from bayesduel.data.read.in_memory import Readable
+    from bayesduel.data.read.narwhals_source import FrameSource
     from bayesduel.data.read.shape import Source
 
 __all__ = ["columns_in", "holds_rankings", "ranking_columns", "rankings_in", "read_rankings"]
@@ -235,7 +237,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _roles(
-    source: Any,
+    source: "FileSource | FrameSource",
     columns: Mapping[str, str],
     given: Mapping[str, Any],
     *,
@@ -434,7 +436,7 @@ def ranking_columns(
 
 
 def columns_in(
-    source: Any,
+    source: "FileSource | FrameSource",
     given: Mapping[str, str] | None = None,
     *,
     sure: bool = False,

@@ -16,6 +16,8 @@ from bayesduel.data.teams import split_sides
 from bayesduel.text import count, shorten, significant
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
+    from bayesduel.data.read.narwhals_source import FrameSource
     from bayesduel.data.read.shape import Source
 
 __all__ = ["REPEATED", "measures", "not_used", "notice_of", "understood"]
@@ -31,7 +33,7 @@ REPEATED = 1.5  # rows per value above which a column may be a unit that votes s
 
 
 def understood(
-    source: Any,
+    source: "FileSource | FrameSource",
     roles: Roles,
     rows: Rows,
     examined: Examined,
@@ -259,7 +261,7 @@ def _left_out(
         yield Line("left out", "", f"bad rows, the first at {where}: {what}", n)
 
 
-def not_used(source: Any, taken: set[str]) -> Iterator[Line]:
+def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Line]:
     """Yield the columns that are not used, with what they might be.
 
     taken: those that have a role.
