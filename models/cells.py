@@ -73,7 +73,7 @@ class ModelCells:
     def __len__(self) -> int:
         return len(self.data["n"])
 
-    def take(self, rows: Any) -> "ModelCells":
+    def take(self, rows: np.ndarray | slice) -> "ModelCells":
         """Return the cells at `rows` (indices or a slice)."""
         vote = None if self.vote is None else self.vote[rows]
         return replace(self, data=data_of_rows(self.data, rows), vote=vote)

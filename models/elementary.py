@@ -9,6 +9,7 @@ from scipy.special import gammaln, log_ndtr
 if TYPE_CHECKING:
     from pytensor.tensor import TensorVariable
 
+
 __all__ = ["Quantity", "Size", "Unit", "elementary"]
 
 type Quantity = np.ndarray | TensorVariable[Any, Any]  # of draws and data, or of the pm.Model
@@ -25,7 +26,7 @@ ARRAYS = SimpleNamespace(
 )
 
 
-def elementary(value: Any) -> Any:
+def elementary(value: object) -> Any:
     """Return log, log1p, expm1, gammaln, ... of arrays, or of tensors like `value`."""
     if isinstance(value, np.ndarray | np.generic | float | int):
         return ARRAYS

@@ -29,6 +29,8 @@ from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Arrays, Dims, Named
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bayesduel.data.duels import Duels
 
 __all__ = ["MarginResponse", "Variances"]
@@ -439,8 +441,8 @@ def observe_margins(
     variance: Quantity,
     shape: Unit,
     given: Named,
-    density: Any,
-    draw: Any,
+    density: "Callable[..., Any]",
+    draw: "Callable[..., Any]",
 ) -> dict[str, Any]:
     """Add the margins of cells with linear predictor `eta` to the model in context.
 

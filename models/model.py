@@ -27,6 +27,8 @@ from bayesduel.models.term import Part, Term, Terms, Touch, contribution
 from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pymc as pm
 
     from bayesduel.data.duels import Duels
@@ -115,7 +117,7 @@ class Model(ByValue, metaclass=_Named):
         """The name by which a report calls it, and its assumption in brackets."""
         return self.name
 
-    def __add__(self, other: "Part") -> Self:
+    def __add__(self, other: Part) -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""
         raise TypeError(
             f"terms should be added to a model with scores, such as BradleyTerry(), got {self.name}"
@@ -130,7 +132,7 @@ class Model(ByValue, metaclass=_Named):
         """Priors that were said, by the name of a variable of a fit."""
         return {n: one for part in self.terms for n, one in part.priors.items()}
 
-    def with_priors(self, priors: Any) -> Self:
+    def with_priors(self, priors: "Mapping[str, Any]") -> Self:
         """Return the same with these priors, by the name of a variable of a fit.
 
         Raises TypeError or ValueError where it has no such variable, or they are no priors of it.
@@ -558,7 +560,9 @@ class Model(ByValue, metaclass=_Named):
         """Return the number of arms of a posterior."""
         return int(np.shape(self.parameters(posterior)["score"])[-1])
 
-    def _asked(self, asked: Any, posterior: Named, conditions: Named) -> dict[str, np.ndarray]:
+    def _asked(
+        self, asked: Callable[..., Any], posterior: Named, conditions: Named
+    ) -> dict[str, np.ndarray]:
         """Return what a function of the response says of arms under conditions, by name."""
         known = self.parameters(posterior)
         eta = self._eta_of(known, conditions)

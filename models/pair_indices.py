@@ -1,7 +1,5 @@
 """Indices of pairs: the place of two arms among all pairs of ``triu_indices(K, 1)``."""
 
-from typing import Any
-
 import numpy as np
 
 __all__ = ["empty_by_pair", "n_arms_of", "of_pairs", "pair_place"]
@@ -21,7 +19,7 @@ def of_pairs(values: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: in
     return np.where(left == right, 0.0, values[..., np.where(left == right, 0, place)])
 
 
-def n_arms_of(by_pair: Any) -> int:
+def n_arms_of(by_pair: np.ndarray) -> int:
     """Return the number of arms of an array whose last axis is all pairs."""
     return round((1 + np.sqrt(1 + 8 * np.shape(by_pair)[-1])) / 2)
 

@@ -22,6 +22,7 @@ from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
+    from bayesduel.models.cells import Seen
 
 __all__ = ["ChoiceResponse", "PlackettLuce"]
 
@@ -34,7 +35,7 @@ class ChoiceResponse(Response):
     score_scale: ClassVar[float] = 2.0
     counts_add_up: ClassVar[bool] = False
 
-    def data(self, duels: Any, seen: Any, *, explicit: bool) -> dict[str, np.ndarray]:
+    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
         """Return the choices of a log of rankings: ``n``, ``stage`` and whether a row ``opens`` it.
 
         `duels` are rankings; `seen` is not used.

@@ -122,7 +122,7 @@ class Prior:
         flat = np.ravel(np.asarray(values, dtype=float))
         return np.asarray(_log_density_of(self)(flat)).reshape(np.shape(values))
 
-    def add(self, name: str, dims: Any = None) -> Any:
+    def add(self, name: str, dims: str | Sequence[str] | None = None) -> Any:
         """Add a variable with this prior to the PyMC model in context."""
         return _kind_of(self.distribution)(name, **self.parameters, dims=dims)
 
@@ -174,7 +174,7 @@ def normals(said: Entries) -> tuple[np.ndarray, np.ndarray]:
     return np.array([k["mu"] for k in known]), np.array([k["sigma"] for k in known])
 
 
-def priors_of(given: Any) -> dict[str, Said]:
+def priors_of(given: object) -> dict[str, Said]:
     """Return priors by the name of a variable; texts such as "Normal(0, 1)" are read.
 
     given: by name, a prior, or priors by label.
@@ -195,7 +195,7 @@ def priors_of(given: Any) -> dict[str, Said]:
     return found
 
 
-def _prior_of(given: Any, name: str) -> Prior:
+def _prior_of(given: object, name: str) -> Prior:
     if isinstance(given, str):
         return Prior.parsed(given)
     if not isinstance(given, Prior):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
@@ -40,6 +40,10 @@ from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
 from bayesduel.system.arguments import check_text, check_type, shown_value
 from bayesduel.text import join
+
+if TYPE_CHECKING:
+    from bayesduel.data.items import Items
+
 
 __all__ = [
     "MODELS",
@@ -233,7 +237,7 @@ def term_named(term: str) -> Part:
     return found
 
 
-def add_term(model: "Model", term: str) -> ScoreModel:
+def add_term(model: Model, term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
     Covariates of the duel join those that the model has; sources take the place of scores, and
@@ -301,7 +305,7 @@ def add_family(model: Any, family: Mapping[str, str | None]) -> ScoreModel:
     return found
 
 
-def model_settings(model: "Model") -> dict[str, Any]:
+def model_settings(model: Model) -> dict[str, Any]:
     """Return the name and settings of a model as JSON holds them; see :func:`model_from_settings`.
 
     Parameters
@@ -325,7 +329,7 @@ def model_settings(model: "Model") -> dict[str, Any]:
     return known | ({"classes": own} if own else {})
 
 
-def model_from_settings(description: Named, items: Any = None) -> Any:
+def model_from_settings(description: Named, items: "Items | None" = None) -> Any:
     """Return the model of what :func:`model_settings` returned.
 
     Parameters
@@ -461,7 +465,7 @@ def _called(kind: type, settings: dict[str, Any], label: str) -> Any:
     return kind(**settings)
 
 
-def _part_of(settings: dict[str, Any], items: Any, classes: Mapping[str, type]) -> Part:
+def _part_of(settings: dict[str, Any], items: "Items | None", classes: Mapping[str, type]) -> Part:
     """Return the term of these settings."""
     name = settings.pop("term", None)
     own = {known: kind for known, kind in classes.items() if issubclass(kind, Part)}
@@ -475,7 +479,7 @@ def _part_of(settings: dict[str, Any], items: Any, classes: Mapping[str, type]) 
     return part
 
 
-def _classes_named(places: Any) -> dict[str, type]:
+def _classes_named(places: Mapping[str, str]) -> dict[str, type]:
     """Return the classes that :func:`classes_of` named; raise ValueError if one is not known."""
     if not isinstance(places, Mapping):
         raise ValueError(f"classes should be named by their part, got {shown_value(places)}")

@@ -460,7 +460,9 @@ class DavidsonResponse(Response):
         return {"win": share, "tie": tie}
 
 
-def observe(name: str, given: Named, *arguments: Any, logp: Any, **how: Any) -> dict[str, Any]:
+def observe(
+    name: str, given: Named, *arguments: Any, logp: Callable[..., Any], **how: Any
+) -> dict[str, Any]:
     """Add what was observed of cells to the PyMC model in context; return no parameters.
 
     name: which of the data it is; arguments: what its density depends on, the predictor first;

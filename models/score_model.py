@@ -130,7 +130,7 @@ class ScoreModel(Model):
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
                 raise ValueError(f"prior of {name} should be one, got some by label")
 
-    def __add__(self, other: "Part") -> Self:
+    def __add__(self, other: Part) -> Self:
         return replace(self, predictor=self.terms + other)
 
     @property

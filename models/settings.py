@@ -73,7 +73,7 @@ def settings_to_json(settings: dict[str, Any]) -> str:
     Raises TypeError if a setting is neither a number, a text, None, an array nor made of these.
     """
 
-    def held(value: Any) -> Any:
+    def held(value: object) -> Any:
         if isinstance(value, np.ndarray):
             return {"array": value.tolist(), "dtype": str(value.dtype)}
         if isinstance(value, np.generic):
@@ -102,24 +102,24 @@ def settings_from_json(text: str) -> dict[str, Any]:
     return found
 
 
-def _equal(self: Any, other: object) -> Any:
+def _equal(self: object, other: object) -> Any:
     """Return whether two objects are of one class and have equal fields."""
     if other.__class__ is not self.__class__:
         return NotImplemented
     return _values(self) == _values(other)
 
 
-def _hashed(self: Any) -> int:
+def _hashed(self: object) -> int:
     """Return a hash that is equal for equal objects."""
     return hash((type(self), _values(self)))
 
 
-def _values(one: Any) -> tuple[Any, ...]:
+def _values(one: object) -> tuple[Any, ...]:
     names = [f.name for f in fields(one)] if is_dataclass(one) else []
     return tuple(_comparable(getattr(one, name)) for name in names)
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> Any:
     """Return a value that can be compared and hashed: arrays by shape, kind and entries."""
     if isinstance(value, np.ndarray):
         return "array", value.shape, value.dtype.str, tuple(value.ravel().tolist())

@@ -165,7 +165,7 @@ class TimeVarying(Term):
             return np.minimum.outer(before, before) * 1.0
         return self._between(before, scales["length"])
 
-    def _between(self, before: np.ndarray, length: Any) -> Any:
+    def _between(self, before: np.ndarray, length: np.ndarray) -> Any:
         """Return the covariance of a smooth process less its value in the last period.
 
         before: periods until the last one, (n,).

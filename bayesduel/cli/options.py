@@ -90,7 +90,7 @@ def option_of(record: Any, name: str, **given: Any) -> Callable[..., Any]:
     return _option(name, record.__dataclass_fields__[name], **given)
 
 
-def _option(name: str, field: "Field[Any]", **given: Any) -> Callable[..., Any]:
+def _option(name: str, field: Field[Any], **given: Any) -> Callable[..., Any]:
     said: dict[str, Any] = {
         "help": field.metadata["words"],
         "default": field.default,

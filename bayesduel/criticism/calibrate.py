@@ -36,6 +36,7 @@ from bayesduel.system.warnings import BayesduelWarning
 if TYPE_CHECKING:
     from bayesduel.data.pulls import Pulls
     from bayesduel.data.rankings import Rankings
+    from bayesduel.models.cells import ModelCells
     from bayesduel.models.model import Model
 
 __all__ = ["PROBS", "calibrate"]
@@ -57,7 +58,7 @@ class Truth(NamedTuple):
 
 def calibrate(
     model: "Model",
-    design: Any,
+    design: Duels | xr.DataTree,
     n: int = 100,
     *,
     method: Method = "auto",
@@ -235,7 +236,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
 
 
 def _quantities(
-    model: "Model", draws: Mapping[str, np.ndarray], cells: Any
+    model: "Model", draws: Mapping[str, np.ndarray], cells: "ModelCells"
 ) -> dict[str, np.ndarray]:
     """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
     unidentified = {name for part in model.terms for name in part.unidentified}

@@ -48,6 +48,7 @@ from bayesduel.text import count, join, json_ready, screen, to_json
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDDataLOO
 
+
 __all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
 FOLDS = 10  # refits at most, by default: a tenth of what cannot be left out, each
@@ -468,7 +469,7 @@ def default_models(duels: Duels) -> list[Any]:
     return [BradleyTerry(), Thurstone(), PreferenceMatrix()]
 
 
-def _check(duels: "Duels", unit: Any, folds: Any) -> None:
+def _check(duels: Duels, unit: str | None, folds: int) -> None:
     check_log(duels, Duels)
     if not isinstance(unit, str):
         raise ValueError(
@@ -552,9 +553,7 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     return "wins, losses and ties" if own else "wins and losses, a tie half of each"
 
 
-def _fit(
-    duels: Duels, model: "Model", method: Any, draws: int, seed: int, name: str
-) -> xr.DataTree:
+def _fit(duels: Duels, model: Model, method: Any, draws: int, seed: int, name: str) -> xr.DataTree:
     """Return the fit of `model`, which may be one already."""
     if not isinstance(model, xr.DataTree):
         with ONE_THREAD, warnings.catch_warnings():  # the analyst's fit says what the log lacks

@@ -18,6 +18,7 @@ from bayesduel.data.votes import cells_of, distinct
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 if TYPE_CHECKING:
+    from bayesduel.data.votes import Votes
     from bayesduel.models.model import Model
 
 __all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "without"]
@@ -239,7 +240,7 @@ def _by_level(
     )
 
 
-def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
+def _repeated(votes: "Votes") -> tuple[np.ndarray, str] | None:
     """Return the unit of each vote, pair and group or judge, and its name; None without repeats."""
     low = np.minimum(votes.left, votes.right)
     high = np.maximum(votes.left, votes.right)

@@ -36,6 +36,8 @@ from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.posterior.draws import Draws, draws_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bayesduel.models.model import Model
 
 __all__ = ["Changes", "Goal", "worth_of"]
@@ -123,7 +125,7 @@ class Changes:
         return of_vote, own, turned
 
     def fewest(
-        self, by: str, level: np.ndarray | None, names: Any, change: str, share: float
+        self, by: str, level: np.ndarray | None, names: "Sequence[str]", change: str, share: float
     ) -> tuple[dict[str, Any], pd.DataFrame]:
         """Return the fewest votes, or levels of a column, that change the goal.
 
@@ -364,7 +366,11 @@ def _changed(log: Duels, gone: np.ndarray, change: str) -> Duels:
 
 
 def _table(
-    log: Duels, gone: np.ndarray, level: np.ndarray | None, names: Any, place: np.ndarray
+    log: Duels,
+    gone: np.ndarray,
+    level: np.ndarray | None,
+    names: "Sequence[str]",
+    place: np.ndarray,
 ) -> pd.DataFrame:
     """Return what is changed, a row per level or a pair and outcome."""
     if level is not None:

@@ -31,7 +31,7 @@ def with_votes(log: Duels) -> Duels:
     return replace(log, votes=votes.take(votes.weight > 0))
 
 
-def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+def levels_by(log: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the group of each vote, -1 where it has none, and the labels of the groups.
 
     `by` is "pair", "time" (periods of about as many votes each), "judge", "group", "category" or a

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["prior_predictive"]
 
 
-def prior_predictive(model: "Model", design: Any, draws: int = 500, seed: int = 0) -> xr.DataTree:
+def prior_predictive(
+    model: "Model", design: Duels | xr.DataTree, draws: int = 500, seed: int = 0
+) -> xr.DataTree:
     """Return draws from the prior, and outcomes of a design that they predict.
 
     Parameters

@@ -1,7 +1,7 @@
 """How much a posterior depends on its prior and on the log, by power-scaling."""
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,19 @@ from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import listed, real, shown_value
 from bayesduel.text import join
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
 __all__ = ["sensitivity"]
 
 
 def sensitivity(
-    fit: xr.DataTree, var_names: Any = None, *, threshold: float = 0.05, prior: Any = None
+    fit: xr.DataTree,
+    var_names: "Sequence[str] | None" = None,
+    *,
+    threshold: float = 0.05,
+    prior: Any = None,
 ) -> pd.DataFrame:
     """Return how much each parameter moves as the prior or the likelihood counts for more or less.
 

@@ -59,6 +59,7 @@ from bayesduel.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
     from bayesduel.data.read.in_memory import Readable
 
@@ -258,7 +259,7 @@ class Duels:
     @classmethod
     def from_wins(
         cls,
-        wins: Any,
+        wins: "ArrayLike",
         arms: Sequence[str] | None = None,
         *,
         ties: Any = None,

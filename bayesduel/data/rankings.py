@@ -353,7 +353,7 @@ def order_fault(order: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _groups(order: Any, row: int) -> list[list[str]]:
+def _groups(order: str | Sequence[str | Sequence[str]], row: int) -> list[list[str]]:
     """Return the groups of a ranking as lists of labels; `row` is its place in the log."""
     given: Sequence[Any] = listed(order, f"orders[{row}]")
     found = []
@@ -368,6 +368,6 @@ def _groups(order: Any, row: int) -> list[list[str]]:
     return found
 
 
-def _rows(first: Any, second: Any, stage: int, ranking: int) -> np.ndarray:
+def _rows(first: np.ndarray, second: np.ndarray, stage: int, ranking: int) -> np.ndarray:
     """Return the rows of one choice, (4, alternatives)."""
     return np.stack(np.broadcast_arrays(first, second, stage, ranking))

@@ -7,7 +7,6 @@ is of no account. A member on both sides of a duel (systems that share a part) c
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -184,7 +183,7 @@ def has_teams(column: Iterable[object]) -> bool:
     return any(isinstance(entry, tuple | list | np.ndarray) for entry in column)
 
 
-def sides_as_tuples(column: Any, name: str) -> list[tuple[str, ...]]:
+def sides_as_tuples(column: Iterable[object], name: str) -> list[tuple[str, ...]]:
     """Return the labels of each side of a column.
 
     Raises ValueError if a side is empty, lacks a label or has a member twice.

@@ -73,7 +73,7 @@ class NamedSides(NamedTuple):
         return teams, left, np.array([index[x] for x in self.right], dtype=np.int32)
 
 
-def named_sides(left: Any, right: Any, n: int) -> NamedSides:
+def named_sides(left: Iterable[object], right: Iterable[object], n: int) -> NamedSides:
     """Return the sides of each vote; raise where one is not named or has a member twice."""
     columns = {"left": left, "right": right}
     columns = {

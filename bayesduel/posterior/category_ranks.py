@@ -1,6 +1,6 @@
 """Ranks by category, and where they differ from the overall ranking, with uncertainty."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,10 @@ from bayesduel.posterior.draws import check_fit
 from bayesduel.preference import ranks
 from bayesduel.system.options import Decision, check_options
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["CategoryRanks", "category_ranks"]
 
@@ -212,7 +216,7 @@ def _category_term(fit: xr.DataTree) -> CategoryEffects:
 
 
 def _summary(
-    name: str, dims: Any, draws: np.ndarray, confidence: float
+    name: str, dims: "Sequence[str]", draws: np.ndarray, confidence: float
 ) -> dict[str, tuple[Any, np.ndarray]]:
     """Return posterior mean and interval as variables; draws first."""
     low, high = eti(np.moveaxis(draws, 0, -1), confidence)

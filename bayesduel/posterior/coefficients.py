@@ -240,7 +240,7 @@ def _labels(fit: xr.DataTree, name: str, called: str) -> list[str]:
 
 def predict_items(
     fit: xr.DataTree,
-    items: Any,
+    items: Items,
     ci_prob: float = Decision.ci_prob,
     *,
     covariance: str = "auto",

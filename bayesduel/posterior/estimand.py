@@ -148,7 +148,7 @@ def _replaced(model: Model, old: Any, new: Any) -> Model:
     return replace(model, predictor=type(terms)(parts))  # type: ignore[type-var]
 
 
-def _one_level(at: Any) -> dict[str, dict[str, float]]:
+def _one_level(at: Mapping[str, str] | None) -> dict[str, dict[str, float]]:
     """Return levels that are asked about as weights, by column."""
     if at is not None and not isinstance(at, Mapping):
         raise TypeError(
@@ -157,7 +157,7 @@ def _one_level(at: Any) -> dict[str, dict[str, float]]:
     return {str(column): {str(level): 1.0} for column, level in (at or {}).items()}
 
 
-def _weights(weights: Any) -> dict[str, dict[str, float]]:
+def _weights(weights: Mapping[str, Mapping[str, float]] | None) -> dict[str, dict[str, float]]:
     """Return weights that sum to 1, by column and level; raise where they are none."""
     rule = 'weights should be numbers by column and level, such as {"language": {"de": 0.3}}'
     if weights is not None and not isinstance(weights, Mapping):

@@ -382,7 +382,7 @@ def _teams_of(
     return Teams.of(members), first, np.array([index[side] for side in right_side])
 
 
-def _members(side: Any, labels: Sequence[str], mark: str | None = None) -> Any:
+def _members(side: object, labels: Sequence[str], mark: str | None = None) -> Any:
     """Return the labels of a side that is written as one text; else the side itself.
 
     It is written as "d + e", or with the `mark` that its log has between members.

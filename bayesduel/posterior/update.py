@@ -39,7 +39,7 @@ COUNTS = {
 
 def update(
     fit: xr.DataTree,
-    new_duels: "Duels",
+    new_duels: Duels,
     *,
     duels: Any = None,
     method: Method = "auto",

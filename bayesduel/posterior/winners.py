@@ -53,7 +53,7 @@ TEAMS_APART = "that the teams do not compare"
 
 
 def winners(
-    fit: "xr.DataTree",
+    fit: xr.DataTree,
     *,
     rope: float = Decision.rope,
     confidence: float = Decision.confidence,
@@ -301,7 +301,7 @@ def _coordinates(labels: dict[str, Any]) -> xr.Coordinates:
 
 
 def _in_parts(
-    draws: Any,
+    draws: Draws,
     labels: tuple[str, ...],
     parts: list[list[str]],
     half: Ties,

@@ -41,7 +41,7 @@ class Winners(xr.Dataset):
         special = [name for name in super().__dir__() if name.startswith("__")]
         return sorted({*own, *FROM_XARRAY, *map(str, self.variables), *special})
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """Return variables as a Dataset does; KeyError names the new name of an earlier one."""
         if isinstance(key, str) and key in NOW_CALLED:
             raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")

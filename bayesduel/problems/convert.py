@@ -50,7 +50,7 @@ def as_problem(problem: Any) -> Any:
     return Matrix(P)
 
 
-def several_problems(problem: "Problem") -> dict[str, Any] | None:
+def several_problems(problem: Problem) -> dict[str, Any] | None:
     """Return problems by label, or None where one is given (a list of rows is a matrix)."""
     if isinstance(problem, Mapping):
         named_ones = [(str(name), one) for name, one in problem.items()]

@@ -41,7 +41,7 @@ def texts(labels: Sequence[str], name: str) -> list[str]:
     return found
 
 
-def checked_labels(arms: Any) -> tuple[str, ...]:
+def checked_labels(arms: Sequence[str] | None) -> tuple[str, ...]:
     """Return the labels of a study.
 
     Raises TypeError or ValueError if they are not at least two texts that differ by more than white
@@ -62,7 +62,9 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
+def allowed_pairs(
+    pairs: Sequence[tuple[str, str]] | None, labels: Sequence[str]
+) -> list[list[str]] | None:
     """Return the allowed pairs as lists of labels.
 
     Raises ValueError if a pair is none, or there is none.
@@ -111,7 +113,9 @@ def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
     return value
 
 
-def pair_costs(costs: Any, labels: Collection[str]) -> list[list[Any]]:
+def pair_costs(
+    costs: Mapping[tuple[str, str], float] | None, labels: Collection[str]
+) -> list[list[Any]]:
     """Return the costs as lists of two labels and a positive number."""
     found: list[list[Any]] = []
     for pair, cost in _by_pair(costs, "costs").items():
@@ -125,7 +129,9 @@ def pair_costs(costs: Any, labels: Collection[str]) -> list[list[Any]]:
 
 
 def required_duels(
-    required: Any, labels: Collection[str], allowed: list[list[str]] | None
+    required: Mapping[tuple[str, str], int] | None,
+    labels: Collection[str],
+    allowed: list[list[str]] | None,
 ) -> list[list[Any]]:
     """Return the required pairs as lists of two labels and a number of duels.
 

@@ -201,9 +201,15 @@ class Asking:
         return word if other is None else f"{other}{space}{degree}"
 
     def answer(
-        self, outcome: Any, kind: str, criteria: Any = None, reasons: Any = (), comment: Any = None,
-        *, whole_ticket: bool = True,
-    ) -> Answer:  # fmt: skip
+        self,
+        outcome: Any,
+        kind: str,
+        criteria: Mapping[str, str] | None = None,
+        reasons: Sequence[str] = (),
+        comment: str | None = None,
+        *,
+        whole_ticket: bool = True,
+    ) -> Answer:
         """Return an answer as it is stored.
 
         outcome: a word of `words`, or under margins a number.

@@ -150,7 +150,7 @@ def _completion(answer: Any) -> Completion:
     return Completion(text if whole and isinstance(text, str) else None, read, written)
 
 
-def _tokens(usage: Any, name: str) -> int | None:
+def _tokens(usage: Mapping[str, Any] | None, name: str) -> int | None:
     found = usage.get(name) if isinstance(usage, dict) else None
     return found if type(found) is int and found >= 0 else None
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.sql.base import Executable
 
+
 __all__ = ["Database", "StudyError", "earlier", "exclusive", "masked"]
 
 log = logging.getLogger("bayesduel.study")

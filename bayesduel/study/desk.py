@@ -770,7 +770,7 @@ class Desk:
     def _id(self, number: int) -> str:
         return ticket_id(self._settings["key"], number)
 
-    def _arm(self, label: Any, name: str) -> int:
+    def _arm(self, label: object, name: str) -> int:
         if not isinstance(label, str) or label not in self._ledger.labels:
             raise KeyError(f"{name} should be an arm of the study, got {shown_value(label)}")
         return self._ledger.labels.index(label)

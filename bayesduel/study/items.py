@@ -13,7 +13,7 @@ __all__ = ["SeenItems", "checked_items", "chosen_items"]
 ANY_NUMBER = 2**31 - 1  # of tickets: more than a call asks for
 
 
-def checked_items(items: Any) -> tuple[str, ...]:
+def checked_items(items: Sequence[str] | None) -> tuple[str, ...]:
     """Return the labels of the items of a study; () for None.
 
     Raises TypeError or ValueError if they are not texts that differ.

@@ -60,7 +60,7 @@ class StudyParts(NamedTuple):
 def stored_settings(
     arms: Sequence[str] | None,
     given: Mapping[str, Any],
-    stop: "StopRule | float | Sequence[StopRule | float] | None",
+    stop: StopRule | float | Sequence[StopRule | float] | None,
     expires: float,
     seed: int,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:

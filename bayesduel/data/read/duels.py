@@ -261,7 +261,7 @@ def read_duels(  # type: ignore[misc]
         ) from None
 
 
-def log_in(given: Any, *, like: Any = None) -> Any:
+def log_in(given: object, *, like: Any = None) -> Any:
     """Return the log in a file or a frame (pandas, Polars, PyArrow), or else what was given.
 
     It is of duels or of rankings, and read as `like` was, where that is given.
@@ -283,13 +283,13 @@ def log_in(given: Any, *, like: Any = None) -> Any:
 
 
 def _read_any(
-    given: Any,
+    given: object,
     options: dict[str, Any],
     like: Any,
     by: str | None,
     on_bad: OnBad,
-    memory: Any,
-    shard: Any,
+    memory: int | None,
+    shard: str | None,
     both_bad: str | None,
 ) -> Duels | Rankings | dict[str, Any]:
     """Read a matrix, counts by pair or votes; see :func:`read_duels`."""

@@ -14,6 +14,7 @@ from bayesduel.system.arguments import check_utf8, listed, shown_value, text_of
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
+
 __all__ = ["Readable", "WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
 
 # A path or several, rows, columns by name, a matrix, or a frame of any library.
@@ -59,7 +60,7 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     return WinsMatrix(wins, rows)
 
 
-def as_frame(given: Any) -> tuple[Any, str | None]:
+def as_frame(given: object) -> tuple[Any, str | None]:
     """Return lists and dictionaries as a PyArrow table, and in words; anything else as it is.
 
     A list of tuples holds left, right and, as the third, the outcome; where all have two entries,

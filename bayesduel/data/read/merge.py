@@ -88,7 +88,7 @@ def merge(parts: Any, **options: Any) -> Duels:
     return Duels(**fields | {"votes": votes, "cells": cells, "read_summary": summary})
 
 
-def _counted(part: Any, options: dict[str, Any]) -> Duels:
+def _counted(part: Duels, options: dict[str, Any]) -> Duels:
     """Return a part as a log whose votes all have a shard."""
     log = part
     if not isinstance(part, Duels):

@@ -23,7 +23,7 @@ SIDES = ("left", "right")
 NAMES = ("covariates", "keep")  # options that are lists of columns
 
 
-def checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
+def checked_options(given: dict[str, Any], by: object) -> dict[str, Any]:
     """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
     check_one_of(given["ties"], "ties", get_args(TieRule))
     if given["coding"] is not None:
@@ -76,7 +76,7 @@ def _check_column(name: str, value: object) -> None:
         raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
 
 
-def _names_of(given: Any, option: str) -> tuple[str, ...]:
+def _names_of(given: object, option: str) -> tuple[str, ...]:
     """Return the names of an option; raise TypeError unless they are distinct names."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise TypeError(f"{option} should be a list of names of columns, got {shown_value(given)}")

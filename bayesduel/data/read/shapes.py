@@ -107,7 +107,7 @@ RECOGNISED = (
 BESIDE_ARMS = ("one-hot", "matches", "members", "judges", "best", "ranks")
 
 
-def checked_shape(name: Any) -> Any:
+def checked_shape(name: object) -> Any:
     """Return the name of a shape, or None or False; raise ValueError for any other."""
     if name is not None and name is not False:
         check_one_of(name, "shape", [*SHAPES, *TOOLS])

@@ -216,7 +216,7 @@ def _shaped(con: Any, parts: list[Part], name: str, asked: Asked, most: int | No
     return ShapedSource(con, parts, name, asked, most)
 
 
-def _are_paths(given: Any) -> bool:
+def _are_paths(given: object) -> bool:
     """Return whether paths are given; raise TypeError for a list of anything else."""
     if not isinstance(given, str | os.PathLike | list | tuple) or is_address(given):
         return False
