@@ -11,7 +11,6 @@ from bayesduel.system.arguments import shown_value
 __all__ = ["check_sparsity", "horseshoe", "log_horseshoe"]
 
 SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
-PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
 
 
 def check_sparsity(sparsity: float | None, scale: Any, n: int) -> None:
@@ -77,4 +76,5 @@ def log_horseshoe(
 
 def _narrow(sparsity: float, n: int, n_outcomes: Unit, unit: Unit) -> Any:
     """Return the scale of the shrinkage of `n` coefficients."""
-    return unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5
+    # What one binary outcome is worth as a deviation, in logits at chance one half: 2
+    return unit * sparsity / (n - sparsity) * 2.0 / n_outcomes**0.5

@@ -42,7 +42,6 @@ __all__ = ["Model"]
 # the deviation is up to 3, within 1e-5 up to 1.5 (tests/posterior/test_estimand.py).
 NODES, WEIGHTS = hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-PAIRS = 4_000_000  # draws x cells worked on at once
 # Draws of `preference` are part of a model (and of a fit) while 4,000 of them fit in 64 MB.
 PREFERENCE_ARMS = 44
 
@@ -457,7 +456,8 @@ class Model(ByValue, metaclass=_Named):
         known = self.parameters(posterior)
         draws = len(next(iter(known.values())))
         result = np.empty((draws, len(cells)))
-        step = max(1, PAIRS // max(len(cells), 1))
+        # 4,000,000 draws x cells worked on at once
+        step = max(1, 4_000_000 // max(len(cells), 1))
         for start in range(0, draws, step):
             here = {n: np.asarray(v)[start : start + step] for n, v in known.items()}
             eta = self.eta(here, cells.data)

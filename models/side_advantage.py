@@ -10,8 +10,6 @@ from bayesduel.system.arguments import check_names
 
 __all__ = ["SideAdvantage"]
 
-WRITTEN = 20  # decided duels, all won by one side, from which the side was written after them
-
 
 @dataclass(frozen=True)
 class SideAdvantage(ByLevel, Term):
@@ -96,7 +94,8 @@ class SideAdvantage(ByLevel, Term):
         """Return each vote's level, -1 where it has none; raise where a side is the winner's."""
         left = int(log.cells.left_wins.sum())
         right = int(log.cells.right_wins.sum())
-        if min(left, right) == 0 and max(left, right) >= WRITTEN:
+        # Decided duels, all won by one side, from which the side was written after them: 20
+        if min(left, right) == 0 and max(left, right) >= 20:
             side = "left" if left else "right"
             raise ValueError(
                 f"duels should say who was left before they were fought, got a log whose {side} "

@@ -16,8 +16,6 @@ from bayesduel.system.arguments import check_one_of, numbers
 
 __all__ = ["TimeVarying"]
 
-JITTER = 1e-6
-
 
 @dataclass(frozen=True)
 class TimeVarying(Term):
@@ -174,7 +172,7 @@ class TimeVarying(Term):
         gap = np.subtract.outer(before, before)
         apart = np.e ** (curve * gap**2)
         until = np.e ** (curve * before**2)
-        return apart - until[:, None] - until[None, :] + 1.0 + JITTER * np.eye(len(before))
+        return apart - until[:, None] - until[None, :] + 1.0 + 1e-6 * np.eye(len(before))
 
     def coefficients(self, parameters: Named) -> Any:
         """Return how far ratings were from today's."""

@@ -15,7 +15,6 @@ from bayesduel.jit import compiled
 __all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
 
 BLOCK = 512  # items whose running sums stay in the fastest memory
-SAME = 1e-11  # difference of bounds, relative beyond 1, that is rounding
 
 
 @compiled
@@ -84,7 +83,8 @@ def most_optimistic(belief, z, width):
                 worth = utility[k] + width * sqrt(square)
                 if not plain:
                     worth = belief.values[start + k] * sigmoid(worth)
-                if worth - best_worth > SAME * max(1.0, abs(worth)):
+                # Difference of bounds, relative beyond 1, that is rounding: 1e-11
+                if worth - best_worth > 1e-11 * max(1.0, abs(worth)):
                     best = start + k
                     best_worth = worth
     return best

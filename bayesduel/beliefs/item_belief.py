@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 WINDOW = 4096  # directions kept as they were shown; when it is full the posterior becomes the prior
-GROWTH = 0.1  # the mode is found again over all tallied pulls when they have grown so much
 
 
 class ItemSet(NamedTuple):
@@ -205,7 +204,8 @@ def enter(belief, row, x, success, weight):
     n_pulls = belief.n_pulls[0]
     if n_pulls >= belief.due[0]:
         refit(belief)
-        belief.due[0] = max(n_pulls + 1, int(n_pulls * (1 + GROWTH)))
+        # The mode is found again over all tallied pulls when they have grown by a tenth
+        belief.due[0] = max(n_pulls + 1, int(n_pulls * (1 + 0.1)))
     else:
         learn(belief, x, success, weight)
 

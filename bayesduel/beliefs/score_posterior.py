@@ -41,15 +41,10 @@ __all__ = [
 LOGIT = 0
 PROBIT = 1
 LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of the model's prior
-MANY = 100  # arms beyond which three nodes serve: the scale is known well
-SPACING = 0.9  # of nodes, in posterior standard deviations of the log scale
 RANGE = log(25.0)  # the first nodes go from 0.1 to 2.5 times the scale of the prior
 NEGLIGIBLE = 9.0  # nodes this far below the best, in log weight, are left as they are
-EVERY = 20  # duels after which all nodes are computed again
 WITHOUT_REFIT = 40  # arms up to which every duel takes a Newton step
-DECREMENT = 1e-5  # Newton's method ends below this decrement a parameter
 STEP = 1e-3  # of the third derivatives
-CAP = 3.0  # largest change of a score in one step
 
 
 class ScorePosterior(NamedTuple):
@@ -74,7 +69,8 @@ class ScorePosterior(NamedTuple):
 
 def score_posterior(n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
     """Return the posterior before the first duel; `follow` computes it, the prior too."""
-    return _empty(7 if n_arms <= MANY else 3, n_arms, link, prior_scale)
+    # 100 arms beyond which three nodes serve: the scale is known well
+    return _empty(7 if n_arms <= 100 else 3, n_arms, link, prior_scale)
 
 
 def refitted_scores(n_arms: int, n_draws: int) -> ScorePosterior:
@@ -128,7 +124,8 @@ def follow(posterior, wins):
                 rank_one(posterior, g, i, j, won)
         posterior.n_seen[1] += 1
     else:
-        everything = since >= EVERY or new > 1.0
+        # 20 duels after which all nodes are computed again
+        everything = since >= 20 or new > 1.0
         top = posterior.log_weight.max()
         for g in range(len(posterior.scale)):
             if everything or posterior.log_weight[g] > top - NEGLIGIBLE:
@@ -175,7 +172,8 @@ def place_nodes(posterior, wins):
         weight /= weight.sum()
         mean = (weight * nodes).sum()
         deviation = sqrt((weight * (nodes - mean) ** 2).sum())
-        aim = min(max(SPACING * deviation, spacing / 3), widest)
+        # Nodes are 0.9 posterior standard deviations of the log scale apart
+        aim = min(max(0.9 * deviation, spacing / 3), widest)
         off = abs(mean - nodes[n_nodes // 2])
         if 0.7 * spacing < aim < 1.4 * spacing and off < 1.5 * spacing:
             return
@@ -216,9 +214,11 @@ def refit(posterior, g, wins):
     for _ in range(50):
         step = np.linalg.solve(hessian, gradient)
         decrement = (step * gradient).sum()
-        if decrement < DECREMENT * n_arms:
+        # Newton's method ends below this decrement a parameter: 1e-5
+        if decrement < 1e-5 * n_arms:
             break
-        length = min(1.0, CAP / np.abs(step).max())
+        # A score changes by 3 at most in one step
+        length = min(1.0, 3.0 / np.abs(step).max())
         while length > 1e-10:
             candidate = x + length * step
             found, slope, bend = derivatives(posterior.link, candidate, wins, precision)

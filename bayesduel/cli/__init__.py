@@ -57,10 +57,8 @@ FILES = {  # those of several commands, by command; in them the others have thei
     "update": "fit",
 }
 
-COLLECTED = 50_000  # new objects before garbage is looked for: those of a compiler hold much memory
 BAD_INPUT = 2
 FAULT = 1
-STOPPED = 130
 NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
@@ -104,7 +102,8 @@ class Commands(click.Group):
         extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
         ended: list[int] = []
         if args is None:  # a process of our own
-            gc.set_threshold(COLLECTED)
+            # 50,000 new objects before garbage is looked for: those of a compiler hold much memory
+            gc.set_threshold(50_000)
             sys.meta_path.insert(0, Later)
             if not {*NO_LOGS, "doctor", "predict"} & set(argv):  # those that come to `read_log`
                 gc.disable()  # until then: of 500,000 objects that imports make, all stay
@@ -189,7 +188,7 @@ def _terminable() -> Iterator[list[BaseException | None]]:
 
 def _say_stopped(stop: BaseException) -> int:
     """Say that the command was stopped, and the notes of what stopped it: how to go on."""
-    return _say(". ".join(["stopped", *getattr(stop, "__notes__", [])]), STOPPED)
+    return _say(". ".join(["stopped", *getattr(stop, "__notes__", [])]), 130)
 
 
 def _leave(ended: list[int]) -> None:

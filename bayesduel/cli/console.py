@@ -24,8 +24,6 @@ __all__ = [
     "working",
 ]
 
-NARROWEST = 20  # columns of a terminal that shows a table
-WIDTH = 80
 SILENT = 30.0  # seconds after which work tells how far it is, where stderr is no terminal
 
 
@@ -146,6 +144,7 @@ def _console(stream: Any) -> "Console":
     from rich.console import Console
 
     console = Console(file=stream, markup=False, highlight=False)
-    if console.width < NARROWEST:  # COLUMNS=0 stands for a width that is not known
-        console.width = WIDTH
+    # 20 columns of a terminal that shows a table
+    if console.width < 20:  # COLUMNS=0 stands for a width that is not known
+        console.width = 80
     return console

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-ADMIN_DAYS = 1.0  # that the link printed at the start is valid
 text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 
 
@@ -178,7 +177,8 @@ def application(
     hosts = [settings.host, host, "localhost"]
     site = Site(pages, hosts if url or _is_loopback(host) else ["*"])
     secret = None if pages.webhook is None else pages.webhook.secret
-    return site.app, pages.invited("administrator", "admin", ADMIN_DAYS)[1], secret
+    # The link printed at the start is valid for 1 day
+    return site.app, pages.invited("administrator", "admin", 1.0)[1], secret
 
 
 def _seats(given: tuple[str, ...]) -> dict[str, Any]:

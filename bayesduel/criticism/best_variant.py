@@ -27,9 +27,6 @@ from bayesduel.system.arguments import check_type, did_you_mean, shown_value, te
 __all__ = ["family_of", "selection_of"]
 
 GRID = 60  # values of the standard deviation of a family
-WITHIN = 0.5  # scale of its half-normal prior, in standard deviations of all arms' scores
-LARGEST = 4.0  # value, in that scale: 6e-5 of the prior is beyond it
-LEAST = 1e-6  # scale, of arms that are all alike
 
 
 def family_of(variants: Any, arms: Sequence[str]) -> dict[str, list[int]]:
@@ -85,7 +82,9 @@ def selection_of(
     score: Any = draws.score
     score = np.asarray(score, dtype=float)
     mean = score.mean(axis=0)
-    scale = max(WITHIN * float(mean.std()), LEAST)
+    # Scale of its half-normal prior, in standard deviations of all arms' scores: 0.5
+    # Scale, of arms that are all alike: 1e-6
+    scale = max(0.5 * float(mean.std()), 1e-6)
     rows = []
     for members in families.values():
         outside = np.setdiff1d(np.arange(score.shape[1]), members)
@@ -119,7 +118,8 @@ def _pooled(apart: np.ndarray, scale: float, rng: np.random.Generator) -> tuple[
     mean = apart.mean(axis=0)
     covariance = np.cov(apart.T)
     one = np.ones(n)
-    grid = (np.arange(GRID) + 0.5) / GRID * LARGEST * scale
+    # Values up to 4 scales: 6e-5 of the prior is beyond
+    grid = (np.arange(GRID) + 0.5) / GRID * 4.0 * scale
     log_density = np.empty(GRID)
     centres = np.empty((GRID, n))
     roots = np.empty((GRID, n, n))

@@ -39,17 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["Calibration", "held_out"]
 
 GUESS = float(np.log(2))  # log loss of predicting 1/2 for every duel
-SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
-INSIDE = 0.95  # share of bins whose prediction is inside, of a calibrated model
-RARE = 0.01  # probability below which so few bins inside are told
-SAME_PREDICTION = 1e-12  # difference of two predictions that are equal up to rounding
-PER_BIN = 20  # duels that a bin should hold at least
-BINS = 10  # at most
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
-SCORED = 4_000_000  # predictions computed of a fold, draws times rows: fewer draws of large logs
-FEWEST_SCORED = 200  # posterior draws of a fold at least
-FEWEST = 20  # draws kept of a prediction, however many there are
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -109,7 +100,8 @@ class Calibration(Result):
         that differs from ln 2 by more than two standard errors.
         """
         gain = GUESS - self.log_loss
-        noise = max(2 * self.log_loss_error, SAME)
+        # 0.0005 nats that a log loss of three digits does not show
+        noise = max(2 * self.log_loss_error, 0.0005)
         if self.n.sum() < ENOUGH:
             worth = f"too few for a comparison with predicting 1/2 (at least {ENOUGH} needed)"
         elif gain > noise:
@@ -122,7 +114,9 @@ class Calibration(Result):
         if len(self.n) == 1 and not self.inside:
             held = "no bin"
         by = "" if self.unit == "duel" else f" (interval by {self.unit})"
-        if bdtr(self.inside, len(self.n), INSIDE) < RARE:
+        # Share of bins whose prediction is inside, of a calibrated model: 0.95
+        # Probability below which so few bins inside are told: 0.01
+        if bdtr(self.inside, len(self.n), 0.95) < 0.01:
             by += ". This is fewer than chance explains: the predictions are not calibrated"
         return (
             f"The log loss is {self.log_loss:.3f} nats per duel (standard error "
@@ -190,8 +184,11 @@ def held_out(
     folds = min(folds, n_units)
     held = np.stack(cut(rows, unit, folds, rng))  # (folds, 3, rows)
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
-        draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
-    most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
+        # 4,000,000 predictions computed of a fold, draws times rows: fewer draws of large logs
+        # Posterior draws of a fold at least: 200
+        draws = min(draws, max(200, 4_000_000 // rows.shape[1]))
+    # 20 draws kept of a prediction, however many there are
+    most = int(np.clip(KEPT // (folds * rows.shape[1]), 20, draws))
     every = held.sum(axis=0)
     out = held.sum(axis=1) > 0  # (folds, rows)
     p = np.full(out.shape, 0.5)
@@ -356,12 +353,15 @@ def _bins(
     the order of the rows.
     """
     order = np.argsort(p, kind="stable")
-    apart = np.diff(p[order]) > SAME_PREDICTION  # else both orders of a pair
+    # Difference of two predictions that are equal up to rounding: 1e-12
+    apart = np.diff(p[order]) > 1e-12  # else both orders of a pair
     alike = np.empty(len(p), dtype=int)
     alike[order] = np.cumsum(np.append(False, apart))
     size = np.bincount(alike, n)
     middle = (np.cumsum(size) - size / 2)[alike]
-    n_bins = int(np.clip(n.sum() // PER_BIN, 1, BINS))
+    # 20 duels that a bin should hold at least
+    # 10 bins at most
+    n_bins = int(np.clip(n.sum() // 20, 1, 10))
     place = (middle * n_bins / n.sum()).astype(int).clip(max=n_bins - 1)
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)

@@ -59,13 +59,7 @@ COMPARED_ARMS = 200  # up to as many arms, models are compared where none are na
 SECONDS_A_PAIR = 6e-4
 SECONDS_A_TRIAD = 2e-7
 DRAWS = 1000  # of each model compared, and of logs by which arms are held against scores
-REFITS = 5  # of a model without the units that importance sampling cannot leave out
-MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
-MANY_PAIRS = 10_000  # that met, from which 100 logs are drawn for the arms
-DRAWS_OF_MANY = 100  # p-values of arms to a hundredth
 CROSSED = 0.5  # share of pairs that met in both orders, from which a side advantage is plain
-SHOWN = 10  # rows of each table of residuals in a dictionary
-DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200  # and arms
@@ -343,7 +337,8 @@ class Check:
         from bayesduel.inference.fit import fit, without_draws
         from bayesduel.models import PreferenceMatrix
 
-        draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWN_AT_ONCE))
+        # 20,000,000 draws x arms x arms of a preference matrix, about
+        draws = int(np.clip(20_000_000 // self.duels.n_arms**2, *DRAWN_AT_ONCE))
         if self.ranking is None:
             return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
         own = np.random.SeedSequence(self.seed).spawn(6)[-1]
@@ -437,6 +432,7 @@ class Check:
         """Return what was found; residuals are the first ten rows of each table."""
         e = self.evidence
         b = self.cycle_posterior
+        # 10 rows of each table of residuals in a dictionary
         found = {
             "transitive": self.transitive,
             "p_value": e.p_value,
@@ -491,7 +487,7 @@ class Check:
             },
             "margins": None if self.margins is None else asdict(self.margins),
             "residuals": {
-                name: frame.head(SHOWN).to_dict("records") for name, frame in self.residuals.items()
+                name: frame.head(10).to_dict("records") for name, frame in self.residuals.items()
             },
             "source": self.duels.read_summary.source,
             "seed": self.seed,
@@ -603,9 +599,8 @@ def check(
     check_seed(seed)
     check_call(step, "step")
     check_call(progress, "progress", none=True)
-    check_square(
-        duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
-    )
+    # 20 matrices of arm by arm: the expected outcomes, their design and workspace
+    check_square(duels.n_arms, 20, "a check of transitivity", "check a part: Duels.subset(arms)")
     if not side_advantage:
         duels = replace(duels, ordered=False)
     role = repeated_role(duels)
@@ -634,7 +629,9 @@ def check(
     scores = evidence.scores
     voted = scores if role is None or scores is None else ScoreModel(design_of(duels))
     if scores is not None and voted is not None:
-        n_draws = DRAWS_OF_MANY if len(design.first) > MANY_PAIRS else DRAWS
+        # From 10,000 pairs that met, 100 logs are drawn for the arms
+        # P-values of arms are then to a hundredth
+        n_draws = 100 if len(design.first) > 10_000 else DRAWS
         residuals["pairs"] = pair_residuals(scores, duels.arms)
         residuals["arms"] = arm_residuals(scores, duels.arms, n_draws, rng)
         judged = judge_residuals(duels, voted)
@@ -685,8 +682,9 @@ def with_comparison(
         log = found.units if unit in ("pair", "duel") else found.duels  # a judge has votes
         models = _candidates(log, ordered)
     step("comparing models")
+    # 5 refits of a model without the units that importance sampling cannot leave out
     comparison = compare_models(
-        log, models, unit=unit, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
+        log, models, unit=unit, draws=DRAWS, folds=5, seed=found.seed, progress=progress
     )
     posteriors = {}
     if found.cycle_posterior is not None and found.evidence.scores is not None:

@@ -43,8 +43,6 @@ TEAMS_FREE = (
     "for each pair of sides, and none for their members."
 )
 
-MOSTLY = 0.9  # share of pairs that met once, from which the page says what that hides
-NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model BradleyTerry() + SideAdvantage() (on the command line, --side-advantage)"
 NO_MEANING = (
     "if sides carry no meaning, check again with side_advantage=False (on the command line, "
@@ -79,7 +77,8 @@ def verdict_words(e: CycleEvidence) -> tuple[str, str]:
 
 def once_words(e: CycleEvidence) -> str:
     """Return what results of pairs that met once cannot tell; "" where most met more often."""
-    if e.met_once < MOSTLY:
+    # Share of pairs that met once, from which the page says what that hides: 0.9
+    if e.met_once < 0.9:
         return ""
     one = "decided duel" if e.unit == "duel" else "majority verdict"
     return (
@@ -126,7 +125,8 @@ def leading_words(posterior: CyclePosterior | None) -> str:
 def p_words(p: float, n: int) -> str:
     """Return a p-value of `n` replicated logs; near 0.05, with its Monte Carlo standard error."""
     error = (p * (1 - p) / max(n, 1)) ** 0.5
-    if p <= 1 / (n + 1) or abs(p - LEVEL) > NEAR * error:
+    # 4 Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
+    if p <= 1 / (n + 1) or abs(p - LEVEL) > 4.0 * error:
         return p_value(p, n)
     return f"p = {p:.3f}, Monte Carlo standard error {error:.3f}"
 

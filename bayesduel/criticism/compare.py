@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare_models", "default_models", "loo"]
 
 FOLDS = 10  # refits at most, by default: a tenth of what cannot be left out, each
-FEW = 20  # units below which a standard error is rough
 CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
 STACKED_BYTES = 256 * 2**20  # of the draws of a stacked fit, by default
 LEAST = 100  # draws of a stacked fit
@@ -162,7 +161,8 @@ class Comparison:
                 f"; unreliable: k-hat is too high for {int(unsure[name]):,} "
                 f"{self._word}s under {name}, which were not refitted"
             )
-        if self.n_units < FEW:
+        # 20 units below which a standard error is rough
+        if self.n_units < 20:
             said.append("; standard errors from so few units are imprecise")
         return "".join(said) + f". {RULE}"
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "without"]
 
-CHUNK = 4_000_000  # draws x cells worked on at once
-
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -129,7 +127,8 @@ def log_likelihoods(
     integrated out where that unit is left out.
     """
     draws = len(next(iter(posterior.values())))
-    most = max(1, CHUNK // draws)
+    # 4,000,000 draws x cells worked on at once
+    most = max(1, 4_000_000 // draws)
     start = 0
     while start < len(units):
         begun = units.stops[start - 1] if start else 0

@@ -15,8 +15,6 @@ from bayesduel.jit import compiled
 
 __all__ = ["Cycle", "CyclePosterior", "cycle_posterior"]
 
-NAMED = 10  # cycles named
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cycle:
@@ -126,7 +124,8 @@ def _named(
     won = design.by_pair(design.won).astype(int)
     lost = design.by_pair(design.n).astype(int) - won
     found = []
-    for place in np.argsort(-flat, kind="stable")[:NAMED]:
+    # 10 cycles named
+    for place in np.argsort(-flat, kind="stable")[:10]:
         if flat[place] <= 0:
             break
         ij, jk, ik = edges[place // 2]

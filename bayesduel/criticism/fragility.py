@@ -42,13 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Goal", "worth_of"]
 
-RIVALS = 8  # pairs of arms whose order is nearest to a change, for which influence is computed
-SEARCHED = 3  # of these, those of the fewest votes to first order are searched for by refits
-NUMBERS = 40_000_000  # draws x kinds of votes, about: of very many kinds, fewer draws
-FEWEST_DRAWS = 200  # covariances to a standard error of 7 %
-CHUNK = 4_000_000  # draws x kinds worked on at once
-PRECISION = 100  # a number of votes n is found to within n / 100
-
 
 class Goal(NamedTuple):
     """What of the ranking should stand: the set of the best `k` arms, or the order of a pair."""
@@ -71,7 +64,8 @@ class Goal(NamedTuple):
         gap = mean[pairs[:, 0]] - mean[pairs[:, 1]]
         variance = worth.var(axis=0, dtype=float)
         spread = np.sqrt(variance[pairs[:, 0]] + variance[pairs[:, 1]])
-        return pairs[np.argsort(gap / np.maximum(spread, 1e-300), kind="stable")[:RIVALS]]
+        # 8 pairs of arms whose order is nearest to a change, for which influence is computed
+        return pairs[np.argsort(gap / np.maximum(spread, 1e-300), kind="stable")[:8]]
 
 
 class Found(NamedTuple):
@@ -115,7 +109,9 @@ class Changes:
         """The kind of each vote, and the influence (kinds, pairs) of one as cast and reversed."""
         draws = draws_of(self.fit, "model")[0]
         cast, other, of_vote = _kinds(draws.model, self.log)
-        n = int(np.clip(NUMBERS // max(len(cast), 1), FEWEST_DRAWS, draws.n_draws))
+        # 40,000,000 draws x kinds of votes, about: of very many kinds, fewer draws
+        # 200 draws at least: covariances to a standard error of 7 %
+        n = int(np.clip(40_000_000 // max(len(cast), 1), 200, draws.n_draws))
         used = draws.spread(n)
         worth = self._worth[used].astype(float)
         ahead, behind = self._pairs.T
@@ -150,7 +146,8 @@ class Changes:
         ranked = sorted(range(len(orders)), key=lambda p: orders[p].proposed or total)
         found = Found(np.nan, np.zeros(len(weight)), mean, np.zeros(0, dtype=int))
         most = limit
-        for p in ranked[:SEARCHED]:
+        # The three of the fewest votes to first order are searched for by refits
+        for p in ranked[:3]:
             order = orders[p]
             hopeless = not np.isnan(found.needed) and (order.proposed or total) > most
             if most < 1 or hopeless:
@@ -258,7 +255,8 @@ def _covariances(
     """Return the covariance of each vote's log likelihood with centred `apart`, (kinds, pairs)."""
     posterior = draws.rows(used)
     found = np.empty((len(cells), apart.shape[1]))
-    step = max(1, CHUNK // len(used))
+    # 4,000,000 draws x kinds worked on at once
+    step = max(1, 4_000_000 // len(used))
     for start in range(0, len(cells), step):
         here = slice(start, start + step)
         each = draws.model.log_likelihood(posterior, cells.take(here), "duel")
@@ -339,7 +337,8 @@ def _search(proposed: int | None, most: int, gap: float, gap_of: Callable[..., A
             slope = (gap - at_low) / low
             n = low + int(np.ceil(1.05 * at_low / slope)) if slope > 0 else 2 * low
             n = min(n, 2 * low)
-        elif high - low <= max(1, high // PRECISION):
+        # A number of votes n is found to within n / 100
+        elif high - low <= max(1, high // 100):
             return high
         else:
             part = at_low / (at_low - at_high) if at_high < at_low else 0.5

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_groups"]
 
-ENTRIES = 4_000_000  # draws x duels worked on at once
-LEVEL = 0.05  # familywise, of the groups that the sentence names
-
 
 def check_groups(
     fit: xr.DataTree, duels: Duels, by: str, *, draws: int = 400, seed: int = 0
@@ -153,7 +150,8 @@ def _statistics(
     replicates = []
     real = []
     replicated = []
-    for part in chunks(len(mean), ENTRIES // len(group)):
+    # 4,000,000 draws x duels worked on at once
+    for part in chunks(len(mean), 4_000_000 // len(group)):
         here = {name: values[part] for name, values in posterior.items()}
         mean, variance = _moments(model, here, given, margins)
         made = model.replicate(here, given, rng)
@@ -179,7 +177,8 @@ def _moments(
 def _sentence(frame: pd.DataFrame, by: str) -> str:
     """Return in words which groups the model does not describe."""
     n = len(frame)
-    off = [*map(str, frame.index[: rejected(frame["p_value"], LEVEL)])]
+    # Familywise level of the groups that the sentence names: 0.05
+    off = [*map(str, frame.index[: rejected(frame["p_value"], 0.05)])]
     if not off:
         least = frame["p_value"].min()
         return f"The model describes all {n} groups by {by} (smallest p = {least:.2g})."

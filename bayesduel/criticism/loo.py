@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Left", "elpd_of", "leave_out", "table_of", "trusted"]
 
-TOGETHER = 0.02  # of the units, may be left out together where folds would allow more refits
-REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit's chains checked
-
 
 class Left(NamedTuple):
     """One model's predictions of the units left out, all of shape (units,)."""
@@ -66,7 +63,8 @@ def leave_out(
     high = np.flatnonzero(khat > trusted(n))
     if len(high) and folds:
         rng = np.random.default_rng(settings["seed"])
-        together = max(1, int(TOGETHER * len(units)))
+        # 2 % of the units may be left out together where folds would allow more refits
+        together = max(1, int(0.02 * len(units)))
         held = np.array_split(rng.permutation(high), min(folds, -(-len(high) // together)))
         for k, rows in enumerate(held):
             elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
@@ -170,13 +168,14 @@ def _refit(
     """Return the log predictive density of the units at `rows` by a fit without them."""
     with ONE_THREAD, warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=BayesduelWarning)
+        # Two chains of a refit: what it is for is a mean, which the fit's chains checked
         tree = fit(
             without(duels, units, rows),
             model,
             settings["method"],
             draws=settings["draws"],
             seed=settings["seed"],
-            chains=REFIT_CHAINS,
+            chains=2,
             log_likelihood=False,
             clusters=False,
         )

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
 
 EDGES = np.linspace(-4.5, 4.5, 31)  # bins of residuals
-WHOLE = 1e-6  # distance from a whole number that rounding explains
 
 CHECKS = {
     "sides": "the left side does better or worse than predicted (mean residual)",
@@ -52,8 +51,6 @@ CHECKS = {
     "arm noise": "the noise differs between arms more than predicted",
     "pair noise": "the noise differs between pairs more than predicted",
 }
-LEVEL = 0.05  # familywise, of the checks that a sentence names
-ENTRIES = 4_000_000  # residuals worked on at once
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -101,7 +98,8 @@ class MarginCheck(Result):
     def failed(self) -> list[str]:
         """The checks that fail at 0.05, all together (Holm's rule)."""
         order = self.table["p_value"].sort_values(kind="stable")
-        return [str(name) for name in order.index[: rejected(order, LEVEL)]]
+        # Familywise level of the checks that a sentence names: 0.05
+        return [str(name) for name in order.index[: rejected(order, 0.05)]]
 
     @property
     def sentence(self) -> str:
@@ -203,7 +201,8 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     replicates = []
     residual = np.zeros(len(key))
     off = np.zeros(len(key))
-    for part in chunks(n_draws, ENTRIES // len(margin)):
+    # 4,000,000 residuals worked on at once
+    for part in chunks(n_draws, 4_000_000 // len(margin)):
         here = {name: values[part] for name, values in posterior.items()}
         middle, spread, degrees = model.margins(here, given)
         z = (margin - middle) / spread
@@ -308,7 +307,8 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         name = "outcome"
         dims = ("chain", "draw", "cell")
         n = np.rint(design["n"].to_numpy()).astype(np.int64)
-        if abs(n - design["n"].to_numpy()).max() > WHOLE:
+        # Distance from a whole number that rounding explains: 1e-6
+        if abs(n - design["n"].to_numpy()).max() > 1e-6:
             raise ValueError(
                 "fit should have no sampling weights, because the model draws whole votes: fit the "
                 "log without weights"

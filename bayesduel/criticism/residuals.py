@@ -11,9 +11,6 @@ from bayesduel.jit import compiled
 
 __all__ = ["arm_residuals", "judge_residuals", "pair_residuals"]
 
-EXACT = 2000  # decided duels of a pair up to which its tail is summed exactly
-FEW_VOTES = 5  # votes below which a judge is not judged
-
 
 def pair_residuals(scores: ScoreModel, labels: tuple[str, ...]) -> pd.DataFrame:
     """Return one row per pair that met, the most surprising first.
@@ -104,7 +101,8 @@ def judge_residuals(duels: Duels, scores: ScoreModel) -> pd.DataFrame | None:
     number = total(np.ones(len(p)))
     spread = np.sqrt(total(variance))
     z = np.full(n_judges, np.nan)
-    np.divide(total(surprise), spread, out=z, where=(number >= FEW_VOTES) & (spread > 0))
+    # 5 votes below which a judge is not judged
+    np.divide(total(surprise), spread, out=z, where=(number >= 5) & (spread > 0))
     agreed = total(won == (p > 0.5))
     favoured = total(np.maximum(p, 1 - p))
     seen = number > 0
@@ -140,7 +138,8 @@ def _tails(
     at_most = bdtr(won[pair], *law)
     at_least = bdtrc(won[pair] - 1, *law)
     p[pair] = 2 * np.minimum(at_most, at_least)
-    few = np.flatnonzero((cells > 1) & (design.by_pair(design.n) <= EXACT))
+    # Decided duels of a pair up to which its tail is summed exactly: 2000
+    few = np.flatnonzero((cells > 1) & (design.by_pair(design.n) <= 2000))
     starts = design.starts[few]
     duels = design.n.astype(np.int64)
     wins = won[few].astype(np.int64)

@@ -38,14 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["improbable_levels"]
 
 FOLDS = 10  # of levels: each is predicted by nine tenths of the others
-DRAWS = (100, 400)  # at least and at most
-NUMBERS = 10_000_000  # draws x rows of a fold, about
-CHUNK = 2_000_000  # of these worked on at once
-LEAST_VOTES = 5  # from which a judge is tested
-STEPS = 15  # of bisection for the exponent of a bound
-STEEPEST = 60.0  # exponent, in standard deviations of the sum
-NEAR = 1.5  # standard deviations from the mean up to which a tail counts as 1
-LEAST_SPREAD = 1e-12  # of a sum that cannot vary
 LEAST_CHANCE = 1e-300  # whose logarithm is finite
 
 
@@ -79,7 +71,8 @@ def improbable_levels(
     fold = _folds(log, level, worth, size, rng)
     parts = []
     for k in range(FOLDS):
-        mine = np.flatnonzero((fold == k) & (size >= LEAST_VOTES))
+        # 5 votes from which a judge is tested
+        mine = np.flatnonzero((fold == k) & (size >= 5))
         if not len(mine):
             continue
         gone = np.isin(level, np.flatnonzero(fold == k))
@@ -156,7 +149,9 @@ def _tested(fit: xr.DataTree, log: Duels, level: np.ndarray, mine: np.ndarray) -
     saw = rows.level * np.int64(log.n_sides) + arms
     sides, of_side = np.unique(saw, return_inverse=True)
     of_side = of_side.reshape(saw.shape)
-    n_draws = int(np.clip(NUMBERS // n_rows, *DRAWS))
+    # 100 to 400 draws
+    # 10,000,000 draws x rows of a fold, about
+    n_draws = int(np.clip(10_000_000 // n_rows, 100, 400))
     posterior = draws.rows(draws.spread(n_draws))
     tables = model.terms.tables(log.arms)
     chance, likely, gained = _predicted(model, posterior, rows, tables, of_side)
@@ -208,7 +203,8 @@ def _predicted(
     likely = np.zeros(rows.level[-1] + 1)
     gained = np.zeros(of_side.max() + 1)
     n_draws = len(next(iter(posterior.values())))
-    for here in _whole_levels(rows.level, CHUNK // n_draws):
+    # 2,000,000 draws x rows worked on at once
+    for here in _whole_levels(rows.level, 2_000_000 // n_draws):
         given = {name: column[here] for name, column in rows.given.items()}
         found = model.outcomes(posterior, given | tables)
         win = found["win"]
@@ -274,7 +270,8 @@ def _tails(
     total = np.bincount(group, (counts * value).sum(axis=1), n)
     mean = np.bincount(group, times * middle, n)
     spread = np.sqrt(np.bincount(group, times * own, n) + variance)
-    spread = np.maximum(spread, LEAST_SPREAD)
+    # The spread of a sum that cannot vary: 1e-12
+    spread = np.maximum(spread, 1e-12)
     goal = np.abs(total - mean) / spread
     extra = variance / spread**2
     sign = np.where(total < mean, -1.0, 1.0)
@@ -292,12 +289,15 @@ def _tails(
         return of_votes + extra * t**2 / 2, slope_of_votes + extra * t
 
     low = np.zeros(n)
-    high = np.full(n, STEEPEST)
-    for _ in range(STEPS):
+    # Exponent, in standard deviations of the sum: 60
+    high = np.full(n, 60.0)
+    # 15 steps of bisection for the exponent of a bound
+    for _ in range(15):
         t = (low + high) / 2
         short = cumulant(t)[1] < goal
         low = np.where(short, t, low)
         high = np.where(short, high, t)
     t = (low + high) / 2
     bound = np.minimum(cumulant(t)[0] - t * goal, 0.0)
-    return np.where(goal > NEAR, bound, 0.0), mean, total
+    # Standard deviations from the mean up to which a tail counts as 1: 1.5
+    return np.where(goal > 1.5, bound, 0.0), mean, total

@@ -37,7 +37,6 @@ READ = (  # what health takes over from the read summary
     *("n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
 )
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
-PAIRED_ARMS = 30  # of fewer arms, opponents are always near
 # Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
 LATIN = str.maketrans(
     "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
@@ -47,7 +46,6 @@ LATIN = str.maketrans(
     "ABESIJKMHOPCTYX" + "aesijopcyxhdqw" + "ABEZHIKMNOPTYX" + "aivopu",
 )
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
-SEPARATES = 1e-7  # a sum of leads above it is more than the rounding of the solver
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
 NAMED = 5  # arms that a sentence names
 IGNORED = "Models without a side advantage ignore it."
@@ -383,7 +381,8 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
             "prior compares arms of different components",
             DisconnectedWarning,
         )
-    if duels.n_arms >= PAIRED_ARMS and learned_scale:
+    # Of fewer than 30 arms, opponents are always near
+    if duels.n_arms >= 30 and learned_scale:
         steps = relaxation_time(duels)
         if steps > LOCAL:
             warn(
@@ -455,7 +454,8 @@ def _separated(duels: Duels) -> bool:
     won = np.unique(ahead[sure], axis=0)
     sides = np.concatenate([won, level, -level])
     found = linprog(-won.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
-    return bool(-found.fun > SEPARATES)
+    # A sum of leads above it is more than the rounding of the solver: 1e-7
+    return bool(-found.fun > 1e-7)
 
 
 def _components(start: np.ndarray, end: np.ndarray, n_arms: int) -> np.ndarray:

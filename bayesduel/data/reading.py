@@ -15,9 +15,7 @@ from bayesduel.text import count
 __all__ = ["HEADER_AGAIN", "HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
-WIDTH = 80  # of a screen
 WIDTHS = (11, 24)  # of the first two columns, at most
-LEAST = 30  # of the third
 LEFT_OUT = "left out"
 HEADER_AGAIN = "the header line again"  # why a row is left out
 NOT_USED = "not used"
@@ -176,7 +174,9 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
     widths: list[int] = []
     columns = []
     for k in range(3):
-        room = WIDTHS[k] if k < 2 else max(WIDTH - sum(widths) - numbers - 3, LEAST)
+        # 80 columns of a screen
+        # 30 columns at least of the third
+        room = WIDTHS[k] if k < 2 else max(80 - sum(widths) - numbers - 3, 30)
         columns.append([wrap(row[k], room) or [""] for row in rows])
         widths.append(max((len(part) for cell in columns[k] for part in cell), default=0))
     for row, *cells in zip(rows, *columns, strict=True):

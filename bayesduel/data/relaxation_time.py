@@ -16,8 +16,6 @@ from bayesduel.data.duels import Duels
 
 __all__ = ["relaxation_time"]
 
-CLOSE = 1e-3  # relative error of the eigenvalue
-
 
 def relaxation_time(duels: Duels) -> float:
     """Return ``1 / (1 - lambda)``, lambda the second largest eigenvalue of the walk, in steps.
@@ -40,7 +38,6 @@ def relaxation_time(duels: Duels) -> float:
     met = met[inside][:, inside]
     root = sparse.diags_array(met.sum(axis=1) ** -0.5)
     start = np.random.default_rng(0).standard_normal(len(inside))
-    found = eigsh(
-        root @ met @ root, k=2, which="LA", tol=CLOSE, v0=start, return_eigenvectors=False
-    )
+    # Relative error of the eigenvalue: 1e-3
+    found = eigsh(root @ met @ root, k=2, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)
     return float(1 / max(1 - found.min(), 1e-9))

@@ -25,7 +25,6 @@ __all__ = [
 SEPARATOR = " + "  # between the members in the label of a side
 # Of a matrix of small whole numbers, times its largest eigenvalue: smaller ones are rounding.
 NONE = 1e-10
-DIGITS = 6  # to which moves of scores of order 1, exact to about 1e-12, are told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +161,8 @@ class Teams:
         unseen = vectors[:, values <= NONE * max(float(values[-1]), 1.0)]
         # Scores may move in these directions unseen; of two that are compared all moves are equal.
         moves = unseen @ (unseen.T @ _unlike(n_arms))
-        return np.unique(np.round(moves, DIGITS), return_inverse=True)[1].ravel()
+        # 6 digits, to which moves of scores of order 1, exact to about 1e-12, are told apart
+        return np.unique(np.round(moves, 6), return_inverse=True)[1].ravel()
 
 
 def split_sides(labels: Iterable[str], separator: str) -> list[tuple[str, ...]]:

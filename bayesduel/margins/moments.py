@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 INDICES = ("predictive", "posterior")
-STEP = 1e-6  # A Newton step this short, in standard deviations, leaves an error of its square.
 
 
 @compiled
@@ -63,7 +62,8 @@ def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept
     With `kept`, the state of the fit one duel before, from which `score` is.
     """
     fitted = np.zeros_like(mean)
-    step = STEP * np.sqrt(max(pooled, floor))
+    # A Newton step of 1e-6 standard deviations leaves an error of its square.
+    step = 1e-6 * np.sqrt(max(pooled, floor))
     if kept is None:
         climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
     else:

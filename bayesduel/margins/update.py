@@ -20,8 +20,6 @@ from bayesduel.margins.newton import climb, inverted, shifted, write_variances
 __all__ = ["Kept", "follow", "nothing_kept"]
 
 FEWEST_ARMS = 25  # With fewer, Newton's method is as quick (``benchmarks.selection``).
-MOST_STEPS = 12
-PRECISION = 1e-3  # Of the climb's last step: here an error shrinks by a factor, not squared.
 
 
 class Kept(NamedTuple):
@@ -118,7 +116,7 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
     slope = np.empty(n_arms)
     trial = np.empty(n_arms)
     last = np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(12):
         slope[:] = 0.0
         for i in range(n_arms):
             for j in range(i):
@@ -132,7 +130,9 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
         if not moved <= 0.5 * last:
             return False
         score[:] = trial
-        if moved <= PRECISION * step:
+        # The climb's last step: here an error shrinks by a factor, not
+        # squared.
+        if moved <= 1e-3 * step:
             return True
         last = moved
     return False

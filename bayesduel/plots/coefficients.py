@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["coefficients_size", "plot_coefficients"]
 
-LABEL = 40  # characters of an attribute's name
-
 
 def coefficients_size(n_rows: int) -> tuple[float, float]:
     """Return the width and height in inches that suit `n_rows` rows of the forest."""
@@ -76,7 +74,8 @@ def plot_coefficients(
     ax.hlines(y, half["standard_lower"], half["standard_upper"], color=ACCENT, lw=4, zorder=3)
     for chosen, face in ((clear, ACCENT), (~clear, "white")):
         ax.plot(middle[chosen], y[chosen], "o", ms=5, mfc=face, mec=ACCENT, mew=1.4, zorder=4)
-    labels = [shorten(str(name), LABEL) for name in wide.index]
+    # 40 characters of an attribute's name
+    labels = [shorten(str(name), 40) for name in wide.index]
     list_axis(ax, labels, "log odds of winning for one standard deviation more")
     return ax
 

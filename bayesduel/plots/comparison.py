@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison_size", "plot_comparison"]
 
-LABEL = 46
-
 
 def comparison_size(n_models: int) -> tuple[float, float]:
     """Return the width and height in inches that suit `n_models` rows."""
@@ -46,5 +44,5 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     words = (
         f"elpd less the best's, in nats, over {comparison.n_units:,} {comparison.unit}s left out"
     )
-    list_axis(ax, [shorten(str(name), LABEL) for name in table.index], words)
+    list_axis(ax, [shorten(str(name), 46) for name in table.index], words)
     return ax

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["RATINGS_SIZE", "plot_ratings"]
 
 RATINGS_SIZE = (7.6, 4.4)  # inches
-SHOWN = 6
-APART = 0.045  # of the height of the axes, the least distance of two names
 
 
 @figure(RATINGS_SIZE, "bayesduel.fit")
@@ -57,7 +55,7 @@ def plot_ratings(
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
     last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
-    highest = tuple(labels[k] for k in np.argsort(-last, kind="stable")[:SHOWN])
+    highest = tuple(labels[k] for k in np.argsort(-last, kind="stable")[:6])
     chosen = highest if arms is None else texts_of(arms, "arms")
     unknown = [a for a in chosen if a not in labels]
     if unknown:
@@ -77,7 +75,8 @@ def plot_ratings(
         ax.plot(time, mean, line, color=colour, lw=1.8)
         ends.append((mean[-1], shorten(str(arm), 22), colour))
     bottom, top = ax.get_ylim()
-    heights = _spread([e[0] for e in ends], APART * (top - bottom))
+    # Two names are at least 0.045 of the height of the axes apart
+    heights = _spread([e[0] for e in ends], 0.045 * (top - bottom))
     for height, (_, name, colour) in zip(heights, ends, strict=True):
         beside(ax, name, height, colour)
     ax.set_ylim(bottom, top)

@@ -15,7 +15,6 @@ __all__ = ["SOURCES_SIZE", "plot_sources"]
 
 SOURCES_SIZE = (6.4, 4.8)
 COLOURS = (style.ACCENT, style.STRONG, "#009E73", "#CC79A7")  # Okabe & Ito
-NAMED = 8  # arms of a source with their names, those of the largest differences
 ROOM = (0.3, 0.06)  # of a name, as a share of the axes; of two in the same room one is written
 
 
@@ -62,7 +61,8 @@ def plot_sources(found: "SourceAgreement", ax: "Axes" = style.NEW) -> "Axes":
             label=style.legend_label(source),
         )
         ax.plot(x[away], y[away], "o", ms=5, color=colour, zorder=4)
-        furthest = arms[away].assign(size=arms["difference"].abs()).nlargest(NAMED, "size")
+        # 8 arms of a source with their names, those of the largest differences
+        furthest = arms[away].assign(size=arms["difference"].abs()).nlargest(8, "size")
         for arm in furthest.to_dict("records"):
             above = arm["difference"] > 0
             here = np.array([arm["target_score"], arm["score"]])

@@ -22,13 +22,9 @@ __all__ = [
 ]
 
 CYCLICITY_SIZE = (5.8, 2.7)
-MOST_ARCS = 40  # more cannot be told apart
-MOST_NAMED = 45  # arms whose names fit below each other
 SHOWN_FROM = 0.5  # probability that the lower arm is the better one, above which there is an arc
 SURE = 0.95  # of these counted as sure
 residuals_size = preference_size
-SURPRISING = 0.01  # p-value below which a pair is marked
-BINS = 35  # of the histogram of replicated logs
 
 
 @style.figure(CYCLICITY_SIZE, "bayesduel.check")
@@ -50,7 +46,8 @@ def plot_cyclicity(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     low = min(found.statistic, float(drawn.min()))
     high = max(found.statistic, float(drawn.max()))
     if high > low:
-        edges = np.linspace(low, high + 1e-9, BINS + 1)
+        # 35 bins of the histogram of replicated logs
+        edges = np.linspace(low, high + 1e-9, 35 + 1)
     else:  # as a rule no log has a cycle: one bar, of width 1
         low -= 0.5
         high += 0.5
@@ -110,7 +107,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     sure = np.tril(found.p_better[np.ix_(order, order)], -1)  # the lower arm beats the higher one
     against = np.argwhere(sure > SHOWN_FROM)
     certain = sure[tuple(against.T)]
-    n_drawn = 0 if check.transitive else MOST_ARCS
+    # 40 arcs at most: more cannot be told apart
+    n_drawn = 0 if check.transitive else 40
     drawn = against[np.argsort(-certain, kind="stable")[:n_drawn]]
     longest = max((lower - higher for lower, higher in drawn), default=1)
     for lower, higher in drawn[::-1]:
@@ -126,7 +124,8 @@ def plot_cycles(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
         ax.add_patch(bow)
     place = np.arange(len(arms))
     ax.plot(np.zeros(len(arms)), place, "o", ms=5, color=style.INK, zorder=3)
-    for k in place if len(arms) <= MOST_NAMED else ():
+    # 45 arms whose names fit below each other
+    for k in place if len(arms) <= 45 else ():
         name = style.shorten(arms[order[k]], 22)
         ax.annotate(
             name, (0, k), xytext=(-8, 0), textcoords="offset points", ha="right", va="center",
@@ -183,7 +182,8 @@ def plot_residuals(check: "Check", ax: "Axes" = style.NEW) -> "Axes":
     ax.set_facecolor("#e4e4e0")
     image = ax.imshow(share, cmap=style.DIVERGING, vmin=0, vmax=1, interpolation="nearest")
     pairs = check.residuals["pairs"]
-    far = pairs[pairs["p"] < SURPRISING]
+    # P-value below which a pair is marked: 0.01
+    far = pairs[pairs["p"] < 0.01]
     where = {label: k for k, label in enumerate(check.duels.arms)}
     x = place[[where[str(arm)] for arm in far["first"]]] if len(far) else np.array([], int)
     y = place[[where[str(arm)] for arm in far["second"]]] if len(far) else np.array([], int)

@@ -32,9 +32,7 @@ from bayesduel.policies.score_rules import (
 
 __all__ = ["ContrastAllocation"]
 
-FLOOR = 1e-9  # smallest weight of a contrast between contenders
 BLOCK = 256  # rows of a product at a time
-CLEAR = 4.0  # posterior standard deviations beyond which the order of two arms is known
 
 
 @compiled
@@ -89,7 +87,8 @@ def disagreement(scores, memory, arms, mean, C):
     """Return how often two draws disagree about the goal over each pair of `arms`."""
     m = len(arms)
     n = len(scores)
-    weight = np.full((m, m), FLOOR)
+    # The smallest weight of a contrast between contenders: 1e-9
+    weight = np.full((m, m), 1e-9)
     if memory.goal == RANKING:
         apart = log((0.5 + memory.rope) / (0.5 - memory.rope))
         each = np.ascontiguousarray(scores[:, arms].T)
@@ -97,7 +96,8 @@ def disagreement(scores, memory, arms, mean, C):
             for b in range(a):
                 above = below = 0
                 v = C[arms[a], arms[a]] + C[arms[b], arms[b]] - 2 * C[arms[a], arms[b]]
-                if abs(mean[arms[a]] - mean[arms[b]]) + apart > CLEAR * sqrt(max(v, 0.0)):
+                # Posterior standard deviations beyond which the order of two arms is known: 4
+                if abs(mean[arms[a]] - mean[arms[b]]) + apart > 4.0 * sqrt(max(v, 0.0)):
                     continue
                 for d in range(n):
                     difference = each[a, d] - each[b, d]

@@ -26,8 +26,6 @@ from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, kt
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
 
-NOISE = 1e-9
-
 
 @compiled
 def select_by_probability(belief, memory, t, rng):
@@ -55,7 +53,7 @@ def most_improving(scores, worth, memory, rng):
     """Return the pair after whose duel the best answer is expected to be worth most."""
     pairs, strength = possible_duels(scores, memory)
     gain = improvement(worth, pairs, strength, memory)
-    if gain.max() <= NOISE:
+    if gain.max() <= 1e-9:
         gain = information(scores, pairs, strength, memory)
     return best_pair(gain, memory, rng)
 

@@ -27,7 +27,6 @@ from bayesduel.policies.policy import HorizonPolicy
 __all__ = ["PCOMP"]
 
 FIRST, SECOND, UNTIL, ROUND = range(4)
-ROUNDING = 1e-12  # 64 ** (1 / 3) is less than 4
 
 
 class Memory(NamedTuple):
@@ -61,7 +60,8 @@ def select(belief, memory, t, rng):
         i, j = take_pair(memory.current)
     place[FIRST] = i
     place[SECOND] = j
-    place[UNTIL] = t + int(memory.ratio ** place[ROUND] * (1 + ROUNDING))
+    # Rounding: 64 ** (1 / 3) is less than 4
+    place[UNTIL] = t + int(memory.ratio ** place[ROUND] * (1 + 1e-12))
     return i, j
 
 

@@ -36,11 +36,7 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["PivotIndex"]
 
-NO_CHANCE = 1e-15  # a rival ahead with less has no index: exact for times below 1e13
-LEAST = 1e-18  # an index not above is rounding
-EQUAL = 1e-9  # expected Copeland scores that differ by less are equal
 OPTIMISM = 4.0  # evidence, in nats, that a pair is lent when its rate is estimated
-SAME = 1e-12  # relative difference below which two waiting times are the same
 
 
 class Memory(NamedTuple):
@@ -102,7 +98,8 @@ def update(belief, memory, single, rng):
     signs = (np.sign(beats - 0.5).sum(axis=1) + n_arms - 1) / 2
     candidates = signs == signs.max()
     best = expected[candidates].max()
-    champion = pick(candidates & (expected >= best - EQUAL), rng)
+    # Expected Copeland scores that differ by less are equal: 1e-9
+    champion = pick(candidates & (expected >= best - 1e-9), rng)
 
     # Between two other arms, a duel changes the chances of these two rivals alone.
     few = single and champion == place[CHAMPION] and champion not in belief.last
@@ -171,7 +168,8 @@ def weigh(beats, strength, champion, rival, by_rival, by_champion):
         surely += wins_1[i] * more_1[i - 2] + wins_0[i] * more_0[i - 2]
     by_rival[:] = 0.0
     by_champion[:] = 0.0
-    if right + surely < NO_CHANCE * total:
+    # A rival ahead with less than 1e-15 has no index: exact for times below 1e13
+    if right + surely < 1e-15 * total:
         return
     by_rival[champion] = uncertainty(right, wrong) / total
     for chances, first, other_0, other_1, index in (
@@ -273,7 +271,8 @@ def choose(belief, memory, expected, rng):
                 index += total[j]
             if j == place[CHAMPION]:
                 index += total[i]
-            if index > LEAST:
+            # An index not above is rounding: 1e-18
+            if index > 1e-18:
                 regret = most - (expected[i] + expected[j]) / 2
                 cost = regret + 0.5
                 n = belief.wins[i, j] + belief.wins[j, i]
@@ -283,7 +282,8 @@ def choose(belief, memory, expected, rng):
                 pair = i * n_arms + j
                 times[pair] = duels * cost / index
     memory.wait[0] = times.min()
-    chosen = pick(times <= memory.wait[0] * (1 + SAME), rng)
+    # Relative difference below which two waiting times are the same: 1e-12
+    chosen = pick(times <= memory.wait[0] * (1 + 1e-12), rng)
     place[LEFT] = chosen // n_arms
     place[RIGHT] = chosen % n_arms
 

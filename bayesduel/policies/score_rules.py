@@ -32,8 +32,6 @@ __all__ = [
 ]
 
 WINNER, TOP_K, RANKING = range(3)
-SAME = 1e-9  # relative difference of gains below which they are equal: rounding decides nothing
-LEAST = 1e-13  # and absolute difference
 OUT = -1e9  # score of an arm that is not in question
 GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
@@ -131,7 +129,9 @@ def best_pair(gain, memory, rng):
         for j in range(i):
             if memory.cost[i, j] < np.inf:
                 top = max(top, gain[i, j] / memory.cost[i, j])
-    least = top - max(top * SAME, LEAST)
+    # Gains within 1e-9 of each other are equal: rounding decides nothing
+    # So are gains that differ by less than 1e-13
+    least = top - max(top * 1e-9, 1e-13)
     count = 0
     first = -1
     second = -1

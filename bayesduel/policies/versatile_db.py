@@ -26,8 +26,6 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["VersatileDB"]
 
-TOLERANCE = 1e-12  # how much the sum of weights may exceed 1
-
 
 class Memory(NamedTuple):
     """Losses and weights of the sides, shape (2, K); (1, K) where they are shared."""
@@ -62,7 +60,8 @@ def tsallis_weights(losses, eta):
     while True:
         weights = 4 / (eta * (losses - x)) ** 2
         excess = weights.sum() - 1
-        if excess <= TOLERANCE:
+        # How much the sum of weights may exceed 1: 1e-12
+        if excess <= 1e-12:
             return weights
         x -= excess / (eta * (weights**1.5).sum())
 

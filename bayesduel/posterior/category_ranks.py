@@ -21,7 +21,6 @@ __all__ = ["CategoryRanks", "category_ranks"]
 
 ROWS = 12  # categories printed
 ENDS = ("mean", "lower", "upper")
-NUMBERS = 20_000_000  # draws x pairs compared at once
 
 
 class CategoryRanks(xr.Dataset):
@@ -228,7 +227,8 @@ def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
     """Return the probability that i is ahead of j overall and behind it in a category, (K, K)."""
     n, n_arms = overall.shape
     found = np.zeros((n_arms, n_arms))
-    step = max(1, NUMBERS // n_arms**2)
+    # 20,000,000 draws x pairs compared at once
+    step = max(1, 20_000_000 // n_arms**2)
     for start in range(0, n, step):
         here = slice(start, start + step)
         ahead = overall[here, :, None] > overall[here, None, :]

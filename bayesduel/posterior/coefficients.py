@@ -23,7 +23,6 @@ __all__ = ["Coefficients", "coefficients", "explained_share", "parameter_draws",
 
 LABELS = {"order": "side advantage"}  # of coefficients that are numbers, where not their name
 COLUMNS = ("term", "kind", "coefficient", "lower", "upper")  # of each table, in this order
-EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
 
 
 class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
@@ -322,11 +321,12 @@ def predict_items(
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
         rate = model.typical_score(utility[:, None] - known, draws).mean(axis=1)
+        # Utilities that differ by less than 1e-9 are equal: of items with the same attributes
         rows.append(
             {"item": label}
             | with_interval("win_rate", rate, ci_prob)
             | {
-                "beats_best": float((utility > known.max(axis=1) + EQUAL).mean()),
+                "beats_best": float((utility > known.max(axis=1) + 1e-9).mean()),
                 "outside": int(outside),
             }
         )

@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
-BLOCK = 60_000  # draws x pairs, which stay in a processor's cache
 LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
@@ -165,7 +164,8 @@ class Draws:
                 names = [name for name in found if name != "loss"]
                 yield i, j, apart, {name: np.ascontiguousarray(found[name].T) for name in names}
             return
-        size = max(1, BLOCK // score.shape[1])
+        # 60,000 draws x pairs, which stay in a processor's cache
+        size = max(1, 60_000 // score.shape[1])
         for arm in range(self.n_arms - 1):
             for start in range(arm + 1, self.n_arms, size):
                 later = slice(start, min(start + size, self.n_arms))

@@ -31,7 +31,6 @@ from bayesduel.system.options import Decision
 
 __all__ = ["duels_to_decide"]
 
-QUANTILES = (0.1, 0.5, 0.9)
 AROUND = (0.45, 0.55)  # quantiles that say how dense the draws are about the median
 LEAST = 1e-9  # probabilities closer to 0 or 1 have no finite log odds
 
@@ -189,7 +188,7 @@ def _numbers(
         )
         spread = np.sqrt(np.maximum(square - average**2, 0.0) / matters.mean(0))
         lower, median, upper, less, more = np.quantile(
-            needed, (*QUANTILES, *AROUND), axis=0, method="higher"
+            needed, (*(0.1, 0.5, 0.9), *AROUND), axis=0, method="higher"
         )
         step = (more - less) * 0.5 / (AROUND[1] - AROUND[0])
     return {

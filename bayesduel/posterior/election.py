@@ -29,7 +29,6 @@ from bayesduel.system.threads import one_thread_if_small
 __all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
-NUMBERS = 1_000_000  # draws x arms worked on at once
 WORKERS = 2  # threads
 
 
@@ -88,7 +87,8 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
         rank[here] = ranks(score[here])
 
     with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(fill, chunks(n, NUMBERS // n_arms)))
+        # 1,000,000 draws x arms worked on at once
+        list(pool.map(fill, chunks(n, 1_000_000 // n_arms)))
     return ElectionResult(
         probability=np.stack([alone, shared, shared, shared, share]),
         share=np.stack([alone, share, share, share, share]),

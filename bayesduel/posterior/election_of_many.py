@@ -22,8 +22,6 @@ __all__ = ["OpponentsOfMany", "borda_of_many", "interval_by_arm", "tiers_of_many
 
 GRID = 2048  # points of the curve of Borda scores
 ARMS = 8192  # arms worked on at once
-NUMBERS = 4_000_000  # draws x arms worked on at once
-FINE = 1.02  # ratio of neighbouring standard deviations that are taken as one, the larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +75,8 @@ def borda_of_many(draws: Draws) -> np.ndarray:
     step = max(high - low, 1e-9) / (GRID - 2)
     away = step * np.arange(1 - GRID, GRID)
     found = np.empty((n, n_arms), np.float32)
-    for here in chunks(n, NUMBERS // n_arms):
+    # 4,000,000 draws x arms worked on at once
+    for here in chunks(n, 4_000_000 // n_arms):
         rows = draws.rows(here)
         eta = np.broadcast_to(away, (len(score[here]), len(away)))
         curves = draws.model.typical_score(eta, rows)
@@ -129,7 +128,8 @@ def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
     Their means are larger by `c` times the standard deviation of the difference. Arms are grouped
     by their standard deviation, each taken as the largest of its group.
     """
-    group = np.floor(np.log(np.maximum(sd, 1e-12)) / np.log(FINE)).astype(np.int64)
+    # Ratio of neighbouring standard deviations that are taken as one, the larger: 1.02
+    group = np.floor(np.log(np.maximum(sd, 1e-12)) / np.log(1.02)).astype(np.int64)
     count = np.zeros(len(mean), dtype=np.int64)
     for one in np.unique(group):
         inside = group == one

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Generalizability", "facets_of", "generalizability"]
 
-INFORMED = 20  # draws over which the information of a vote is averaged
 ROUNDS = (0.5, 1.0, 2.0, 4.0)  # levels of a next round, as shares of those of the log
 VOTES = (3, 10, 30)  # a level, of a next round
-CLEAR = 0.975  # probability from which a level is named
 APART = 0.5  # correlation below which, with that probability, a level is named
 
 
@@ -100,7 +98,8 @@ class Generalizability(Result):
             f"Shares of the variance of one vote: {join(shares, width=None)}.",
             f"The generalizability coefficient of the scores is {self.coefficient:.2f}.",
         ]
-        wide = self.levels["wider"] > CLEAR
+        # Probability from which a level is named: 0.975
+        wide = self.levels["wider"] > 0.975
         apart = self.levels["correlation_upper"] < APART
         for named, what in (
             (wide, "Arms differ more than on average in"),
@@ -190,7 +189,8 @@ def generalizability(
     draws = fit.duel.posterior("model")
     score = draws["score"] - draws["score"].mean(axis=1, keepdims=True)
     n_arms = score.shape[1]
-    n, information = vote_information(fit, draws, INFORMED)
+    # 20 draws over which the information of a vote is averaged
+    n, information = vote_information(fit, draws, 20)
     vote = (n.sum() / (2 * (n * information).sum())) * np.ones(len(score))
     parts = {"arm": (score**2).sum(axis=1) / (n_arms - 1)}
     parts |= {by: draws[term.spread] ** 2 for by, term in terms.items()} | {"vote": vote}

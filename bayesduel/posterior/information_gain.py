@@ -27,8 +27,6 @@ from bayesduel.system.options import Decision
 
 __all__ = ["next_pairs"]
 
-FEW_ENTROPIES = 50_000  # as plain Python these take tenths of a second, compiling two seconds
-
 
 def next_pairs(
     fit: xr.DataTree,
@@ -95,7 +93,8 @@ def next_pairs(
     share = share[:: draws.pair_step]
     held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
     pairs = len(labels) * (len(labels) - 1) // 2
-    few = held is not None and pairs * held.shape[1] <= FEW_ENTROPIES
+    # 50,000 entropies take tenths of a second as plain Python, compiling two seconds
+    few = held is not None and pairs * held.shape[1] <= 50_000
     first = []
     second = []
     bits = []

@@ -34,7 +34,6 @@ from bayesduel.text import Result, join, percent
 
 __all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
 
-ALPHA = 0.05  # family-wise error rate of "agrees less than the other judges"
 LEAST_UNITS = 5  # units shared with two other judges from which a judge is tested
 
 
@@ -364,7 +363,8 @@ def _position_bias(votes: Votes, fit: xr.DataTree, teams: Teams | None) -> pd.Da
 def _below(table: pd.DataFrame) -> tuple[str, ...]:
     """Return the judges who agree less than the others by Holm's procedure, the least first."""
     tested = table[table["p"].notna()].sort_values("p", kind="stable")
-    found = tested.head(rejected(tested["p"], ALPHA))
+    # Family-wise error rate of "agrees less than the other judges": 0.05
+    found = tested.head(rejected(tested["p"], 0.05))
     lower = found[found["difference"] < 0].sort_values(["difference", "judge"])
     return tuple(map(str, lower["judge"]))
 

@@ -17,9 +17,7 @@ from scipy.special import betaln, expit, log_expit
 __all__ = ["judge_rates"]
 
 POINTS = 41  # of the grid, along each axis
-ZOOMS = 3  # grids, each on what the one before found probable
 SPAN = 10.0  # of the first grid: logits of the mean, logarithms of the size
-NEGLIGIBLE = 15.0  # in log density below the best point: a share of 3e-7
 
 
 def judge_rates(
@@ -57,8 +55,10 @@ def _hyper_grid(
     logit_mean = np.linspace(-SPAN, SPAN, POINTS)
     log_size = np.linspace(-SPAN, SPAN, POINTS)
     density = _log_density(logit_mean, log_size, kinds, times)
-    for _ in range(ZOOMS - 1):
-        probable = density > density.max() - NEGLIGIBLE
+    # 3 grids, each on what the one before found probable
+    for _ in range(3 - 1):
+        # 15 below the best point in log density: a share of 3e-7
+        probable = density > density.max() - 15.0
         logit_mean = _around(logit_mean, probable.any(axis=1))
         log_size = _around(log_size, probable.any(axis=0))
         density = _log_density(logit_mean, log_size, kinds, times)

@@ -45,7 +45,6 @@ __all__ = [
 
 LEAST_JUDGES = 3  # of the test of agreement, which divides by their number less two
 EXACT_ARMS = 10  # up to which the law of circular triads is counted (as Alway 1962 did)
-MOST_DUELS = 100_000  # beyond which no number of votes is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +132,8 @@ def duels_needed(share: float, alpha: float, power: float) -> int | None:
     """
     away = stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power)
     about = int((away / (2 * share - 1)) ** 2)  # of the normal approximation
-    if about > MOST_DUELS:
+    # 100,000 duels, beyond which no number of votes is looked for
+    if about > 100_000:
         return None
     n = np.arange(1, 2 * about + 100)
     low = np.flatnonzero(preference_power(n, share, alpha) < power)

@@ -26,9 +26,6 @@ from bayesduel.jit import compiled
 
 __all__ = ["Separation", "rank_range", "separation", "tiers"]
 
-NUMBERS = 150_000_000  # draws x arms x arms that are compared, at most
-FEWEST_DRAWS = 400  # but no fewer draws than these
-MANY = 500_000  # of these numbers, from which the compiled loop pays, and loading it
 TINY = 1e-12
 
 
@@ -50,11 +47,14 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     `value` are draws of what arms rank by, the larger the better, shape (n_draws, K).
     """
     n_arms = value.shape[1]
-    most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
+    # 150,000,000 draws x arms x arms that are compared, at most
+    # 400 draws at least
+    most = max(400, 150_000_000 // n_arms**2)
     step = max(1, ceil(len(value) / most))
     by_arm = np.ascontiguousarray(value[::step].T, dtype=float)
     centre = by_arm.mean(axis=1, keepdims=True)
-    largest = _largest_differences if by_arm.size * n_arms >= MANY else _of_few
+    # 500,000 numbers, from which the compiled loop pays, and loading it
+    largest = _largest_differences if by_arm.size * n_arms >= 500_000 else _of_few
     sd, behind, either = largest(by_arm - centre)
     mean = centre - centre.T
     one_sided = np.quantile(behind, confidence, axis=1)[:, None]

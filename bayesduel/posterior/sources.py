@@ -19,7 +19,6 @@ from bayesduel.text import Result, join, shorten
 
 __all__ = ["SourceAgreement", "sources", "vote_information"]
 
-THINNED = 200  # draws of the covariance for which the worth of votes is computed
 STEP = 1e-4  # of the predictor, for the information of an outcome
 SENTENCE = 24  # columns that a name has in a sentence
 
@@ -159,7 +158,8 @@ def sources(fit: xr.DataTree, ci_prob: float = Decision.ci_prob) -> SourceAgreem
     target = levels.index(term.target) if isinstance(term.target, str) else None
     if target is not None and votes[target]:
         told = _told(by_source, sigma, information)
-        step = max(1, len(sigma) // THINNED)
+        # 200 draws of the covariance for which the worth of votes is computed
+        step = max(1, len(sigma) // 200)
         columns["worth"] = _worth(sigma[::step], information, told, target, votes)
     slope = toward / spread[:, None]
     arms = fit["posterior"]["arm"].to_numpy()

@@ -17,9 +17,6 @@ from bayesduel.text import SENTENCE, join, percent, shorten
 
 __all__ = ["TransitivityCheck", "checked", "largest", "rejects"]
 
-NAMED = 3  # arms of a criterion that are named
-LEAST = 0.05  # probability, or weight in the mixture, to be named
-
 
 @runtime_checkable
 class TransitivityCheck(Protocol):
@@ -123,5 +120,7 @@ def _answer(other: Winners) -> str:
 
 def largest(share: np.ndarray) -> list[int]:
     """Return the arms of the largest shares, at least one."""
-    order = np.argsort(-share, kind="stable")[:NAMED]
-    return [int(i) for i in order if share[i] >= LEAST] or [int(order[0])]
+    # 3 arms of a criterion that are named
+    order = np.argsort(-share, kind="stable")[:3]
+    # Probability, or weight in the mixture, to be named: 0.05
+    return [int(i) for i in order if share[i] >= 0.05] or [int(order[0])]

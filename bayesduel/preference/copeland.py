@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 ROUNDING = 1e-6  # how far P + P^T may be from 1, and the diagonal from 1/2
-BLOCK = 500_000  # entries worked on at once, so that they stay in cache
 
 
 def _opposed(block: np.ndarray) -> bool:
@@ -175,7 +174,8 @@ def opposite(P: np.ndarray) -> np.ndarray:
 def blocks(P: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (start, matrices) for consecutive blocks, with the leading axes flattened."""
     flat = P.reshape(-1, *P.shape[-2:])
-    size = max(1, BLOCK // flat[0].size)
+    # 500,000 entries worked on at once, so that they stay in cache
+    size = max(1, 500_000 // flat[0].size)
     for start in range(0, len(flat), size):
         yield start, flat[start : start + size]
 

@@ -21,7 +21,6 @@ __all__ = ["linear_programme", "maximin", "von_neumann"]
 CERTIFICATE = 1e-8  # what any column may win from the returned mixture, in units of max |A|
 CENTRED_AT = 1e-6  # gap at which a game is brought to the very middle of its path
 NOTED_AT = 1e-10  # gap below which rounding moves a solution that is one of many
-BLOCK = 4_000_000  # entries of A worked on at once
 FACTORISED = 64  # arms from which a system is factorised once for both steps of an iteration
 FEW = 16  # arms of the first, cut down game, and arms added to it in each round
 
@@ -66,7 +65,8 @@ def maximin(A: np.ndarray) -> np.ndarray:
     """
     n, m = A.shape[:2]
     mixtures = np.full((n, m), 1.0 / m)
-    size = max(1, BLOCK // (m * m))
+    # 4,000,000 entries of A worked on at once
+    size = max(1, 4_000_000 // (m * m))
     for start in range(0, n, size):
         block = A[start : start + size]
         scale = np.abs(block).max(axis=(1, 2), keepdims=True, initial=0)

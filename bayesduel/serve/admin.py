@@ -25,8 +25,6 @@ __all__ = [
     "uploads_of",
 ]
 
-PREVIEWED = 60  # contents on the page of a draft, which says how many there are
-RECENT = 50  # outcomes on the page; the export has all
 MOST = 200  # judges of one invitation
 
 
@@ -37,6 +35,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
     rows = [row | {"ticket": row["id"]} for row in pages.study.rows()]
     met = Counter(label for row in rows for label in (row["left"], row["right"]))
     retired = {pages.study.arms[i] for i in pages.study.retired}
+    # 50 outcomes on the page; the export has all
     return {
         "paused": pages.paused,
         "stopped": pages.study.stopped,
@@ -53,7 +52,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
             {"arm": a, "duels": met[a], "retired": a in retired} for a in pages.study.arms
         ],
         "outcomes": list(pages.study.asking.words),
-        "recent": rows[: -RECENT - 1 : -1],
+        "recent": rows[: -50 - 1 : -1],
     }  # fmt: skip
 
 
@@ -137,7 +136,8 @@ def draft_state(pages: Pages) -> dict[str, Any]:
         for k, ((arm, item), content) in enumerate(_in_order(contents))
     ]
     more = {"missing": missing, "unused": unused, "n_shown": len(shown)}
-    return found | more | {"fault": "", "shown": shown[:PREVIEWED]}
+    # 60 contents on the page of a draft, which says how many there are
+    return found | more | {"fault": "", "shown": shown[:60]}
 
 
 def draft_file(pages: Pages, answer: str, number: str) -> Path:

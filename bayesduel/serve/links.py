@@ -10,7 +10,6 @@ from typing import Any
 __all__ = ["Links"]
 
 KEPT = 15 * 60.0  # seconds: time to copy the links of a lecture hall (choice)
-MOST = 100  # sets of links at once, the last ones (choice)
 
 
 class Links:
@@ -27,7 +26,8 @@ class Links:
         now = time.monotonic()
         key = secrets.token_urlsafe(12)
         young = [(k, kept) for k, kept in self._sets.items() if now - kept[1] < KEPT]
-        self._sets = dict(young[1 - MOST :])
+        # 100 sets of links at once, the last ones (choice)
+        self._sets = dict(young[1 - 100 :])
         self._sets[key] = owner, now, links
         return key
 

@@ -17,9 +17,6 @@ __all__ = ["Pages"]
 
 log = logging.getLogger("bayesduel.serve")
 
-SHARE = 10.0  # seconds between two looks at the standings, in terms of what one costs
-SOONEST = 1.0  # seconds between two looks, at least
-
 
 class Pages:
     """One study as the pages see it; threads may share it.
@@ -98,5 +95,7 @@ class Pages:
             if self._seen != version and began >= self._due:
                 self._seen, self._standings = version, standings(self.study, self.options.noun)
                 now = time.monotonic()
-                self._due = now + max(SOONEST, SHARE * (now - began))
+                # 10 seconds between two looks at the standings, in terms of what one costs
+                # 1 second between two looks, at least
+                self._due = now + max(1.0, 10.0 * (now - began))
             return self._standings | {"paused": self.paused}

@@ -28,7 +28,6 @@ OUTCOMES = ("completed", "screened out", "full")
 # What the address of a link may say: who comes first, by the name of each recruiter.
 WHO = ("PROLIFIC_PID", "workerId", "survey_code", "participant")
 KEPT = (*WHO, "STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "turkSubmitTo")
-LONGEST = 200  # characters of a value; those of the recruiters have at most 40
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")  # where forms may be sent
 # Whose pages show the pages of a study in a frame.
@@ -39,7 +38,8 @@ CODE = re.compile(r"[A-Za-z0-9_-]{1,100}")
 def arrival(query: str) -> dict[str, str]:
     """Return what the address of a link says of a participant; other parts are left out."""
     given = dict(parse_qsl(query, errors="replace", max_num_fields=50))
-    return {name: given[name] for name in KEPT if 0 < len(given.get(name, "")) <= LONGEST}
+    # 200 characters of a value; those of the recruiters have at most 40
+    return {name: given[name] for name in KEPT if 0 < len(given.get(name, "")) <= 200}
 
 
 def participant(fields: Mapping[str, str]) -> str:

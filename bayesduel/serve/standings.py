@@ -15,13 +15,10 @@ from bayesduel.text import json_ready
 
 __all__ = ["curve", "standings"]
 
-FUTURES = 10  # simulated, for the duels that are expected to go
-FIRST_PLAN = 20  # duels before the first of these estimates; then after half as many more
 SHOWN = ("verdict", "stopped", "decided", "answer", "probability", "reason", "history")
 # Of the fit. Win rates are shown in whole per cent. With two sources and 40 votes, 4,000 draws take
 # 55 s of a processor and 1,000 take 5; their means differ by .001, lower ends of intervals by .005.
 DRAWS = 1000
-POINTS = 200  # of the curve of the probability over time
 
 
 def standings(study: Study, noun: str = "arm") -> dict[str, Any]:
@@ -33,8 +30,10 @@ def standings(study: Study, noun: str = "arm") -> dict[str, Any]:
     n = study.n_duels
     status = study.status(noun=noun)
     made_at = 0 if status.plan is None else status.plan["duels"]
-    if not status.stopped and study.stop is not None and n >= max(FIRST_PLAN, 1.5 * made_at):
-        status = study.status(futures=FUTURES, noun=noun)
+    # 20 duels before the first of these estimates; then after half as many more
+    if not status.stopped and study.stop is not None and n >= max(20, 1.5 * made_at):
+        # Simulated, for the duels that are expected to go: 10
+        status = study.status(futures=10, noun=noun)
     found: dict[str, Any] = {name: getattr(status, name) for name in SHOWN} | {
         "duels": status.n_duels,
         "pending": status.n_pending,
@@ -60,7 +59,8 @@ def curve(history: list[list[float]], width: float, height: float) -> str:
     history: number of duels and probability at every look.
     width, height: of the picture; the probability runs from 0 at `height` to 1 at 0.
     """
-    step = math.ceil(len(history) / POINTS) or 1
+    # 200 points of the curve of the probability over time
+    step = math.ceil(len(history) / 200) or 1
     kept = history[::step] + history[-1:]
     last = max((n for n, _ in kept), default=1) or 1
     return " ".join(f"{width * n / last:.1f},{height * (1 - p):.1f}" for n, p in kept)

@@ -23,7 +23,6 @@ PART = 512 * 1024  # bytes of a part: 280 kbit a second send it in time (``serve
 LARGEST = 100_000_000  # bytes of a file: more than a minute of film in full HD
 MOST_BYTES = 2_000_000_000  # of a draft
 MOST_FILES = 5_000
-DEEPEST = 4  # names of a path
 TEXTS = {".txt", ".md"}
 ALLOWED = {suffix for kind in KINDS.values() for suffix in kind} | TEXTS | {".csv"}
 MADE = "content-of-names.csv"  # the table that is made where none is uploaded
@@ -129,7 +128,8 @@ class Uploads:
     def _path(self, name: str) -> Path:
         """Return where a file is kept; raise Refused unless its name stays in the draft."""
         parts = name.split("/")
-        good = 0 < len(parts) <= DEEPEST and all(
+        # 4 names of a path
+        good = 0 < len(parts) <= 4 and all(
             part and part == part.strip(" .") and len(part.encode("utf-8", "replace")) <= 200
             and not REFUSED.search(part) and not DEVICE.fullmatch(part)
             for part in parts

@@ -13,9 +13,6 @@ from bayesduel.serve.pages import Pages
 
 __all__ = ["Watch"]
 
-EVERY = 2.0  # seconds between two looks at what other processes may have told
-SOON = 0.5  # seconds between two looks at what is to be posted
-SILENCE = 15.0  # seconds after which a stream says that it is still there
 STREAMS = 100  # open at once
 TOLD = ("duels", "paused", "stopped", "pending")  # what a change of the standings is
 
@@ -50,7 +47,8 @@ class Watch:
                 await run_in_threadpool(webhook.post)
             except Exception:  # of a database that is away for a while
                 log.exception("the webhook could not be posted to")
-            await asyncio.sleep(SOON)
+            # 0.5 seconds between two looks at what is to be posted
+            await asyncio.sleep(0.5)
 
     async def run(self) -> None:
         """Watch until it is ended."""
@@ -60,7 +58,8 @@ class Watch:
             except Exception:  # a database that is away for a while ends no watch
                 log.exception("the standings could not be computed")
             try:
-                await asyncio.wait_for(self._now.wait(), EVERY)
+                # 2 seconds between two looks at what other processes may have told
+                await asyncio.wait_for(self._now.wait(), 2.0)
             except TimeoutError:
                 continue
             if self._ended:
@@ -93,7 +92,8 @@ class Watch:
                 async with self._changed:
                     if self._found is seen or not self._found:
                         try:
-                            await asyncio.wait_for(self._changed.wait(), SILENCE)
+                            # 15 seconds after which a stream says that it is still there
+                            await asyncio.wait_for(self._changed.wait(), 15.0)
                         except TimeoutError:
                             pass
                     new = self._found if self._found is not seen else None

@@ -33,7 +33,6 @@ from bayesduel.study.tickets import ticket_id
 __all__ = ["Webhook", "signature"]
 
 PATIENCE = 10.0  # seconds that a receiver may take
-LONGEST_WAIT = 300.0  # seconds between two tries, at most; they begin with one second and double
 AT_ONCE = 100  # posts of one look
 POSTED = ("told", "corrected", "withdrawn")
 SECRET = "webhook_secret"  # the setting that holds the key of the signatures
@@ -109,7 +108,8 @@ class Webhook:
             return
         for row in self._store.found(WAITING):
             if not self._is_taken(row):
-                self._due = time.monotonic() + min(2.0**self._tries, LONGEST_WAIT)
+                # 300 seconds between two tries, at most; they begin with one second and double
+                self._due = time.monotonic() + min(2.0**self._tries, 300.0)
                 self._tries += 1
                 return
             self._tries = 0

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
 
-SMALL = 2_000_000  # Fewer duels than this are not worth starting processes for.
-
 
 class Execution(NamedTuple):
     """How an experiment is run and kept: arguments of :func:`bayesduel.simulate`."""
@@ -124,7 +122,8 @@ def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: E
     """Run what is missing of a trace of `total` duels, here, in processes or on a cluster."""
     missing = sum(int(task.times[-1]) for task in tasks)
     workers = how.workers or 1
-    if how.workers is None and missing >= SMALL:
+    # Fewer than 2,000,000 duels are not worth starting processes for.
+    if how.workers is None and missing >= 2_000_000:
         from joblib import cpu_count
 
         workers = int(cpu_count())

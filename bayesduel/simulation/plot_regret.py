@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_regret"]
 
 APART = 10.0
-SECONDS = 2_000_000  # n K^3 of truths whose C* is found within seconds.
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
 NAMES = ("copeland", "condorcet", "borda")  # Criteria named after a person.
 
@@ -148,7 +147,8 @@ def _floor(
     from bayesduel.simulation.regret_lower_bound import least_slope
 
     factor = "" if times == 1 else f"{times} "
-    if wanted is None and truths.size * truths.shape[-1] > SECONDS:
+    # n K^3 of truths whose C* is found within seconds: 2,000,000
+    if wanted is None and truths.size * truths.shape[-1] > 2_000_000:
         label = f"asymptotic slope {factor}C* ln T left out (floor=True)"
         ax.plot([], [], ":", color=INK, label=label)
     elif wanted or wanted is None:

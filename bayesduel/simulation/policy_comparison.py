@@ -27,9 +27,6 @@ from bayesduel.system.options import Decision
 
 __all__ = ["compare_policies", "compare_regrets"]
 
-TRIMMED = 0.25  # from each end, which leaves the middle half: Agarwal et al., section 4.3
-N_RATIOS = 101  # points of a profile
-
 
 def compare_policies(
     trace: xr.DataTree,
@@ -106,7 +103,8 @@ def compare_regrets(
     logs = _log_ratios(values, values[place])
     of_policy = _medians(logs, place, ci_prob) | _without_interval(values, logs, place)
     finite = logs[np.isfinite(logs)]
-    at = np.linspace(finite.min(), finite.max(), N_RATIOS)
+    # 101 points of a profile
+    at = np.linspace(finite.min(), finite.max(), 101)
     shares = _profiles(logs, at, ci_prob)
     return xr.Dataset(
         {name: ("policy", found) for name, found in of_policy.items()}
@@ -150,9 +148,10 @@ def _without_interval(values: np.ndarray, logs: np.ndarray, place: int) -> dict[
 
     means = values.mean(axis=2)
     of_runs = np.exp(logs.reshape(len(logs), -1))
+    # A quarter from each end, which leaves the middle half: Agarwal et al., section 4.3
     return {
         "lower": (logs < 0).mean(axis=(1, 2)) + (logs == 0).mean(axis=(1, 2)) / 2,
-        "iqm_ratio": stats.trim_mean(of_runs, TRIMMED, axis=1),
+        "iqm_ratio": stats.trim_mean(of_runs, 0.25, axis=1),
         "mean_ratio": np.exp(_log_ratios(means, means[place]).mean(axis=1)),
     }
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["least_duels", "least_slope", "slopes_by_winner"]
 
-ROUNDING = 1e-12  # of 1 - p beside p
-
 
 def least_slope(P: "ArrayLike") -> float:
     """Return C*: no consistent policy's regret grows more slowly than C* ln T.
@@ -113,7 +111,8 @@ def least_duels(
     check_range(gap, "gap", "in [0, 0.5)")
     P = check_preference(P)
     nearest = abs(P[~np.eye(len(P), dtype=bool)] - 0.5).min()
-    if gap > 0 and (criterion == "copeland" or gap > nearest + ROUNDING):
+    # Rounding of 1 - p beside p: 1e-12
+    if gap > 0 and (criterion == "copeland" or gap > nearest + 1e-12):
         most = "0 for Copeland winners" if criterion == "copeland" else f"at most {nearest:.4g}"
         raise ValueError(f"gap should be {most}, the least distance from 1/2, got {gap}")
     other = 0.5 - gap

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-REPLICATIONS = 10_000_000  # at most; each is a run of every policy
 PAIRS_UP_TO = 256 * 2**20  # Bytes of tallies over the whole trace, for detail="auto".
 Plan = tuple[dict[str, Any], np.ndarray, dict[str, Any]]  # policies by label, times, settings
 
@@ -182,7 +181,8 @@ def simulate(
     Name: copeland, dtype: float64
     """
     horizon = whole(horizon, "horizon", 1)
-    runs = whole(replications, "replications", 1, most=REPLICATIONS)
+    # 10,000,000 replications at most; each is a run of every policy
+    runs = whole(replications, "replications", 1, most=10_000_000)
     check_flag(index, "index")
     check_flag(permute, "permute")
     batch = whole(batch, "batch", 1)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process that writes to it
-SHOWN = 3  # runs that a warning names
 
 __all__ = [
     "Header",
@@ -284,9 +283,8 @@ def _group(path: Path, mode: Any, rule: str) -> Any:
 def _shown_runs(group: xr.Dataset, reasons: Mapping[tuple[int, int], str]) -> str:
     """Return runs with what is wrong with them, the first few of many."""
     names = group["policy"][:]
-    shown = [
-        f"{names[p]} in replication {r} ({why})" for (p, r), why in list(reasons.items())[:SHOWN]
-    ]
+    # 3 runs that a warning names
+    shown = [f"{names[p]} in replication {r} ({why})" for (p, r), why in list(reasons.items())[:3]]
     more = len(reasons) - len(shown)
     return f"{', '.join(shown)}{f' and {more:,} more' if more else ''}"
 

@@ -28,8 +28,6 @@ OF_THE_PROMPT = {400, 413, 422}  # what a server answers to a prompt that it doe
 FIRST_WAIT = 1.0  # seconds before the first new try; then twice as many each time
 # Seconds of a wait that nobody asked for. Limits of hosted models are counted by the minute.
 LONGEST_WAIT = 60.0
-LONGEST_ASKED = 600.0  # seconds of Retry-After; a server that asks for more ends the run
-SAID = 300  # characters of what a server says of an error
 
 
 class Completion(NamedTuple):
@@ -123,7 +121,8 @@ class ChatCompletions:
         self._client.close()
 
     def _wait(self, k: int, asked: float | None) -> None:
-        if asked is not None and asked > LONGEST_ASKED:
+        # 600 seconds of Retry-After; a server that asks for more ends the run
+        if asked is not None and asked > 600.0:
             self.end(f"the endpoint asks to wait {asked:,.0f} seconds")
         own = min(self.first_wait * 2**k, LONGEST_WAIT) * random.uniform(0.5, 1.0)
         self.stopped.wait(own if asked is None else asked)
@@ -131,7 +130,8 @@ class ChatCompletions:
     def _hidden(self, text: str) -> str:
         """Return the beginning of what a server says, without the key."""
         own = text if self.key is None else text.replace(self.key, "***")
-        return " ".join(own.split())[:SAID]
+        # 300 characters of what a server says of an error
+        return " ".join(own.split())[:300]
 
 
 def _completion(answer: Any) -> Completion:

@@ -23,7 +23,6 @@ from bayesduel.text import win_points
 __all__ = ["Confirmed"]
 
 PRIOR = 2.0  # wins, and losses, that the prior of a pair is worth: that of Beta(2, 2)
-LOOKS = 0.2  # of the error that p allows: the rule is asked after every duel
 BEATEN = 0.99  # probability of being the worse of a pair at which a candidate is given up
 # Probability of the answer by the rule on scores from which its pairs in doubt are asked for. Of
 # 0.35, 0.5, 0.65, 0.8 and 0.9 it took the fewest duels in trials: 284, 257, 262, 282 and 304 (60
@@ -158,7 +157,8 @@ class Confirmed(StopRule):
     @property
     def _asked(self) -> float:
         """The probability at which it is reached, which allows for asking after every duel."""
-        return 1 - LOOKS * (1 - self.level)
+        # A fifth of the error that p allows: the rule is asked after every duel
+        return 1 - 0.2 * (1 - self.level)
 
     def settings(self) -> dict[str, Any]:
         rule = {"name": self.rule.name, **self.rule.settings()}

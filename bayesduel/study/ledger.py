@@ -25,7 +25,6 @@ from bayesduel.system.open_datatree import DAMAGED
 __all__ = ["FEW", "Ledger"]
 
 ENTERED = {"told", "skipped", "cancelled", "reissued"}  # others are taken up by loading anew
-MANY = 1000  # events that are no longer entered one by one
 FEW = 100  # arms up to which plain Python chooses a pair in less than a second
 PATIENCE = 5.0  # processor seconds that plain Python may take before the policy is compiled
 
@@ -92,7 +91,8 @@ class Ledger:
             counts = self._store.counts()
             if counts == self.known:
                 return
-            anew = self.last < 0 or counts[1] > self.last + MANY
+            # 1000 events that are no longer entered one by one
+            anew = self.last < 0 or counts[1] > self.last + 1000
             new = [] if anew or counts[1] == self.last else self._store.events(self.last)
             if anew or any(e.kind not in ENTERED for e in new):
                 self.load()

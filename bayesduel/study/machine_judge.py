@@ -25,7 +25,6 @@ __all__ = ["MachineJudge", "Prices", "checked_prompt", "summary", "verdict_in"]
 PLACEHOLDERS = ("left", "right", "question", "item")
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 MARKED = re.compile(r"\[\[([^\[\]]*)\]\]")
-MILLION = 1e6  # tokens, of which servers name the price
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class Prices:
         parts = [(self.read, found.read), (self.written, found.written)]
         if any(price and tokens is None for price, tokens in parts):
             return None
-        return self.request + sum(price * (tokens or 0) / MILLION for price, tokens in parts)
+        # 1e6 tokens, of which servers name the price
+        return self.request + sum(price * (tokens or 0) / 1e6 for price, tokens in parts)
 
 
 def checked_prompt(text: str, asking: Asking) -> str:

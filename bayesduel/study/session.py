@@ -32,10 +32,8 @@ from bayesduel.text import count
 
 __all__ = ["Decision", "Session", "belief_of", "take"]
 
-SELF_DUELS = 1000
 QUICK = 500  # draws on which a stop rule is asked
 CONFIRMED = 4000  # draws on which its answer is confirmed
-KEPT = 400  # draws by which a policy knows the scores of the target of several sources
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,8 @@ class Session:
         n = int(self.belief.n_duels[0])
         if self.sources is not None:
             self.sources.follow()
-            self.belief = self._own = self.belief._replace(draws=self.matrices(KEPT, rng))
+            # 400 draws by which a policy knows the scores of the target of several sources
+            self.belief = self._own = self.belief._replace(draws=self.matrices(400, rng))
             return
         if 0 <= self._due[0] <= n:
             seed = int(rng.integers(2**31))
@@ -317,7 +316,7 @@ class Session:
         A duel of an arm with itself is one that nobody has to judge: it is recorded, and the
         policy is asked again, up to 1,000 times.
         """
-        for _ in range(SELF_DUELS):
+        for _ in range(1000):
             t = int(self.belief.n_duels[0]) + 1
             i, j = self.policy.select(self.belief, self.memory, t, rng)
             if i != j:

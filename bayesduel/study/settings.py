@@ -44,7 +44,6 @@ KEY = re.compile(r"[A-Za-z0-9_]{1,40}")  # it stands in pages, in addresses and 
 NEVER = Budget(2**62)
 MOST_ARMS = 2000
 OF_MAKING = {"created", "key", "history"}  # what a study has of the moment it was made
-MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
 
 
 class StudyParts(NamedTuple):
@@ -310,4 +309,5 @@ def check_room(n_arms: int) -> None:
         raise ValueError(
             f"arms of a study should be at most {MOST_ARMS:,}, got {n_arms:,}: {instead}"
         )
-    check_square(n_arms, MATRICES, "a study", instead)
+    # 12 matrices of K x K numbers at a time: tallies, bounds and what a policy keeps
+    check_square(n_arms, 12, "a study", instead)

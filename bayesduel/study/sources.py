@@ -34,14 +34,9 @@ from bayesduel.system.arguments import check_type, finite, shown_value, texts_of
 
 __all__ = ["SourcePosterior", "checked_sources", "source_costs", "sources_term"]
 
-NODES = 128  # for each source beside the target
 FEW = 0.4  # effective share of the nodes below which they are placed anew
-ROUNDS = 6  # of placing them, at most
-WIDER = 1.8  # variance of the nodes over that of their weights
 STEP = 1e-3  # of numerical derivatives in the predictor
 CAP = 3.0  # largest change of a score in one Newton step
-DECREMENT = 1e-7  # Newton's method ends below this decrement a score
-FAINT = 1e-3  # weight of a node, of the heaviest, below which a choice leaves it out
 
 
 def sources_term(model: Model) -> Sources | None:
@@ -128,7 +123,8 @@ class SourcePosterior:
         self._lengths = [lengths.get(str(scale.dim), 1) for scale in self._scales.values()]
         start = [scale.of_logarithm(1.0) for scale in self._scales.values()]
         middle, deviation = np.repeat(np.array(start), self._lengths, axis=0).T
-        self._normal = ndtri(_sequence(NODES * (len(self.names) - 1), len(middle)))
+        # 128 nodes for each source beside the target
+        self._normal = ndtri(_sequence(128 * (len(self.names) - 1), len(middle)))
         self._x = np.zeros((len(self._normal), self.wins[:, 0].size))
         self._place(middle, np.diag(deviation))
         self.follow()
@@ -147,14 +143,16 @@ class SourcePosterior:
         if (self.wins == self._seen).all():
             return
         self._seen = self.wins.copy()
-        for _ in range(ROUNDS):
+        # 6 rounds of placing the nodes, at most
+        for _ in range(6):
             self._solve()
             effective = 1 / (self._weight**2).sum()
             if effective >= FEW * len(self._x):
                 return
             middle = self._weight @ self._phi
             away = self._phi - middle
-            spread = WIDER * (away.T * self._weight) @ away
+            # Variance of the nodes over that of their weights: 1.8
+            spread = 1.8 * (away.T * self._weight) @ away
             spread += 0.01 * np.eye(len(middle))  # a single heavy node has none
             self._place(middle, np.linalg.cholesky(spread))
         self._solve()
@@ -197,7 +195,8 @@ class SourcePosterior:
         arms = np.flatnonzero(contenders(scores, memory))
         weight = np.tril(disagreement(scores, memory, arms, mean, covariance), -1)
         weight += weight.T
-        kept = np.flatnonzero(self._weight > FAINT * self._weight.max())
+        # Weight of a node, of the heaviest, below which a choice leaves it out: 1e-3
+        kept = np.flatnonzero(self._weight > 1e-3 * self._weight.max())
         share = self._weight[kept] / self._weight[kept].sum()
         C = self._root[kept] @ np.swapaxes(self._root[kept], 1, 2)
         by_source = self._centre[kept].reshape(len(kept), n_sources, n_arms)
@@ -273,7 +272,8 @@ class SourcePosterior:
             diagonal -= bend @ np.abs(touch)
             gradient = slope @ touch - pulled(x)
             step = np.linalg.solve(precision, gradient[:, :, None])[:, :, 0]
-            if ((step * gradient).sum(axis=1) < DECREMENT * x.shape[1]).all():
+            # Newton's method ends below this decrement a score: 1e-7
+            if ((step * gradient).sum(axis=1) < 1e-7 * x.shape[1]).all():
                 break
             step *= (CAP / np.maximum(np.abs(step).max(axis=1), CAP))[:, None]
             for _ in range(30):

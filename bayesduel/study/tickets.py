@@ -8,8 +8,6 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["Ticket", "ticket_id", "ticket_number"]
 
-LONGEST = 15  # digits of the number of a ticket
-
 
 @dataclass(frozen=True)
 class Ticket:
@@ -83,6 +81,7 @@ def ticket_number(key: str, ticket: Ticket | str) -> int:
     given = ticket.id if isinstance(ticket, Ticket) else ticket
     name = given if isinstance(given, str) else shown_value(given)
     study, _, number = name.rpartition("-")
-    if study not in ("", key) or not number.isdecimal() or len(number) > LONGEST:
+    # 15 digits of the number of a ticket
+    if study not in ("", key) or not number.isdecimal() or len(number) > 15:
         raise KeyError(f"ticket should be one of this study, got {shown_value(name)}")
     return int(number)

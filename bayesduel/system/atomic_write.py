@@ -46,7 +46,6 @@ __all__ = [
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DRAFT = ".bayesduel-draft-"
-STALE = 3_600.0  # seconds after which a draft of another system was left by a killed process
 
 
 def check_not_read(path: Any, files: Iterable[str], name: str = "path") -> None:
@@ -363,7 +362,8 @@ def _remove_stale(folder: Path) -> None:
     """
     for draft in folder.glob(f"{DRAFT}*"):
         with suppress(OSError), ExitStack() as held:
-            stale = time.time() - draft.stat().st_mtime > STALE
+            # 3,600 seconds after which a draft of another system was left by a killed process
+            stale = time.time() - draft.stat().st_mtime > 3_600.0
             if fcntl is not None and draft.name.startswith(f"{DRAFT}{_host()}-"):
                 handle = os.open(draft, os.O_RDONLY)
                 held.callback(os.close, handle)

@@ -35,11 +35,9 @@ __all__ = ["Draws", "Log", "PairModel", "log_of"]
 ORDER = 1.0  # prior standard deviation of the side advantage, as in SideAdvantage
 UNEVENNESS = 1.0  # scale of the half-normal prior: margins that differ by a factor of e either way
 SIZE = Scale("half-normal", Bernoulli().score_scale)  # as of the scores of Bradley-Terry
-NEWTON_STEPS = 60  # at most; of the shipped logs the longest search took 21, the mean 2
 # Nats: twice what the last step of a search adds, which is taken without a look at the density
 # there. Evidences of five logs of 6 to 345 arms are right to 0.012 nats by it.
 CLOSE = 1e-3
-HALVINGS = 10  # of one step, at most: it is then a thousandth of itself
 # Between nodes of the second size, of its logarithm or logit: at first, then halved until the
 # density drops by less than a nat, which is 1.4 deviations of a normal density.
 STEP = 0.5
@@ -48,7 +46,6 @@ LEAST_STEP = STEP / 64  # 5,000 pairs need a sixteenth
 # of the spread of K normal numbers. Equal steps of 1.4 deviations integrate a normal density to
 # 1e-4.
 SPACING = 1.4
-LARGEST = 8.0  # logarithm of the first size, beyond which no node is
 NEGLIGIBLE = 7.0  # nats below the best node, where nodes end: 0.1 % of its weight
 FARTHEST = 10.0  # logit of the free part (and logarithm of unevenness) beyond which no node is
 START = {UNEVEN: -1.0, FREE: -2.0}  # second size where the walk starts
@@ -200,7 +197,8 @@ class PairModel:
             here = nodes[0]
             behind = nodes[min(1, len(nodes) - 1)]  # of the way back: the first node on its side
             size = start
-            while abs(size) < LARGEST:
+            # Logarithm of the first size, beyond which no node is: 8
+            while abs(size) < 8.0:
                 size += direction
                 self._mode = 2 * here.mode - behind.mode  # nearly a line, which saves Newton steps
                 behind = here
@@ -250,7 +248,8 @@ class PairModel:
         """
         mode = self._mode.copy()
         value = self._value(mode, precision, spread)
-        for _ in range(NEWTON_STEPS):
+        # 60 Newton steps at most; of the shipped logs the longest search took 21, the mean 2
+        for _ in range(60):
             pull = self._gradient - precision * mode
             bent = self._information + np.diag(precision)
             factor, larger = _factor(bent)
@@ -262,7 +261,8 @@ class PairModel:
                 break
             if gain < CLOSE:
                 step = _off_the_saddle(bent, precision)
-            for size in 0.5 ** np.arange(HALVINGS):
+            # 10 halvings of one step at most: it is then a thousandth of itself
+            for size in 0.5 ** np.arange(10):
                 new = self._value(mode + size * step, precision, spread)
                 if new >= value:
                     break

@@ -35,21 +35,16 @@ POINTS = 8
 POINT, WEIGHT = leggauss(POINTS)
 POINT = (POINT + 1) / 2  # for the interval from 0 to 1
 WEIGHT = WEIGHT / 2
-NEWTON_STEPS = 40  # at most; the densities of pairs take 3 to 8
-HALVINGS = 20  # of one step, at most: it is then a millionth of itself
-CLOSE = 1e-4  # step of z, in its own standard deviations: the rule corrects what is left
 # Nats below its mode at which a density ends, about: 5 standard deviations of a normal one, 1e-5 of
 # the mass of an exponential one.
 DEPTH = 12.5
 SHALLOW = 0.8  # of `DEPTH`, and
 DEEP = 1.25  # where the search of an end stops: it takes one step for a normal density
 FARTHER = 4.0  # at most, of one step of that search
-END_STEPS = 40  # at most; of 800 densities the longest took 13
 # Cells of the grid from which z is drawn on one side of the mode, with exponential functions
 # between their ends: quantiles of a normal density to 0.005 deviations.
 CELLS = 16
 FLAT = 1e-6  # fall of a logarithm over a cell, below which the mean of its ends is as exact
-TINY = 1e-300  # least density of a grid, whose logarithm is finite
 NO_DUELS = np.zeros(3)  # of a pair that never met
 
 
@@ -143,7 +138,8 @@ def mode_of(pair: Pair, start: float) -> tuple[float, float, float]:
     z = start
     here = log_density(pair, z)
     information = 1.0
-    for _ in range(NEWTON_STEPS):
+    # 40 Newton steps at most; the densities of pairs take 3 to 8
+    for _ in range(40):
         g, _, h, _, _, _ = duels_of(pair, odds_of(pair, z))
         slope = slope_of(pair, z)
         gradient = g * slope - z
@@ -153,10 +149,12 @@ def mode_of(pair: Pair, start: float) -> tuple[float, float, float]:
             bent = information - g * pair.spread * slope
             information = max(bent, 0.25 * information)
         step = gradient / information
-        if abs(step) * np.sqrt(information) < CLOSE:
+        # The last step of z, in its own standard deviations: the rule corrects what is left
+        if abs(step) * np.sqrt(information) < 1e-4:
             break
         there = here
-        for _ in range(HALVINGS):
+        # 20 halvings of one step at most: it is then a millionth of itself
+        for _ in range(20):
             there = log_density(pair, z + step)
             if there >= here:
                 break
@@ -175,7 +173,8 @@ def end_of(pair: Pair, z: float, top: float, width: float) -> float:
     reach = width * np.sqrt(2.0 * DEPTH)
     near = 0.0
     far = 0.0  # not found yet
-    for _ in range(END_STEPS):
+    # 40 steps at most; of 800 densities the longest took 13
+    for _ in range(40):
         drop = top - log_density(pair, z + reach)
         if SHALLOW * DEPTH < drop < DEEP * DEPTH:
             break
@@ -393,7 +392,8 @@ def quantile_of(pair: Pair, reach: Reach, level: float) -> float:
         width = (reach.high if side else reach.low) - reach.highest
         for k in range(CELLS + 1):
             log = log_density(pair, reach.highest + width * k / CELLS)
-            density[side, k] = max(np.exp(log - reach.top), TINY)
+            # Least density of a grid, whose logarithm is finite: 1e-300
+            density[side, k] = max(np.exp(log - reach.top), 1e-300)
         for k in range(CELLS):
             mass[side] += abs(width) * _cell(density[side, k], density[side, k + 1])
     below = mass[0] / (mass[0] + mass[1])

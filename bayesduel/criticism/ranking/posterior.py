@@ -39,10 +39,6 @@ PRIOR = {
 }
 OF_RANKS = ("ranks alone", "ranks with exceptions")
 ONE_RANKING = ("one score", "uneven ranking", "ranks alone")
-NEGLIGIBLE = 20.0  # nats of evidence below another model, at which a model has no weight
-DRAWS = (200, 1000)  # at least and at most: Monte Carlo errors of a probability of 0.035 and 0.016
-NUMBERS = 1_000_000  # draws times arms times arms, about: 500 draws of 45 arms take a second
-ROUNDING = 1e-12  # of the share, under scores alone
 SURE = 0.95  # posterior probability of what is taken as known
 
 
@@ -159,7 +155,9 @@ def ranking_posterior(
         "free residuals": PairModel(log, FREE),
     }
     weights = _weights(models, sides.most)
-    n_draws = int(np.clip(NUMBERS // len(arms) ** 2, *DRAWS))
+    # 200 to 1,000 draws: Monte Carlo errors of a probability of 0.035 and 0.016
+    # 1,000,000 draws times arms times arms, about: 500 draws of 45 arms take a second
+    n_draws = int(np.clip(1_000_000 // len(arms) ** 2, 200, 1000))
     least = float(np.log(material) - np.log1p(-material))
     found = np.empty((n_draws, 3))
     in_top = np.zeros((n_draws, len(arms)))
@@ -196,7 +194,8 @@ def _weights(models: dict[str, PairModel | RankModel], most: float) -> np.ndarra
         for name, model in models.items()
         if name not in OF_RANKS
     }
-    least = max(logs.values()) - NEGLIGIBLE
+    # 20 nats of evidence below another model, at which a model has no weight
+    least = max(logs.values()) - 20.0
     for name in OF_RANKS:
         evidence = most if most < least else models[name].log_evidence
         logs[name] = evidence + np.log(PRIOR[name])
@@ -224,7 +223,8 @@ def cyclic_share_of(odds: np.ndarray) -> float:
     rest = odds - (score[:, None] - score)
     total = float((odds**2).sum())
     share = float((rest**2).sum()) / total if total > 0 else 0.0
-    return share if share > ROUNDING else 0.0
+    # Rounding of the share, under scores alone: 1e-12
+    return share if share > 1e-12 else 0.0
 
 
 @compiled

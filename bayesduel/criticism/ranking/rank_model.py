@@ -31,14 +31,11 @@ __all__ = ["RankModel", "Sides"]
 # Log evidence of 16 arms has a standard deviation of 0.2 by 187 particles, over seeds, that of 43
 # arms one of 0.7 without exceptions and of 1.5 with them by 69, and a bias of as much downwards.
 PARTICLES = (16, 250)
-PLACES = 3000  # particles times arms, about
 KEPT = 0.7  # effective share of the particles at each step of the power
 SIZES = 7  # nodes of the size: 4.2 standard deviations on either side
 RANGE = (-6.0, 4.0)  # of the logarithm of the size: log odds from 0.003 to 80
 WIDEST = 1.0  # standard deviation of it, at most: that of its prior is 1.1
 DIFFERENCE = 0.1  # by which its curvature is measured
-NEAR = 0.01  # of the middle node to the mode: a tenth of a step of 10,000 pairs
-ORDER_STEPS = 20  # of Newton's method for the side advantage, at most: it takes 3 to 6
 CLOSE = 1e-6  # its last step
 MOST_EXCEPTIONS = 0.5  # where the order says nothing; every probability below is as probable
 
@@ -101,8 +98,9 @@ class Sides:
             value, _, _ = self._without_sides(size)
             return value + _log_prior(size)
 
+        # The middle node is within 0.01 of the mode: a tenth of a step of 10,000 pairs
         found = minimize_scalar(
-            lambda size: -density(size), bounds=RANGE, method="bounded", options={"xatol": NEAR}
+            lambda size: -density(size), bounds=RANGE, method="bounded", options={"xatol": 0.01}
         )
         best = found.x
         around = density(best - DIFFERENCE) + density(best + DIFFERENCE)
@@ -122,7 +120,8 @@ class Sides:
         spread = float(np.sqrt(2.0) * np.exp(size))
         value = 0.0
         information = ORDER**-2.0
-        for _ in range(ORDER_STEPS):
+        # 20 steps of Newton's method for the side advantage at most: it takes 3 to 6
+        for _ in range(20):
             value = of_scores(FREE, *log.pairs, scores, spread, self._modes, gradient, bent)
             # What is integrated out may bend the density the wrong way: that of the prior is left.
             information = max(bent[-1, -1], 0.0) + ORDER**-2.0
@@ -162,7 +161,8 @@ class RankModel:
         """The particles at power 1, and the log evidence."""
         rng = self._rng
         n_arms = self.log.n_arms
-        n = int(np.clip(PLACES // n_arms, *PARTICLES))
+        # 3000 particles times arms, about
+        n = int(np.clip(3000 // n_arms, *PARTICLES))
         orders = rng.permuted(np.tile(np.arange(n_arms), (n, 1)), axis=1)
         nodes = rng.integers(SIZES, size=n)
         exceptions = rng.uniform(0.0, MOST_EXCEPTIONS, n) if self._exceptions else np.zeros(n)

@@ -7,7 +7,6 @@ __all__ = ["advice_words", "headline_words", "model_words", "size_words"]
 
 PREFERENCES = "of the preferences between arms"
 NAMED = 5  # arms of the top cycle that are named
-KNOWN = 0.25  # width of the interval of the share, from which the log says little about it
 
 
 def headline_words(found: RankingPosterior) -> str:
@@ -108,6 +107,7 @@ def _explained(share: CyclicShare) -> str:
 def _size(share: CyclicShare) -> str:
     """Return the share with its interval, or the interval alone where it is wide."""
     ends = f"{100 * share.lower:.0f} and {100 * share.upper:.0f}"
-    if share.upper - share.lower > KNOWN:
+    # Width of the interval of the share, from which the log says little about it: 0.25
+    if share.upper - share.lower > 0.25:
         return f"Between {ends} %"
     return f"{100 * share.mean:.0f} % [{ends.replace(' and ', ', ')}]"

@@ -23,8 +23,6 @@ __all__ = ["condition_terms", "conditional_p_value"]
 
 DRAWS = 399  # replicated logs
 AGAIN = 20  # times that the votes of a level unit are drawn again
-MOST_LEVELS = 0.5  # levels of a kept column over votes, up to which it is a condition
-MISFIT = 0.025  # share of logs no more cyclic than this one: the other tail, two-sided 95 %
 
 
 def condition_terms(duels: Duels) -> "dict[str, Part]":
@@ -40,7 +38,8 @@ def condition_terms(duels: Duels) -> "dict[str, Part]":
     if votes.category is not None and len(votes.categories) > 1:
         found["category"] = CategoryEffects()
     for name, (_, levels) in votes.kept.items():
-        if 1 < len(levels) <= MOST_LEVELS * len(votes):
+        # Levels of a kept column over votes, up to which it is a condition: 0.5
+        if 1 < len(levels) <= 0.5 * len(votes):
             found[name] = RandomEffects(name)
     if votes.covariates is not None:
         found[", ".join(votes.covariate_names)] = DuelCovariates(votes.covariate_names)
@@ -106,7 +105,8 @@ def conditional_p_value(
     found = measured(design, triads, won, first_wins)[:, 0]
     observed = measured(design, triads, design.by_pair(design.won)[None], first_wins)[0, 0]
     no_more_cyclic = as_cyclic(-found, -observed).sum()
-    if 1 + no_more_cyclic <= MISFIT * (1 + len(found)):
+    # Share of logs no more cyclic than this one, 0.025: the other tail, two-sided 95 %
+    if 1 + no_more_cyclic <= 0.025 * (1 + len(found)):
         return tuple(terms), float("nan")
     n_as_cyclic = as_cyclic(found, observed).sum()
     return tuple(terms), float((1 + n_as_cyclic) / (1 + len(found)))

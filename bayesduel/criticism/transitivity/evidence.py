@@ -24,9 +24,6 @@ from bayesduel.intervals import TAILS95
 __all__ = ["LEVEL", "CycleEvidence", "cycle_evidence"]
 
 LEVEL = 0.05  # what p-values are held against
-DRAWS = 400  # replicated logs: the smallest p-value is 1 / 401
-MANY_PAIRS = 10_000  # pairs that met, from which fewer logs are drawn: 50 of 19,900 take a second
-DRAWS_OF_MANY = 50  # the smallest p-value is 1 / 51, below 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,7 +119,10 @@ def cycle_evidence(design: DecidedDuels, unit: str, rng: np.random.Generator) ->
     won = design.by_pair(design.won)[None]
     observed = measured(design, triads, won, scores.first_wins)[0]
     counted = measured(design, triads, won, 0.5)[0] / triads.share
-    n_draws = DRAWS_OF_MANY if len(design.first) > MANY_PAIRS else DRAWS
+    # 400 replicated logs: the smallest p-value is 1 / 401
+    # 10,000 pairs that met, from which fewer logs are drawn: 50 of 19,900 take a second
+    # 50 logs then: the smallest p-value is 1 / 51, below 0.05
+    n_draws = 50 if len(design.first) > 10_000 else 400
     logs = scores.replicate(n_draws, rng)
     parts = [measured(design, triads, part, scores.first_wins) for part in logs]
     replicated = np.concatenate(parts)

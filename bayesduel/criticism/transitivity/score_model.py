@@ -15,8 +15,6 @@ from bayesduel.intervals import TAILS95
 
 __all__ = ["ScoreModel"]
 
-ENTRIES = 2_000_000  # logs times cells drawn at once: 16 megabytes
-DRAWS = 2000  # of a side advantage: the ends of its interval to 3 % of a standard deviation
 CERTAIN = 1e-9  # outcomes of chances nearer to 0 or 1 have no variance and no finite surprise
 
 
@@ -40,7 +38,8 @@ class ScoreModel:
     @property
     def first_wins_interval(self) -> tuple[float, float]:
         """The 95 % posterior interval of :attr:`first_wins`."""
-        drawn = self._model.draw(DRAWS, np.random.default_rng(0)).coefficients[:, -1]
+        # 2,000 draws of a side advantage: the ends of its interval to 3 % of a standard deviation
+        drawn = self._model.draw(2000, np.random.default_rng(0)).coefficients[:, -1]
         low, high = expit(np.quantile(drawn, TAILS95))
         return float(low), float(high)
 
@@ -67,7 +66,8 @@ class ScoreModel:
         number = design.n.astype(np.int64)
         first = design.first[design.pair]
         second = design.second[design.pair]
-        part = max(1, ENTRIES // len(number))
+        # 2,000,000 logs times cells drawn at once: 16 megabytes
+        part = max(1, 2_000_000 // len(number))
         for start in range(0, n, part):
             scores = drawn[start : start + part]
             odds = scores.take(first, axis=1) - scores.take(second, axis=1)

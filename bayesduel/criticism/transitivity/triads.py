@@ -27,7 +27,6 @@ __all__ = [
 
 
 LEVEL = 1e-9  # z scores below which a pair is level
-ROUNDING = 1e-9  # of the statistic: logs as cyclic as this one count as such
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
 
@@ -78,7 +77,8 @@ def closed_triads(
 
 def as_cyclic(statistic: np.ndarray, of_log: float) -> np.ndarray:
     """Return whether logs are at least as cyclic as one, whose statistic is `of_log`."""
-    return statistic >= of_log - ROUNDING
+    # Rounding of the statistic, 1e-9: logs as cyclic as this one count as such
+    return statistic >= of_log - 1e-9
 
 
 def majority_z(design: DecidedDuels, won: np.ndarray, first_wins: float) -> np.ndarray:

@@ -40,8 +40,6 @@ LARGEST_OBJECT = 1 << 24  # bytes of an object of JSON, one of several
 MOST_LABELS = 100_000  # of a column whose hashes are counted in their place
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
 PEEKED = 10_000  # rows by which columns are told apart
-FEW = 50  # columns up to which the first rows of all are read at once
-FIRST_TIMES = 1_000  # rows by which it is seen whether times differ
 VOTE_ROLES = ("margin", "sampling_weight", "judge", "group", "time", "covariate_0", "kept_0")
 LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
     "autoinstall_known_extensions": "false",
@@ -240,7 +238,8 @@ class FileSource(Source):
         names = {*columns.taken.values()} - self._first.keys()
         if names:
             every = self.columns()
-            read = every if len(every) <= FEW else names
+            # 50 columns up to which the first rows of all are read at once
+            read = every if len(every) <= 50 else names
             wanted = Columns({f"c{k}": name for k, name in enumerate(read)})
             try:
                 batches = self._batches(f"FROM ({self._log(wanted)}) LIMIT {PEEKED}")
@@ -317,7 +316,8 @@ class FileSource(Source):
         self._hashes = []
         hashed = roles.judge is not None
         if roles.time is not None:  # votes at different times differ
-            times = self.peek(Columns({"time": roles.time}), FIRST_TIMES)["time"].code
+            # 1,000 rows by which it is seen whether times differ
+            times = self.peek(Columns({"time": roles.time}), 1_000)["time"].code
             hashed = 2 * len(np.unique(times)) < len(times)
         for batch in self._batches(self._log(roles, hashed=hashed)):
             if hashed:

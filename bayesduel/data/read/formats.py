@@ -79,13 +79,10 @@ SHIPPED = Path(__file__).parents[1] / "datasets"
 READ_WHOLE = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", GAMES)  # not by DuckDB
 SAVED = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
 DELIMITERS = ",;\t|"
-HEAD = 65_536  # bytes read to recognise the format
 LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
 # Lines up to four times as long are named, or left out where faults are; beyond, a compressed file
 # is no longer read: 2 MB of it can hold a line of 4 GB.
 ENDLESS_LINE = 4 * LONGEST_LINE
-TITLES = 20  # lines that may stand above the header line
-KEYED = 1_000  # JSON lines whose keys are the first columns, in their order
 LONGEST_NAME = 255  # characters of a path in a message that there is no such file
 
 
@@ -443,7 +440,8 @@ def _named(name: str) -> tuple[str, str | None, list[str]]:
 def _head(name: str, compression: str) -> bytes:
     try:
         with open_bytes(name, compression) as stream:
-            return stream.read(HEAD)
+            # 65,536 bytes read to recognise the format
+            return stream.read(65_536)
     except OSError:
         verify(name, compression)
         raise
@@ -523,7 +521,8 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
 
 def _later_header(head: bytes) -> int | None:
     """Return the first line of three fields or more after one of a title, or None."""
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()[: TITLES + 1]
+    # 20 lines that may stand above the header line
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()[: 20 + 1]
     for k, line in enumerate(lines[1:], 2):
         fields = max((line.split(sign) for sign in DELIMITERS), key=len)
         if '"' not in line and ">" not in line and sum(bool(f.strip()) for f in fields) > 2:
@@ -542,7 +541,8 @@ def _first_keys(name: str, compression: str) -> tuple[str, ...]:
                 keys.update(dict.fromkeys(found))
             elif not keys:
                 first_fault = first_fault or f"{name}, line {number + 1}: {found}"
-            if number + 1 >= KEYED:
+            # JSON lines whose keys are the first columns, in their order: 1,000
+            if number + 1 >= 1_000:
                 break
     if not keys:
         raise ValueError(first_fault or f"{name}: should contain JSON objects, got blank lines")

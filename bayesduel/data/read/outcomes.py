@@ -109,7 +109,6 @@ PERCENT = re.compile(
     r"(?:\s*[-:–/|]\s*(?P<right>[0-9]+(?:[.,][0-9]+)?)\s*(?P=sign))?\s*"
 )
 DASHES = re.compile("[‐‑‒–—−－]")  # as editors and phones write a hyphen
-ROUNDING = 1  # by which two percentages that are rounded may miss 100 at most
 SETS = r"\d+-\d+(\(\d+\))?(,? +\d+-\d+(\(\d+\))?)+"  # of tennis, with their tie-breaks
 # Two scores, and those of half-time in brackets.
 SCORE = re.compile(
@@ -694,7 +693,8 @@ def _share_in(text: str) -> float | None:
     if found["right"] is None:
         return left / 100
     both = left + float(found["right"].replace(",", "."))
-    return left / both if abs(both - 100) <= ROUNDING else None
+    # Two percentages that are rounded may miss 100 by 1 at most
+    return left / both if abs(both - 100) <= 1 else None
 
 
 def _folded(column: Coded) -> set[str]:

@@ -92,8 +92,6 @@ STEMS = (
 WON = {"win", "wins", "won", "beats", "beat", "better", "best", "preferred", "chosen", "selected"}
 REPEATED = 1.5  # rows per label of two columns of numbers that are names of arms, not counts
 FEW = 20  # values that a column of outcomes may have which is not found
-LABELS = 0.9  # share of the rows whose outcome names an arm, for a column of another name
-MOST_DIGITS = 2  # of the number of an arm in the name of its column
 LETTERS_OF_TIES = ("d", "t")  # beside W and L
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
@@ -162,7 +160,8 @@ def goes_on(names: Sequence[str], pair: Sequence[str]) -> bool:
     end = shared_start([one[::-1] for one in pair])[::-1]
     for name in names:
         rest = name.removeprefix(start).removesuffix(end)
-        further = len(name) - len(rest) == len(start + end) and len(rest) <= MOST_DIGITS
+        # 2 digits at most of the number of an arm in the name of its column
+        further = len(name) - len(rest) == len(start + end) and len(rest) <= 2
         if further and name not in pair:
             return True
     return False
@@ -419,7 +418,8 @@ def _find_outcome(finder: Finder) -> None:
         known = [t.strip().casefold() for t in read[column].texts if t is not None and t.strip()]
         named_arms = sum(text in labels for text in known)
         ties = sum(plain(text) in TIES and text not in labels for text in known)
-        if named_arms and named_arms + ties >= LABELS * len(known):
+        # Share of the rows whose outcome names an arm, for a column of another name: 0.9
+        if named_arms and named_arms + ties >= 0.9 * len(known):
             of_arms.append(column)
     of_arms = [column for column in of_arms if column in named] or of_arms
     if of_arms:

@@ -40,7 +40,6 @@ HIDDEN = (
     "number",
     "written",
 )
-NESTED_ROWS = 20  # by which columns of objects and lists are told
 DUEL = ("model_a", "model_b", "winner")
 NEEDED = {"duels": DUEL, "scores": DUEL, "rankings": ("ranking", "arm", "rank")}  # by a log
 # columns that some shapes lack
@@ -301,7 +300,8 @@ class ShapedSource(FrameSource):
 def _beside(source: "FileSource | FrameSource", read: Sequence[str]) -> list[str]:
     """Return the columns that are kept as they are: those that hold neither objects nor lists."""
     free = [name for name in source.columns() if name not in read]
-    first = source.peek(Columns({name: name for name in free}), NESTED_ROWS)
+    # 20 rows by which columns of objects and lists are told
+    first = source.peek(Columns({name: name for name in free}), 20)
     texts = {name: [text for text in column.texts if text] for name, column in first.items()}
     n_rows = max((len(column.code) for column in first.values()), default=0)
     return [

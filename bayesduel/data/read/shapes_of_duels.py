@@ -62,7 +62,6 @@ __all__ = [
 NAMED = 3  # columns that a role of several names
 OF_MATCHES = ("left", "right", "outcome", "group")  # options that name columns of matches
 REVERSE = "a win, a loss or a draw, and the reverse in the other row of the match"
-MOST_VALUES = 7  # of columns of pairs: no more than a scale has
 SEPARATORS = (
     r" *: *",
     r" +vs?\.? +",
@@ -583,7 +582,8 @@ def _are_pairs(table: Table, found: Mapping[str, tuple[str, str]], certain: bool
     labels = Counter(label for sides in found.values() for label in sides)
     n = len({frozenset(sides) for sides in found.values()})
     values = {value for name in found for value in table.known(name)}
-    if n < len(found) or not (len(values) <= MOST_VALUES or values <= {*labels}):
+    # 7 values at most of columns of pairs: no more than a scale has
+    if n < len(found) or not (len(values) <= 7 or values <= {*labels}):
         return False
     complete = n == len(labels) * (len(labels) - 1) // 2
     repeated = n > 2 and (complete or (certain and min(labels.values()) > 1))

@@ -26,7 +26,6 @@ __all__ = [
 
 # What names the column in Duels.from_scores and, with the shape, in read_duels.
 OPTIONS = {"item": "group", "model": "left", "score": "outcome"}
-NAMED = 3  # columns that a role of several names
 # What a scale says of itself, in words: "1 = best, 7 = worst", "best = 1", "1 (sehr gut)".
 BEST_WORDS = (
     "best|top|excellent|(very|sehr|muy|très) (good|gut|bueno|bien)|beste|mejor|meilleur"
@@ -114,7 +113,8 @@ def _wide_scores(table: Table, item: str | None) -> Shape | None:
     said += f"; the {better} score wins"
     said += f"; {join(left_over, quote=True)} not used" if left_over else ""
     own = [name for name in (item, judge, *models) if name is not None]
-    called = dict.fromkeys(("model_a", "model_b", "winner"), join(models, NAMED))
+    # 3 columns that a role of several names
+    called = dict.fromkeys(("model_a", "model_b", "winner"), join(models, 3))
     called |= {"prompt": item or "the row"}
     called |= {} if judge is None else {"judge": judge}
     return _of_scores(table, said, called, own, query)

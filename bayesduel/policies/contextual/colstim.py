@@ -23,8 +23,6 @@ from bayesduel.policies.contextual.design_matrix import DesignPolicy, add_differ
 
 __all__ = ["CoLSTIM"]
 
-TIED = 1e-12  # of utilities: noise beyond the threshold is cut, to the same of items as uncertain
-
 
 @compiled
 def select(belief, memory, t, rng):
@@ -41,7 +39,9 @@ def select(belief, memory, t, rng):
         x = belief.attributes[i].copy()
         share = min(max(noise, -threshold), threshold)
         utility = x @ belief.mode + share * width(memory.inverse, x)
-        if utility > most + TIED:
+        # Utilities within 1e-12 are tied: noise beyond the threshold is cut, to the same of items
+        # that are as uncertain
+        if utility > most + 1e-12:
             first = i
             most = utility
     second = first

@@ -34,7 +34,6 @@ __all__ = [
 
 SCHEDULES = ("linear", "shared", "polynomial", "stretched", "iterated")
 LINEAR, SHARED, POLYNOMIAL, STRETCHED, ITERATED, GIVEN = range(6)
-DEEPEST = 3  # the offset of a fourth iterated logarithm is beyond floating point
 LONGEST = 2.0**62
 
 
@@ -96,7 +95,8 @@ def schedule_of(
             )
         if name == "polynomial" and not power > 0:
             raise ValueError(f"power should be positive, got {power}")
-        if name == "iterated" and depth not in range(1, DEEPEST + 1):
+        # The offset of a fourth iterated logarithm is beyond floating point: 3
+        if name == "iterated" and depth not in range(1, 3 + 1):
             raise ValueError(f"depth should be 1, 2 or 3, got {depth!r}")
         parameters = {"polynomial": power, "iterated": depth, "shared": n_attributes}
         return Schedule(SCHEDULES.index(name), float(parameters.get(name, 0)), none)

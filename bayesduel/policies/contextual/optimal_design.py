@@ -15,8 +15,6 @@ from bayesduel.data.items import DEPENDENT
 
 __all__ = ["arbitrary_basis", "optimal_design", "spanner"]
 
-SLACK = 1.001  # coordinates in a spanner are at most this: each swap adds so much volume
-EFFICIENT = 1.01  # a design is done when no item is less certain than n times this
 FAINT = 1e-5  # weight below which an item leaves the design
 
 
@@ -55,7 +53,8 @@ def spanner(attributes: np.ndarray) -> np.ndarray:
     coordinates = np.linalg.solve(attributes[basis].T, attributes.T).T
     while True:
         flat = int(np.abs(coordinates).argmax())
-        if abs(coordinates.flat[flat]) <= SLACK:
+        # Coordinates in a spanner are at most 1.001: each swap adds so much volume
+        if abs(coordinates.flat[flat]) <= 1.001:
             return basis
         basis[flat % n] = flat // n
         coordinates = np.linalg.solve(attributes[basis].T, attributes.T).T
@@ -76,7 +75,8 @@ def optimal_design(attributes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         inverse = np.linalg.inv((attributes[support].T * weight) @ attributes[support])
         variance = np.einsum("ij,ij->i", attributes @ inverse, attributes)
         k = int(variance.argmax())
-        if variance[k] <= n * EFFICIENT:
+        # A design is done when no item is less certain than 1.01 n
+        if variance[k] <= n * 1.01:
             return support, weight
         step = (variance[k] / n - 1) / (variance[k] - 1)
         weight *= 1 - step

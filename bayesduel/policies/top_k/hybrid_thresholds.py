@@ -19,7 +19,6 @@ from bayesduel.margins.tallies import no_margins
 __all__ = ["null_thresholds"]
 
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024)
-LEVEL = 0.95
 
 
 @cache
@@ -33,7 +32,7 @@ def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarra
     rng = np.random.default_rng(n_arms)
     logs = max(40, 2000 // n_arms)  # The index averages over arms: more arms, fewer logs.
     quantiles = [
-        np.quantile([_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)], LEVEL)
+        np.quantile([_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)], 0.95)
         for n in COUNTS
     ]
     table = np.array([np.log(COUNTS), quantiles])

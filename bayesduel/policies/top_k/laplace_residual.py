@@ -25,9 +25,6 @@ from bayesduel.policies.top_k.score_covariance import score_covariance, slopes
 
 __all__ = ["Memory", "initial_memory", "scores", "select"]
 
-FIRST = 30  # half-steps of the first fit
-THEN = 3  # and of each that starts from the last
-
 
 class Memory(NamedTuple):
     """Settings, and the last fit, from which the next starts."""
@@ -91,9 +88,11 @@ def refit(margins, memory):
     if done[0] == margins.n_duels[0]:
         return mean
     n_arms = len(mean)
-    rounds = THEN
+    # 3 half-steps of each that starts from the last
+    rounds = 3
     if done[0] == 0:
-        rounds = FIRST
+        # Half-steps of the first fit: 30
+        rounds = 30
         memory.fitted[:] = mean.sum(axis=1) / n_arms
         memory.variance[:] = variance
     done[0] = margins.n_duels[0]

@@ -23,7 +23,6 @@ from bayesduel.margins.newton import least_squares
 __all__ = ["grid_of_sizes", "learned_square", "quantiles"]
 
 POINTS = 8  # of a variance's posterior
-ROUNDS = 4  # of reweighted least squares for each d
 
 
 def grid_of_sizes() -> np.ndarray:
@@ -54,7 +53,8 @@ def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
     value = np.empty(len(sizes))
     for place in range(len(sizes) - 1, -1, -1):  # from the flattest likelihood on
         square = sizes[place] ** 2 * unit
-        for _ in range(ROUNDS):
+        # 4 rounds of reweighted least squares for each d
+        for _ in range(4):
             weigh(n, mean, scatter, floor, fitted, square, normal, weight)
             for i in range(n_arms):
                 for j in range(n_arms):
