@@ -7,8 +7,8 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import print_json, remark, show, steps
-from bayesduel.cli.output import check_folder
 from bayesduel.cli.report import shown_command
+from bayesduel.cli.write import check_folder
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items

@@ -7,7 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import print_json, remark, share, show
-from bayesduel.cli.output import check_netcdf
+from bayesduel.cli.write import check_netcdf
 from bayesduel.system.atomic_write import write_netcdf
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps, tell
-from bayesduel.cli.output import check_folder
 from bayesduel.cli.report import shown_command
+from bayesduel.cli.write import check_folder
 from bayesduel.system.options import Decision
 
 if TYPE_CHECKING:

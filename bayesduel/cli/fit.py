@@ -8,7 +8,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, share
-from bayesduel.cli.output import check_folder, check_netcdf
+from bayesduel.cli.write import check_folder, check_netcdf
 from bayesduel.system.atomic_write import held, write_netcdf, write_text
 from bayesduel.system.options import Fitting
 

@@ -9,7 +9,7 @@ import click
 from bayesduel.cli.console import print_json, show
 from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.options import ci_prob_option, is_saved, json_option, raw_option
-from bayesduel.cli.output import check_csv
+from bayesduel.cli.write import check_csv
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, steps
-from bayesduel.cli.output import check_folder, check_not_input
+from bayesduel.cli.write import check_folder, check_not_input
 
 __all__ = ["command", "export", "shown_command", "site"]
 

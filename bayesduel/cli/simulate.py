@@ -7,7 +7,7 @@ import click
 
 from bayesduel.cli.console import out, print_json
 from bayesduel.cli.options import json_option, output_option, seed_option
-from bayesduel.cli.output import check_not_input, check_picture
+from bayesduel.cli.write import check_not_input, check_picture
 from bayesduel.system.atomic_write import write_figure
 
 if TYPE_CHECKING:

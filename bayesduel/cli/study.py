@@ -11,7 +11,6 @@ from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
 from bayesduel.cli.earlier_options import renamed_option
 from bayesduel.cli.options import with_terms
-from bayesduel.cli.output import check_folder, check_not_input, check_picture
 from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
@@ -22,6 +21,7 @@ from bayesduel.cli.study_tickets import (
     say,
     study_argument,
 )
+from bayesduel.cli.write import check_folder, check_not_input, check_picture
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.options import Fitting, StudyDecision
 

@@ -7,7 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, tell, working
-from bayesduel.cli.output import check_folder
+from bayesduel.cli.write import check_folder
 
 __all__ = ["health", "judges", "panel", "read", "sources"]
 

@@ -6,7 +6,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import alone, remark, tell, working
-from bayesduel.cli.output import check_folder
+from bayesduel.cli.write import check_folder
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:

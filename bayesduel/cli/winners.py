@@ -8,7 +8,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import tell, working
-from bayesduel.cli.output import check_csv
+from bayesduel.cli.write import check_csv
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.cli.output import READ
 from bayesduel.cli.report import shown_command
+from bayesduel.cli.write import READ
 from bayesduel.reporting.export import export
 
 LOG = "left,right,outcome,judge\n" + "a,b,left,x\nb,c,left,x\nc,a,right,y\na,b,right,y\n" * 20
