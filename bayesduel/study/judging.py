@@ -10,10 +10,6 @@ answer.
 References
 ----------
 Greszki, Meyer & Schoen, "Exploring the effects of removing 'too fast' responses and respondents
-from typing import TYPE_CHECKING
-from typing import TYPE_CHECKING
-from typing import TYPE_CHECKING
-from typing import TYPE_CHECKING
 from web surveys", Public Opinion Quarterly 2015 (times are compared with the median respondent's).
 """
 
