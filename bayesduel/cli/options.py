@@ -111,7 +111,7 @@ def _range(rule: str) -> click.IntRange | click.FloatRange:
     """Return the type of an option by the rule of its field: "in [0, 0.5)" or "at least 1"."""
     if rule.startswith("at least "):
         return click.IntRange(min=int(rule.removeprefix("at least ")))
-    low, high = map(float, rule[4:-1].split(", "))
+    low, high = (float(end) if "." in end else int(end) for end in rule[4:-1].split(", "))
     return click.FloatRange(low, high, min_open=rule[3] == "(", max_open=rule[-1] == ")")
 
 
