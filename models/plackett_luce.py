@@ -66,7 +66,7 @@ class ChoiceResponse(Response):
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
     def tie_rule(self, duels: Any) -> str:
-        return "none: a place is held by one arm"
+        return "no ties: one arm per place"
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -145,9 +145,9 @@ class PlackettLuce(ScoreModel):
         others = [part.name for part in self.terms if part not in self.terms.arms or part.reads]
         if others:
             raise ValueError(
-                "terms of PlackettLuce should be about what arms are worth (Scores, Covariates of "
-                "items), since a ranking has no sides and no covariates of a duel, got "
-                f"{join(others)}"
+                "terms of PlackettLuce should be Scores or Covariates of items, because a ranking "
+                "has "
+                f"no sides and no covariates of a duel, got {join(others)}"
             )
 
     def why_not(self, method: str) -> str:

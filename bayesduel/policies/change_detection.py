@@ -153,7 +153,7 @@ class ChangeDetection(HorizonPolicy):
         name = type(self).__name__
         if not isinstance(inner, PairPolicy):
             raise TypeError(
-                f"policy of {name} should be one of pairs, such as WinnerStays(), "
+                f"policy of {name} should be a policy of pairs, such as WinnerStays(), "
                 f"got {shown_value(inner)}"
             )
         if inner.belief.due(0) >= 0:

@@ -45,9 +45,10 @@ class Replay(Matrix):
         if missing.any() and never_met == "error":
             i, j = np.argwhere(missing)[0]
             raise ValueError(
-                f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
-                f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
-                "(never_met='half', --never-met half: P = 1/2 for them)"
+                f"a replay needs duels of every pair, but {missing.sum() // 2} pairs never met, "
+                "such "
+                f"as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these pairs, give "
+                "never_met='half' (--never-met half)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.read_summary.source
@@ -108,7 +109,7 @@ class MarginReplay(ScoreDuels):
         duels.check_single("a replay")
         votes = duels.votes
         if votes is None or votes.margin is None:
-            raise ValueError("duels should have margins, got a log without")
+            raise ValueError("duels should have margins, got a log without margins")
         known = np.isfinite(votes.margin) & (votes.left != votes.right)
         left = votes.left[known]
         right = votes.right[known]
@@ -128,9 +129,10 @@ class MarginReplay(ScoreDuels):
         if (n == 0).any():
             at = int(np.argmax(n == 0))
             raise ValueError(
-                f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
-                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r} "
-                "(a subset of arms that all met can be replayed)"
+                f"a replay needs a margin of every pair, but {(n == 0).sum()} pairs have no "
+                "margin, "
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a subset of the "
+                "arms, all of which met each other"
             )
         mean = np.zeros((n_arms, n_arms))
         sd = np.zeros((n_arms, n_arms))

@@ -637,7 +637,7 @@ def test_votes_of_a_judge_whom_a_term_explains_are_said_to_be(log, quick, respon
 
 def test_what_cannot_go_together_is_refused_with_a_reason(log):
     for response in RESPONSES.values():
-        with pytest.raises(ValueError, match="JudgeTastes should stand beside the attributes"):
+        with pytest.raises(ValueError, match="JudgeTastes needs the term Covariates"):
             response(Scores() + JudgeTastes())
     with pytest.raises(ValueError, match="got 'judge_spread' of tastes and of reliability"):
         make("bradley-terry", ("tastes", "reliability"))

@@ -66,8 +66,8 @@ def log():
         (("Normal", {"mu": 0, "sigma": -1}), "sigma > 0"),
         (("Normal", {"mu": np.nan, "sigma": 1}), "finite"),
         (("Normal", {"mu": "a", "sigma": 1}), "should be a number"),
-        (("Poisson", {"mu": 2}), "of a real number"),
-        (("MvNormal", {"mu": 2}), "of a real number"),
+        (("Poisson", {"mu": 2}), "for a real number"),
+        (("MvNormal", {"mu": 2}), "for a real number"),
         (("Gamma", {"shape": 1, "beta": 2}), "alpha"),
         (("Gamma", {"alpha": -1, "beta": 2}), "alpha > 0"),
         ((3, {}), "should be text"),
@@ -284,9 +284,9 @@ def test_priors_on_terms_are_those_by_name(on_terms, by_name, log):
         (Davidson(), {"tie": {"a": normal(0, 1)}}, "prior of tie should be one"),
         (Davidson(), {"score": {"a9": normal(0, 1)}}, "got 'a9'"),
         (Davidson(), {"score": 3}, "prior of score should be a bayesduel.Prior"),
-        (Davidson(), [1], "by the name of a variable"),
+        (Davidson(), [1], "a dictionary by variable"),
         (BradleyTerry() + RandomEffects("judge"), {"judge_deviation": normal(0, 1)}, "judge_scale"),
-        (BradleyTerry(scale=np.inf), {"score": normal(0, 1)}, "beside a flat one"),
+        (BradleyTerry(scale=np.inf), {"score": normal(0, 1)}, "is flat"),
         (BradleyTerry(scale=1.0), {"scale": "HalfNormal(1)"}, "got 'scale'"),
         (PreferenceMatrix(), {"score": normal(0, 1)}, "of a model with scores"),
     ],
@@ -520,7 +520,7 @@ def test_the_full_set_of_families_is_fitted_and_is_the_same_either_way(log):
     fit = bd.fit(log, BradleyTerry(Covariates(named)), draws=400, clusters=False)
     assert fit["posterior"].sizes["attribute"] == 2
     flat = BradleyTerry(Covariates(named, scale=np.inf, item_effect=False))
-    with pytest.raises(ValueError, match="which a flat prior cannot distinguish"):
+    with pytest.raises(ValueError, match="its coefficient cannot be estimated under a flat prior"):
         bd.fit(log, flat, clusters=False)
     given = BradleyTerry(Covariates(named)).with_priors({"coefficient": normal(0, 0.5)})
     assert bd.fit(log, given, draws=400, clusters=False).attrs["method"] == "laplace"

@@ -193,7 +193,7 @@ def test_the_command_line_plays_ties_in_batches():
     assert done.exit_code == 0, done.output
     asked[-1] = "Uniform"
     refused = CliRunner().invoke(main, [*asked, "--horizon", "50", "--k", "2", "--batch", "3"])
-    assert "batch should be 1 with k, got 3" in refused.output
+    assert "batch should be 1 when k is given, got 3" in refused.output
 
 
 def test_bad_ties_and_batches_are_refused():

@@ -141,7 +141,7 @@ def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
 
 
 def test_a_model_of_grades_needs_a_study_that_asks_for_them():
-    with pytest.raises(ValueError, match="model should read only what a study holds"):
+    with pytest.raises(ValueError, match="model should use only what a study stores"):
         bd.Study(arms=list("abc"), model=CumulativeLogit())
 
 
@@ -163,7 +163,7 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
     ("settings", "message"),
     [
         ({"grades": 5}, "grades should be 1 to 4"),
-        ({"criteria": ["one"]}, "criteria should be at least two, got only 'one'"),
+        ({"criteria": ["one"]}, "criteria should have at least two names, got only 'one'"),
         (
             {"criteria": ["judge", "x"]},
             "should not have the name of a column of the export, got 'judge'",

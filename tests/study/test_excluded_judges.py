@@ -84,7 +84,11 @@ def test_a_study_without_a_judge_is_as_if_the_judge_had_not_been_there(
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda s: s.exclude_judge("eve", "why"), KeyError, "judge should be one who was asked"),
+        (
+            lambda s: s.exclude_judge("eve", "why"),
+            KeyError,
+            "should be a judge of this study",
+        ),
         (lambda s: s.exclude_judge("ann", ""), ValueError, "because"),
         (lambda s: s.include_judge("ann", "why"), ValueError, "should be excluded so far"),
         (

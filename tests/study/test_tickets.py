@@ -56,7 +56,7 @@ def test_a_skipped_pair_is_not_asked_of_that_judge_again(tmp_path):
     assert study.ticket(ticket).state == "skipped"
     study.tell(ticket, "left")  # on second thoughts
     assert study.n_duels == 1
-    with pytest.raises(ValueError, match=r"no outcome, so that it can be skipped, got .*, told"):
+    with pytest.raises(ValueError, match=r"no outcome before it is skipped, but it is told"):
         study.skip(ticket)
     assert [row["event"] for row in study.audit()] == ["skipped"] * 3 + ["told"]
 
@@ -97,7 +97,7 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
         study.tell(ticket, "left", judge="ann")
     study.tell(again, "left", judge="bob")
     for refused in (study.cancel, study.reissue):
-        with pytest.raises(ValueError, match="ticket should have no outcome, so that it can be"):
+        with pytest.raises(ValueError, match="should have no outcome before it is"):
             refused(again)
 
 
@@ -345,7 +345,7 @@ def test_open_handles_see_the_arms_of_others(tmp_path):
     assert other.arms == tuple("abcd")
     study.add("d", "b", "left")
     assert other.tally()[3, 1] >= 1
-    with pytest.raises(ValueError, match=r"arms should differ by more .* got 'd' twice"):
+    with pytest.raises(ValueError, match=r"arms should have different names .* got 'd' twice"):
         other.add_arms(["d"])
 
 

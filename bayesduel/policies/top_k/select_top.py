@@ -192,7 +192,7 @@ class SelectTop(PlacesSettings):
         """Return the memory before the first duel."""
         k = self._places(n_arms)
         if self.budget is None:
-            raise ValueError("budget should be given where no experiment gives it, got None")
+            raise ValueError("budget should be given outside a simulation, got None")
         matches = most_matches(n_arms, k)
         if self.budget < matches:
             raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")
