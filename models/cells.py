@@ -216,8 +216,7 @@ def votes_of(duels: Duels) -> Any:
     if votes is None or votes.margin is None:
         raise ValueError(
             "this model needs margins, but the log has only outcomes: read the column of margins "
-            "with "
-            "read_duels(..., margin=...) or --margin"
+            "with read_duels(..., margin=...) or --margin"
         )
     if not np.isfinite(votes.margin).all():
         row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
@@ -225,8 +224,7 @@ def votes_of(duels: Duels) -> Any:
     if duels.read_summary.n_ties_dropped:
         raise ValueError(
             f"this model needs the ties, but {duels.read_summary.n_ties_dropped} ties (margins of "
-            "0) "
-            "were left out of the log: read the log with ties='keep'"
+            "0) were left out of the log: read the log with ties='keep'"
         )
     return votes
 

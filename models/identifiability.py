@@ -75,9 +75,8 @@ def _check_connected(duels: Any) -> None:
         beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])
         raise ValueError(
             "scale should be finite for this log, got inf: a group of arms never lost to the "
-            "others, "
-            "so some scores are infinite under a flat prior "
-            f"(arms that never lost: {unbeaten[:5]}, that never won: {beaten[:5]})"
+            "others, so some scores are infinite under a flat prior (arms that never lost: "
+            f"{unbeaten[:5]}, that never won: {beaten[:5]})"
         )
 
 
@@ -90,8 +89,7 @@ def check_independent(inputs: np.ndarray, names: list[str]) -> None:
         what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
         raise ValueError(
             f"scale should be finite for this log, got inf: {column!r} is {what}, so its "
-            "coefficient "
-            "cannot be estimated under a flat prior"
+            "coefficient cannot be estimated under a flat prior"
         )
 
 
@@ -102,8 +100,7 @@ def check_mixed(design: np.ndarray, points: np.ndarray, n: np.ndarray, names: li
         loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
         raise ValueError(
             "scale should be finite for this log, got inf: the attributes separate wins from "
-            "losses, "
-            "so their coefficients are infinite under a flat prior (most: "
+            "losses, so their coefficients are infinite under a flat prior (most: "
             f"{join(loud, quote=True)})"
         )
 

@@ -316,8 +316,7 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
         if flat:
             raise ValueError(
                 f"scale should be finite for this log, got inf: {duels.n_duels} margins are too "
-                "few to "
-                f"estimate the noise and {size} parameters"
+                f"few to estimate the noise and {size} parameters"
             )
         return
     rest, total = _residual(duels, order)

@@ -206,7 +206,7 @@ class Model(ByValue, metaclass=_Named):
         of_scale = "scale" in self.scales and self.scales["scale"].prior == "half-normal"
         others = [name for name in self.said if name != "scale" or not of_scale]
         if others:
-            return f"it does not take the prior of {others[0]}"
+            return f"this method cannot use the prior of {others[0]}"
         return self.terms.why_not_sparse
 
     @property
@@ -255,9 +255,8 @@ class Model(ByValue, metaclass=_Named):
         if why:
             raise ValueError(
                 f"duels should have one arm per side for {self.name}, got sides of several arms: "
-                f"{why}. "
-                "Use BradleyTerry(), Davidson() or ThurstoneScore(variances='common'), or make "
-                "each side an arm of its own (Duels.as_sides)"
+                f"{why}. Use BradleyTerry(), Davidson() or ThurstoneScore(variances='common'), or "
+                "make each side an arm of its own (Duels.as_sides)"
             )
 
     def seats(self, teams: Teams | None, first: np.ndarray, second: np.ndarray) -> Arrays:

@@ -57,8 +57,7 @@ class PairResiduals(MarginResponse):
         if not (n > 1).any():
             raise ValueError(
                 "at least one pair should have two duels or more, because one duel per pair does "
-                "not "
-                f"separate residuals from noise, got {len(n)} pairs with one duel each"
+                f"not separate residuals from noise, got {len(n)} pairs with one duel each"
             )
 
     @property

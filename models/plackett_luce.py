@@ -145,14 +145,13 @@ class PlackettLuce(ScoreModel):
         others = [part.name for part in self.terms if part not in self.terms.arms or part.reads]
         if others:
             raise ValueError(
-                "terms of PlackettLuce should be Scores or Covariates of items, because a ranking "
-                "has "
-                f"no sides and no covariates of a duel, got {join(others)}"
+                "terms of PlackettLuce should be Scores or Covariates of items, because a "
+                f"ranking has no sides and no covariates of a duel, got {join(others)}"
             )
 
     def why_not(self, method: str) -> str:
         if method == "laplace" and len(self.scales) > 1:
-            return "its choices bend several predictors together, at which it learns two scales"
+            return "it learns two scales, and each choice depends on several predictors together"
         return super().why_not(method)
 
     def replicate_rankings(self, posterior: Arrays, log: Any, rng: np.random.Generator) -> Any:

@@ -491,9 +491,8 @@ def _classes_named(places: Any) -> dict[str, type]:
         if kind is None or _name_of(kind) != name or kind.__module__.startswith(SHIPPED):
             raise ValueError(
                 f"the file needs the class {shown_value(place)} for {shown_value(name)}, and "
-                "loading a "
-                "file never imports code: pass the class with bayesduel.load(path, classes=[...]), "
-                "or register it with bayesduel.models.register"
+                "loading a file never imports code: pass the class with bayesduel.load(path, "
+                "classes=[...]), or register it with bayesduel.models.register"
             )
         found[str(name)] = kind
     return found

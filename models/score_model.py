@@ -122,8 +122,7 @@ class ScoreModel(Model):
             if name not in scales and name not in numbers:
                 raise ValueError(
                     f"priors should be for variables of {self.name}, got {name!r}. The variables "
-                    "are "
-                    f"{join([*scales, *numbers], quote=True)}"
+                    f"are {join([*scales, *numbers], quote=True)}"
                 )
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
                 raise ValueError(f"{name} should have one prior, got one per label")

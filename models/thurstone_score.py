@@ -97,8 +97,7 @@ class ThurstoneScore(ScoreModel):
         if self.variances == "pair":
             raise ValueError(
                 "degrees should be None with variances='pair', because its tails are heavy "
-                "already, "
-                f"got {shown_value(self.degrees)}"
+                f"already, got {shown_value(self.degrees)}"
             )
 
     @classmethod

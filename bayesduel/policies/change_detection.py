@@ -158,7 +158,7 @@ class ChangeDetection(HorizonPolicy):
             )
         if inner.belief.due(0) >= 0:
             raise ValueError(
-                f"policy of {name} should have a belief that is not refitted, such as Beta(), "
+                f"policy of {name} should have a belief that needs no refits, such as Beta(), "
                 f"got {inner.belief!r}"
             )
         if self.window is not None and self.window % 2:

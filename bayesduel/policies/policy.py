@@ -70,8 +70,7 @@ class Policy(Settings):
             if taker != cls.__qualname__:
                 raise TypeError(
                     f"{cls.__qualname__} should define its own {name}, because {name} of the "
-                    "module "
-                    f"{cls.__module__} belongs to {taker}: write {name}: ClassVar = "
+                    f"module {cls.__module__} belongs to {taker}: write {name}: ClassVar = "
                     "staticmethod(...) in the class"
                 )
             setattr(cls, name, staticmethod(cast(Any, rule)))
@@ -82,9 +81,8 @@ class Policy(Settings):
         for name in self.rules:
             if not hasattr(type(self), name):
                 raise TypeError(
-                    f"{type(self).__name__} should have a compiled function {name!r}: define it in "
-                    "the "
-                    "module or in the class"
+                    f"{type(self).__name__} should have a compiled function {name!r}: define it "
+                    "in the module or in the class"
                 )
         self.check_belief()
 

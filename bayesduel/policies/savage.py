@@ -262,8 +262,7 @@ class SAVAGE(HorizonPolicy):
         if self.criterion == "borda" and not self.belief.bounds_counts:
             raise ValueError(
                 "belief of SAVAGE under criterion 'borda' should bound a mean from counts alone, "
-                "as "
-                f"Hoeffding() does, got {self.belief!r}"
+                f"as Hoeffding() does, got {self.belief!r}"
             )
         if self.independence == "sampled" and self.criterion not in ("copeland", "condorcet"):
             raise ValueError(

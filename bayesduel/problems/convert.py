@@ -115,8 +115,8 @@ def as_margin_problem(problem: Any) -> Any:
             )
         return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
     raise TypeError(
-        "problem should be ScoreDuels(mean, sd), a matrix, the name of a matrix, a log with "
-        "margins, or a family such as RandomProblem(n_arms=10, generator=score_duels), "
+        "problem should be ScoreDuels(mean, sd), a matrix, a log with margins or a family such as "
+        "RandomProblem(n_arms=10, generator=score_duels), "
         f"got {type(problem).__name__}"
     )
 

@@ -85,8 +85,7 @@ class PiecewiseStationary(ArmsProblem):
         if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
             raise ValueError(
                 f"changes should be {len(P) - 1} increasing numbers, the first duel of each "
-                "segment "
-                f"after the first segment, got {shown_value(self.changes)}"
+                f"segment after the first segment, got {shown_value(self.changes)}"
             )
         P.setflags(write=False)
         tied = [one.ties if one.may_tie else np.zeros_like(one.P) for one in parts]

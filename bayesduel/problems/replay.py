@@ -46,9 +46,8 @@ class Replay(Matrix):
             i, j = np.argwhere(missing)[0]
             raise ValueError(
                 f"a replay needs duels of every pair, but {missing.sum() // 2} pairs never met, "
-                "such "
-                f"as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these pairs, give "
-                "never_met='half' (--never-met half)"
+                f"such as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these "
+                "pairs, give never_met='half' (--never-met half)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.read_summary.source
@@ -130,9 +129,8 @@ class MarginReplay(ScoreDuels):
             at = int(np.argmax(n == 0))
             raise ValueError(
                 f"a replay needs a margin of every pair, but {(n == 0).sum()} pairs have no "
-                "margin, "
-                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a subset of the "
-                "arms, all of which met each other"
+                f"margin, such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a "
+                "subset of the arms, all of which met each other"
             )
         mean = np.zeros((n_arms, n_arms))
         sd = np.zeros((n_arms, n_arms))

@@ -144,8 +144,7 @@ def read_contents(
         if item in prompts if not arm else (arm, item) in answers:
             raise ValueError(
                 f"{path}, line {line}: arm {shown_value(arm)} and item {shown_value(item)} are "
-                "there "
-                "already: keep one row"
+                "there already: keep one row"
             )
         content = _content(row["content"], folder, f"{path}, line {line}")
         if arm:

@@ -18,7 +18,7 @@ BODY = 64 * 1024  # bytes of a request, at most
 TOO_LARGE = "the body should have at most {:,} bytes"
 STRANGE = (
     "the host should be {}, got {}. If this server is behind a proxy, let the proxy keep the Host "
-    "header, and start `bayesduel study serve` with --public-url and the address in the browser"
+    "header. Start `bayesduel study serve` with --public-url and the address in the browser"
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "

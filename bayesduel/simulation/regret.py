@@ -128,8 +128,7 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
         if "time" not in counts["wins"].dims:
             raise ValueError(
                 f"trace should have the tallies of pairs for {name} regret, but it has only the "
-                "tallies "
-                "of arms: simulate with detail='pairs'"
+                "tallies of arms: simulate with detail='pairs'"
             )
         cost = P.copy(data=pair_costs(P.values, criterion))
         # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
@@ -254,8 +253,7 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
     if worth is None:
         raise ValueError(
             f"criterion should be 'item_duel' for this trace, got {shown_value(criterion)}. The "
-            "trace "
-            "does not have the value of the better item of each duel: simulate again for it"
+            "trace does not have the value of the better item of each duel: simulate again for it"
         )
     return _labelled(problem["best"] * trace["time"] - worth, name, formula)
 

@@ -284,10 +284,9 @@ def _plan_of_selection(
         least = policy.opening(n_arms)
         if horizon < least or (not isinstance(record_at, str) and times[0] < least):
             raise ValueError(
-                f"horizon and recorded times should be at least {least}, because {name} needs so "
-                "many "
-                f"duels to select {k} of {n_arms} arms, "
-                f"got {times[0] if horizon >= least else horizon}"
+                f"{name} needs at least {least} duels to select {k} of {n_arms} arms, got a "
+                "horizon "
+                f"or recorded time of {times[0] if horizon >= least else horizon}"
             )
         first = max(first, least)
     if isinstance(record_at, str):
@@ -310,7 +309,6 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
             fit = sorted(n for n, kind in kinds.items() if (kind.setting, kind.shows) == wanted)
             raise ValueError(
                 f"policies should fit the problem {problem.name}, got {label(policy)}. Policies "
-                "that fit "
-                f"are {', '.join(fit)}"
+                f"that fit are {', '.join(fit)}"
             )
         policy.check_belief()

@@ -156,8 +156,7 @@ class StoredTrace:
         except OSError as error:
             raise OSError(
                 f"{self.path} cannot be written: {error.strerror or error}. Repeat the same call "
-                "to "
-                f"continue after the finished runs"
+                "to continue after the finished runs"
             ) from error
 
     def tree(self) -> xr.DataTree:
@@ -183,8 +182,7 @@ def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any])
         name = min(differs)
         raise ValueError(
             f"out should be a new path or a trace of the same simulation, got {path}. Its {name} "
-            "is "
-            f"{known.get(name)!r}, and this simulation has {wanted.get(name)!r}"
+            f"is {known.get(name)!r}, and this simulation has {wanted.get(name)!r}"
         )
 
 
@@ -275,8 +273,7 @@ def _group(path: Path, mode: Any, rule: str) -> Any:
     if not (path / HEADER).is_file():
         raise ValueError(
             f"{rule}, but {path} has no checksums. They are lost, or an earlier bayesduel wrote "
-            "the "
-            f"folder. {again}, or read it unchecked with xarray.open_datatree"
+            f"the folder. {again}, or read it unchecked with xarray.open_datatree"
         )
     return group
 

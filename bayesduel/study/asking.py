@@ -287,8 +287,7 @@ def checked_asking(asking: Asking | None, kind: str) -> dict[str, Any] | None:
     if kind == "margin" and (asking.grades > 1 or asking.both_bad or asking.criteria):
         raise ValueError(
             "asking should have no grades, criteria or both_bad, because a model of margins asks "
-            "for "
-            f"a number, got {asking!r}"
+            f"for a number, got {asking!r}"
         )
     return asdict(asking) | {"criteria": [*asking.criteria], "reasons": [*asking.reasons]}
 

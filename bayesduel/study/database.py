@@ -150,8 +150,7 @@ class Database:
         if self.engine.dialect.name != "sqlite":
             raise StudyError(
                 f"Only a study in a file can be copied here, got {self.url}. Copy a database with "
-                "its "
-                "own program, such as pg_dump for PostgreSQL."
+                "its own program, such as pg_dump for PostgreSQL."
             )
         for there in (copy, _log_of(copy)):
             if there.exists():

@@ -146,8 +146,7 @@ def _check_fed(
     if model.log_type != "duels":
         raise ValueError(
             f"model should be a model of duels, such as BradleyTerry(), got {model.name}, a model "
-            "of "
-            f"{model.log_type}"
+            f"of {model.log_type}"
         )
     wanted = (
         "model should use only what a study stores (arms, outcomes, judges, items, and grades "

@@ -57,8 +57,7 @@ def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
     if rule.steers and not confirms:
         raise ValueError(
             f"stop should be a rule on scores, such as WithinRope(0.95), got {rule!r}. That rule "
-            "needs "
-            "a posterior-driven policy that may ask for every pair"
+            "needs a posterior-driven policy that may ask for every pair"
         )
     return rule
 

@@ -70,7 +70,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--k": "0"}, "k should be a whole number >= 1"),
         (
             {"--horizon": "100"},
-            "duels to select 3 of 10 arms, got 100",
+            "POCBAm needs at least 135 duels to select 3 of 10 arms",
         ),
         ({"--horizon": "inf"}, "horizon should be a whole number"),
         ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),

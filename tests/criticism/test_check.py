@@ -325,7 +325,7 @@ def test_a_side_advantage_is_offered(tmp_path):
         assert "No pair met in both orders" in words
         assert "The log cannot tell whether there is one ranking" in words
         assert (
-            "cannot tell a cycle from a side advantage (of the side listed first): one ranking has"
+            "cannot tell a cycle from a side advantage (of the side listed first). One ranking has"
             in words
         )
         assert "Let pairs meet in both orders to distinguish them" in words

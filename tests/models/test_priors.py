@@ -337,7 +337,7 @@ def test_the_sparse_route_takes_the_scale_it_knows(priors, sparse):
     log = bd.datasets.load("springall")
     model = BradleyTerry() + SideAdvantage()
     if not sparse:
-        with pytest.raises(ValueError, match="does not take the prior of"):
+        with pytest.raises(ValueError, match="this method cannot use the prior of"):
             bd.fit(log, model, "variational", priors=priors)
         return
     quick = bd.fit(log, model, priors=priors, draws=2000, clusters=False)

@@ -170,7 +170,7 @@ def test_a_stationary_problem_is_no_change():
 def test_refused(kind):
     with pytest.raises(TypeError, match=f"policy of {kind.__name__} should be a policy of pairs"):
         kind(policy="WinnerStays")
-    with pytest.raises(ValueError, match="should have a belief that is not refitted"):
+    with pytest.raises(ValueError, match="should have a belief that needs no refits"):
         kind(policy=bd.policies.DTS(belief=Laplace(BradleyTerry())))
     with pytest.raises(ValueError, match="window should be even, got 7"):
         kind(window=7)

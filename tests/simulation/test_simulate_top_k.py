@@ -255,7 +255,7 @@ def test_bad_input_is_refused():
     for k in (0, 4):
         with pytest.raises(ValueError, match="k should be"):
             bd.simulate(bd.policies.POCBAm(), line(), 100, k=k)
-    with pytest.raises(ValueError, match="at least 18, because POCBAm needs so many"):
+    with pytest.raises(ValueError, match="needs at least 18 duels to select 2 of 4 arms"):
         bd.simulate(bd.policies.POCBAm(), line(), 17, k=2)
     with pytest.raises(ValueError, match="at least 18"):
         bd.simulate(bd.policies.POCBAm(), line(), 100, k=2, record_at=[5, 100])

@@ -185,7 +185,7 @@ class SelectTop(PlacesSettings):
 
     budget: int | None = None
     reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
-    guarantee: ClassVar[str] = "none at a fixed budget"
+    guarantee: ClassVar[str] = "no guarantee at a fixed budget"
     ranges: ClassVar = {"budget": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
