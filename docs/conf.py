@@ -126,8 +126,7 @@ def _api() -> str:
             homes.setdefault(room, []).append(f"bayesduel.{name}")
     parts = [
         "# All names of `bayesduel`\n\n`import bayesduel as bd` imports the names without a "
-        "module: "
-        "`bd.fit`, `bd.winners`. Every name has an example, which the tests run.\n"
+        "module: `bd.fit`, `bd.winners`. Every name has an example, which the tests run.\n"
     ]
     for room in sorted(homes, key=ROOMS.index):
         parts.append(f"## {room.replace('_', ' ').capitalize()}\n\n{_summary(sorted(homes[room]))}")

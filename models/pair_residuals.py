@@ -56,8 +56,8 @@ class PairResiduals(MarginResponse):
         n = pairs.first_wins + pairs.second_wins + pairs.ties
         if not (n > 1).any():
             raise ValueError(
-                "at least one pair should have two duels or more, because one duel per pair does "
-                f"not separate residuals from noise, got {len(n)} pairs with one duel each"
+                "at least one pair should have two duels or more, got "
+                f"{len(n)} pairs with one duel each: one duel cannot separate a residual from noise"
             )
 
     @property

@@ -145,8 +145,9 @@ class PlackettLuce(ScoreModel):
         others = [part.name for part in self.terms if part not in self.terms.arms or part.reads]
         if others:
             raise ValueError(
-                "terms of PlackettLuce should be Scores or Covariates of items, because a "
-                f"ranking has no sides and no covariates of a duel, got {join(others)}"
+                "terms of PlackettLuce should be Scores or Covariates of items, got "
+                f"{join(others)}: "
+                "a ranking has no sides and no covariates of a duel"
             )
 
     def why_not(self, method: str) -> str:
