@@ -6,6 +6,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.system.arguments import check_log, check_one_of, check_text, check_type
+from bayesduel.text import count
 
 __all__ = ["BinaryDuels", "MarginReplay", "Replay"]
 
@@ -45,7 +46,8 @@ class Replay(Matrix):
         if missing.any() and never_met == "error":
             i, j = np.argwhere(missing)[0]
             raise ValueError(
-                f"a replay needs duels of every pair, but {missing.sum() // 2} pairs never met, "
+                f"a replay needs duels of every pair, but {count(missing.sum() // 2, 'pair')} "
+                "never met, "
                 f"such as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these "
                 "pairs, give never_met='half' (--never-met half)"
             )
@@ -128,9 +130,10 @@ class MarginReplay(ScoreDuels):
         if (n == 0).any():
             at = int(np.argmax(n == 0))
             raise ValueError(
-                f"a replay needs a margin of every pair, but {(n == 0).sum()} pairs have no "
-                f"margin, such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a "
-                "subset of the arms, all of which met each other"
+                "a replay needs a margin of every pair, got none of "
+                f"{count((n == 0).sum(), 'pair')}, "
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a subset of the "
+                "arms, all of which met each other"
             )
         mean = np.zeros((n_arms, n_arms))
         sd = np.zeros((n_arms, n_arms))

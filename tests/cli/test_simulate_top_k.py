@@ -62,7 +62,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
         ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
         ({"--problem": "logistic-items"}, "generator=score_duels), got LogisticItems"),
-        ({"--problem": "icehockey"}, "margin of every pair, but 1212 pairs have no margin"),
+        ({"--problem": "icehockey"}, "margin of every pair, got none of 1,212 pairs"),
         ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),
         ({"--problem": "score_duels(d=1),score_duels(d=1)"}, "twice"),
         ({"--problem": "score_duels(d=-1)"}, "d should be >= 0 and finite, got -1"),
@@ -112,5 +112,5 @@ def test_the_same_simulation_continues_and_another_is_refused(tmp_path, capfd, n
     assert run(*given, "--seed", "1") == first
     with pytest.raises(SystemExit):
         main(["simulate", *given, "--seed", "2"])
-    assert "seed is 1 and not 2" in capfd.readouterr().err
+    assert "Its seed is 1, and this simulation has 2" in capfd.readouterr().err
     assert json.loads(bd.open_trace(tmp_path / name).attrs["plan"])["seed"] == 1

@@ -512,7 +512,7 @@ def audited(log, model):
     """Audit a fit by votes and judges, or see why not; what it says is confirmed by a refit."""
     tree = fit(log, model, clusters=False)
     if why := model.why_not("laplace"):
-        with pytest.raises(ValueError, match=f"only NUTS samples: {re.escape(why)}"):
+        with pytest.raises(ValueError, match=f"only NUTS samples it .{re.escape(why)}"):
             bd.audit(tree, log)
         return
     found = bd.audit(tree, log, by=("vote", "judge"), share=0.4)

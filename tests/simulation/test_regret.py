@@ -278,7 +278,7 @@ def test_several_problems_are_one_trace(tmp_path):
         assert bd.success_rate(trace)["rate"].sizes["problem"] == 2
         assert bd.opportunity_cost(trace).sizes["problem"] == 2
     with pytest.raises(
-        ValueError, match=r"of one problem, such as trace\['mslr-5'\], got one of 2"
+        ValueError, match=r"of one problem, such as trace\['mslr-5'\], got a trace of 2"
     ):
         bd.plot_regret(kept)
     mapped = bd.simulate(bd.policies.Uniform(), {"a": P, "b": "mslr-5"}, 100, **settings)

@@ -158,7 +158,7 @@ def test_a_family_with_ties_can_be_resumed(tmp_path):
     for other in (kept, again):
         for group in ("trace", "problem"):
             xr.testing.assert_identical(other[group].to_dataset().load(), trace[group].to_dataset())
-    with pytest.raises(ValueError, match="batch is 5 and not None"):
+    with pytest.raises(ValueError, match="Its batch is 5, and this simulation has None"):
         bd.simulate(
             bd.policies.RUCB(), family, 100, out=tmp_path / "trace", **settings | {"batch": 1}
         )
