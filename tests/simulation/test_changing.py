@@ -143,9 +143,7 @@ def test_the_trace_of_arms_the_command_and_the_figure_agree(name, traces, tmp_pa
 def test_a_winner_that_a_segment_lacks_is_refused_by_name(traces):
     with pytest.raises(ValueError, match=r"'weak', but the matrix P\[1\] of the problem has no"):
         bd.regret(traces["known"], "weak")
-    with pytest.raises(
-        ValueError, match=r"'condorcet', but the matrix P\[0, \d+\] of the problem has"
-    ):
+    with pytest.raises(ValueError, match=r"'condorcet', but the matrix P\[0, \d+\] of the"):
         bd.regret(traces["adversary"], "condorcet")
     args = ["simulate", "--policies", "DTS", "--horizon", "9", "--problem", TEXTS["known"]]
     told = CliRunner().invoke(main, [*args, "--regret", "strong"])

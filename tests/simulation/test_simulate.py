@@ -377,7 +377,7 @@ def test_a_trace_without_checksums_or_without_runs_is_refused(kept, tmp_path):
     shutil.copytree(kept, fresh)
     shutil.rmtree(fresh / "finished" / "checksum" / "c")
     with pytest.raises(
-        ValueError, match="0 of its 2 replications are complete. Missing: Uniform in"
+        ValueError, match=r"0 of its 2 replications are complete\. Missing: Uniform"
     ):
         bd.open_trace(fresh)
     np.testing.assert_array_equal(bd.regret(again(fresh)), bd.regret(bd.open_trace(kept)))
