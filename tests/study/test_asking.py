@@ -136,7 +136,7 @@ def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
     # 0.02 of few draws; the usual 4,000 of 24 votes are doubted and drawn again for 20 seconds
     fit = bd.fit(both, BradleyTerry(Sources("criterion", target="short")), draws=400, seed=0)
     assert bd.predict(fit, "a", "c")["win"] < 0.5  # c is the shortest
-    with pytest.raises(ValueError, match="criteria should be of helpful, short, got 'x'"):
+    with pytest.raises(ValueError, match="criteria should be among helpful, short, got 'x'"):
         study.duels("x")
 
 

@@ -106,5 +106,5 @@ def test_a_study_with_too_many_arms_is_refused_when_it_is_made(tmp_path):
         bd.Study(tmp_path / "s", arms=arms)
     assert not (tmp_path / "s").exists()
     study = bd.Study(arms=arms[:2000], stop=None)
-    with pytest.raises(ValueError, match="at most 2,000, got 2,001"):
+    with pytest.raises(ValueError, match="at most 2,000 arms, got 2,001"):
         study.add_arms(["x"])

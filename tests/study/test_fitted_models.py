@@ -149,7 +149,7 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
         study.tell(study.ask(judge="ann"), "left")
     again = bd.Study(path)
     assert again.duels().n_duels == again.n_duels == 12
-    assert "cannot be refitted to these duels (ValueError: duels should be of at least two" in str(
+    assert "cannot be refitted to these duels (ValueError: duels should have at least two" in str(
         again.status(check=False)
     )
     unending = bd.Study(arms=list("abc"), model=BradleyTerry() + JudgeReliability(), stop=None)
@@ -179,15 +179,15 @@ def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
     ("model", "message"),
     [
         (BradleyTerry() + TimeVarying(), "a time for each vote"),
-        (BradleyTerry() + RandomEffects("topic"), "name the topic of each vote"),
-        (BradleyTerry() + CategoryEffects(), "name the category of each vote"),
+        (BradleyTerry() + RandomEffects("topic"), "have the topic of each vote"),
+        (BradleyTerry() + CategoryEffects(), "have the category of each vote"),
         (BradleyTerry(Covariates(ITEMS)), "attributes of the arms. Use BradleyTerry"),
-        (LogisticAttributes(items=ITEMS), r"such as BradleyTerry\(\), got .*, of pulls"),
-        (PlackettLuce(), r"such as BradleyTerry\(\), got plackett-luce, of rankings"),
+        (LogisticAttributes(items=ITEMS), r"such as BradleyTerry\(\), got .*, a model of pulls"),
+        (PlackettLuce(), r"such as BradleyTerry\(\), got plackett-luce, a model of rankings"),
     ],
 )
 def test_models_that_a_study_cannot_feed_are_refused(model, message, tmp_path):
-    with pytest.raises(ValueError, match=f"model should (read only|be one of).* {message}"):
+    with pytest.raises(ValueError, match=f"model should (use only|be a model of).* {message}"):
         bd.Study(tmp_path / "s", arms=list("abc"), model=model)
     assert not (tmp_path / "s").exists()
 
