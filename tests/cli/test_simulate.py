@@ -181,7 +181,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
-        ({"--problem": "chameleons"}, "490 pairs that never met, such as 'C01' and 'C02' (never_"),
+        ({"--problem": "chameleons"}, "490 pairs never met, such as 'C01' and 'C02'. To set P"),
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
         ({"--problem": "hudry-13", "--regret": "weak"}, "has no Condorcet winner"),
         ({"--index": None}, "--index is for --k"),

@@ -66,7 +66,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),
         ({"--problem": "score_duels(d=1),score_duels(d=1)"}, "twice"),
         ({"--problem": "score_duels(d=-1)"}, "d should be >= 0 and finite, got -1"),
-        ({"--k": "10"}, "k should be in 1..9, got 10"),
+        ({"--k": "10"}, "k should be from 1 to 9, got 10"),
         ({"--k": "0"}, "k should be a whole number >= 1"),
         (
             {"--horizon": "100"},
@@ -99,7 +99,7 @@ def test_nothing_but_a_trace_is_written_over(tmp_path, capfd, name):
     with pytest.raises(SystemExit) as stopped:
         main(["simulate", *given, "-o", str(kept)])
     assert stopped.value.code == 2
-    assert "out should be new or a trace" in capfd.readouterr().err
+    assert "out should be a new path or a trace" in capfd.readouterr().err
     assert inside.read_text() == "Dear reader"
 
 

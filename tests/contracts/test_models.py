@@ -652,12 +652,12 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
         bd.compare_models(log, [BradleyTerry(), CumulativeLogit()])
     bare = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 1])
     for model, words in [
-        (ThurstoneScore(), "duels should have margins"),
-        (CumulativeLogit(), "duels should have grades"),
-        (make("bradley-terry", ("x",)), "duels should have the covariates 'x'"),
-        (make("bradley-terry", ("judge",)), "duels should name the judge of each vote"),
+        (ThurstoneScore(), "this model needs margins"),
+        (CumulativeLogit(), "this model needs grades"),
+        (make("bradley-terry", ("x",)), "the log should have the covariates 'x'"),
+        (make("bradley-terry", ("judge",)), "duels should have the judge of each vote"),
         (make("bradley-terry", ("prompt",)), r"keep=\['prompt'\]"),
-        (make("bradley-terry", ("reliability",)), "name the judge of each vote"),
+        (make("bradley-terry", ("reliability",)), "duels should have the judge of each vote"),
         (make("bradley-terry", ("walk",)), "a time for each vote"),
         (make("bradley-terry", ("category",)), "the category of each vote"),
     ]:

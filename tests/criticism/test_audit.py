@@ -246,7 +246,7 @@ def test_looks_are_in_the_order_of_time():
     ("model", "given", "said"),
     [
         (BradleyTerry(scale=np.inf), {}, "an audit needs proper priors"),
-        (BradleyTerry(), {"by": ("prompt",)}, "duels should name the prompt of each vote"),
+        (BradleyTerry(), {"by": ("prompt",)}, "duels should have the prompt of each vote"),
         (BradleyTerry(), {"pair": ("a0", "b")}, "pair should be two arms of the log"),
         (BradleyTerry(), {"k": 6}, "k should be a whole number from 1 to 5"),
         (BradleyTerry(), {"share": 1.0}, r"share should be in \(0, 1\)"),

@@ -359,7 +359,7 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         (["springall", "--predict", "nowhere.csv"], "nowhere.csv: no such file"),
         (["tversky1969"], "'win_probability' should be numeric"),
         (["springall", "--scale", "inf"], "item_effect should be False"),
-        (["springall", "--judge-effect"], "should name the judge of each vote"),
+        (["springall", "--judge-effect"], "should have the judge of each vote"),
         (["springall", "--sparsity", "9"], "attributes that you expect to matter, in (0, 2)"),
     ],
 )

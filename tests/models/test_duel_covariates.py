@@ -121,7 +121,9 @@ def test_settings_come_back_and_columns_are_asked_for(arena, controlled):
     assert model.terms.find(DuelCovariates).deviations[0] == pytest.approx(
         np.sqrt(np.mean(values**2))
     )
-    with pytest.raises(ValueError, match=r"duels should have the covariates 'style' .*'length'"):
+    with pytest.raises(
+        ValueError, match=r"the log should have the covariates 'style', but it has .*'length'"
+    ):
         bd.fit(arena, BradleyTerry(Scores() + Covariates(["style"])))
     same = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 0], covariates={"x": [0.0] * 4})
     with pytest.raises(ValueError, match="covariate 'x' should vary, but it is 0 in every duel"):

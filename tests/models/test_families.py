@@ -219,7 +219,7 @@ def test_the_default_model_takes_families(tmp_path):
         terms = () if response == "preference-matrix" else ("sources:source=p",)
         with pytest.raises((TypeError, ValueError), match="scores"):
             bd.DefaultModel(response, terms, family=FAMILY)
-    with pytest.raises(TypeError, match="family should be the family of each arm"):
+    with pytest.raises(TypeError, match="family should be a dictionary from arm to family"):
         bd.DefaultModel(family="maker")
     with pytest.raises((TypeError, ValueError), match="scores"):
         add_family(PreferenceMatrix(), FAMILY)
@@ -331,8 +331,8 @@ def test_families_of_new_arms_are_checked(family, words, fit):
     ("model", "words"),
     [
         (BradleyTerry(), "needs a fit with families"),
-        (BradleyTerry(Scores(family=FAMILY)) + TimeVarying(periods=2), "got one with time"),
-        (BradleyTerry(Scores(family=FAMILY)) + CategoryEffects(), "got one with category"),
+        (BradleyTerry(Scores(family=FAMILY)) + TimeVarying(periods=2), "got a fit with time"),
+        (BradleyTerry(Scores(family=FAMILY)) + CategoryEffects(), "got a fit with category"),
         (
             ThurstoneScore(Scores(family=FAMILY), variances="pair"),
             "the response of thurstone-score",

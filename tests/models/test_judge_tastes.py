@@ -185,7 +185,7 @@ def test_what_judges_cannot_be_told_from_is_refused():
     model = BradleyTerry(Covariates(items)) + JudgeTastes()
     arms = list(items.labels[:3])
     nobody = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0])
-    with pytest.raises(ValueError, match="should name the judge of each vote"):
+    with pytest.raises(ValueError, match="should have the judge of each vote"):
         bd.fit(nobody, model)
     alone = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0], judge=["x"] * 3)
     with pytest.raises(ValueError, match="at least two levels of judge"):

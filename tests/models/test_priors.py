@@ -281,7 +281,7 @@ def test_priors_on_terms_are_those_by_name(on_terms, by_name, log):
     [
         (Davidson(), {"foo": normal(0, 1)}, "'scale', 'tie' and 'score', got 'foo'"),
         (Davidson(), {"scale": normal(0, 1)}, "positive numbers"),
-        (Davidson(), {"tie": {"a": normal(0, 1)}}, "prior of tie should be one"),
+        (Davidson(), {"tie": {"a": normal(0, 1)}}, "tie should have one prior"),
         (Davidson(), {"score": {"a9": normal(0, 1)}}, "got 'a9'"),
         (Davidson(), {"score": 3}, "prior of score should be a bayesduel.Prior"),
         (Davidson(), [1], "a dictionary by variable"),
@@ -527,7 +527,7 @@ def test_the_full_set_of_families_is_fitted_and_is_the_same_either_way(log):
 
 
 def test_families_are_checked_and_read_off_a_table(log):
-    with pytest.raises(TypeError, match="family should be the family of each arm"):
+    with pytest.raises(TypeError, match="family should be a dictionary from arm to family"):
         Scores(family="maker")
     words = pd.DataFrame({"item": list(KIN), "family": list(KIN.values()), "n": range(5)})
     for reference in ({}, {"family": None}, {"family": "z"}):

@@ -325,7 +325,7 @@ def test_what_the_log_must_say_is_named():
     two = bd.Duels.from_wins([[0, 3], [2, 0]])
     winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
-        (plain, BradleyTerry() + JudgeReliability(), "name the judge of each vote"),
+        (plain, BradleyTerry() + JudgeReliability(), "have the judge of each vote"),
         (alone, BradleyTerry() + JudgeReliability(), r"at least two levels of judge, got \['x'\]"),
         (plain, BradleyTerry() + TimeVarying(), "a time for each vote, got a log without"),
         (alone, BradleyTerry() + TimeVarying(), "two distinct times, got only 1"),

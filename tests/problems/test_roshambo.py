@@ -85,7 +85,7 @@ def test_the_best_is_selected_live_and_in_any_process(table):
 def test_bad_input_is_refused(table):
     with pytest.raises(ValueError, match="distinct names of"):
         roshambo_table(["rockbot", "humanbot"])
-    with pytest.raises(ValueError, match=r"throws should be in 1..1000, got 2000"):
+    with pytest.raises(ValueError, match=r"throws should be from 1 to 1000, got 2000"):
         roshambo_table(BOTS, throws=2000)
     with pytest.raises(ValueError, match="matches should be at least 2"):
         roshambo_table(BOTS, matches=1)

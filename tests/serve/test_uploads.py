@@ -212,7 +212,7 @@ def test_without_a_folder_nothing_is_uploaded(site):
 def test_two_tables_and_other_faults_are_said(uploading):
     _, root = uploading
     for name, data, said in (
-        ("c.csv", b"arm,content\nnobody,x\n", "should be one of the study"),
+        ("c.csv", b"arm,content\nnobody,x\n", "the study has no arm"),
         ("d.csv", CSV, "one CSV file"),
     ):
         send(root, name, data)

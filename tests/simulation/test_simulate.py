@@ -165,7 +165,7 @@ def test_a_netcdf_file_is_finished_or_refused(tmp_path):
     assert out.stat().st_mtime_ns == stamp
     letter = tmp_path / "letter.nc"
     letter.write_text("Dear reader")
-    with pytest.raises(ValueError, match=r"out should be new or a trace, got .*letter.nc"):
+    with pytest.raises(ValueError, match=r"out should be a new path or a trace, got .*letter.nc"):
         bd.simulate(bd.policies.DTS(), "cyclic-4", 50, out=letter)
     assert letter.read_text() == "Dear reader"
 

@@ -135,10 +135,10 @@ def test_people_are_asked_as_they_come_and_the_machine_when_it_tells_more():
     # What a vote tells is an average over draws: the machine is asked until no draws speak for it.
     ended = [study.run(lambda ticket: vote(ticket, rng), most=1000, workers=1) for _ in range(30)]
     assert not any(run.told for run in ended[-5:])
-    with pytest.raises(NoQuestion, match="A vote of people tells more"):
+    with pytest.raises(NoQuestion, match="A vote of people now gives more"):
         study.ask(judge="machine")
     assert study.ask().source == "people"
-    with pytest.raises(NoQuestion, match="A vote of people tells more"):
+    with pytest.raises(NoQuestion, match="A vote of people now gives more"):
         study.ask(judge="machine")
     for _ in range(3):
         ticket = study.ask(judge="bob")

@@ -29,7 +29,7 @@ def test_a_judge_who_asks_again_gets_his_open_ticket():
     assert study.ask(2, judge="ann")[0] == first
     study.tell(first, "left", judge="ann")
     assert study.ask(judge="ann").id != first.id
-    with pytest.raises(KeyError, match="ticket should be one that 'bob' was given"):
+    with pytest.raises(KeyError, match="should belong to 'bob'"):
         study.tell(first, "left", judge="bob")
 
 
@@ -89,11 +89,11 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
     ticket = study.ask(judge="ann")
     study.cancel(ticket, by="eve")
     assert study.pending() == []
-    with pytest.raises(ValueError, match=r"ticket should be open, but .*-1 is cancelled"):
+    with pytest.raises(ValueError, match=r"-1 should be open, but it is cancelled"):
         study.tell(ticket, "left")
     again = study.reissue(ticket, "bob")
     assert (again.id, again.judge, again.state) == (ticket.id, "bob", "open")
-    with pytest.raises(KeyError, match="one that 'ann' was given"):
+    with pytest.raises(KeyError, match="should belong to 'ann'"):
         study.tell(ticket, "left", judge="ann")
     study.tell(again, "left", judge="bob")
     for refused in (study.cancel, study.reissue):
