@@ -175,7 +175,7 @@ class ScoreRule(PairPolicy):
     cost: tuple[tuple[float, ...], ...] | None = None
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"
-    guarantee: ClassVar[str] = "none proved"
+    guarantee: ClassVar[str] = "no guarantee is proved"
     ranges: ClassVar = {"k": "at least 1", "rope": "in [0, 0.5)", "draws": "at least 20"}
 
     def __post_init__(self) -> None:

@@ -49,7 +49,7 @@ class Watch:
             try:
                 await run_in_threadpool(webhook.post)
             except Exception:  # of a database that is away for a while
-                log.exception("the webhook could not be posted to")
+                log.exception("posting to the webhook failed")
             await asyncio.sleep(SOON)
 
     async def run(self) -> None:
