@@ -1,7 +1,7 @@
 """What an answer without a ranking rests on: held-out duels of logs, and worlds that are known.
 
 ``python -m benchmarks.without_ranking FOLDER`` prints, for each log of `LOGS` in FOLDER, the first
-sentence of its check and the held-out log loss of the models in `MODELS` (nats a decided duel);
+sentence of its check and the held-out log loss of the models in `MODELS` (nats per decided duel);
 "check" is the answer of ``bayesduel.check`` without a ranking: five models of a pair, averaged. A
 fifth of the duels is held out, or a fifth of the pairs that met. Of logs of many arms the 20 that
 dueled most are taken. Sides are ignored. ``python -m benchmarks.without_ranking`` without a folder

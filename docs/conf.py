@@ -5,6 +5,7 @@ terms and problems, and the policies with the attributes in which they name sour
 """
 
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from doctest import DocTestParser
@@ -72,6 +73,7 @@ PLOTS += ["comparison", "coefficients", "judges", "panel", "sources"]
 PLOTS += ["categories", "ratings", "plot_regret", "plot_success", "policies"]
 
 HERE = Path(__file__).parent
+LINK = re.compile(r"^\{notebook\}`.*`\n\n", flags=re.M)  # of a tutorial, to itself as a notebook
 
 
 def _targets() -> dict[str, str]:
@@ -123,8 +125,8 @@ def _api() -> str:
         if (isclass(thing) or isfunction(thing)) and room != "models":  # listed as models
             homes.setdefault(room, []).append(f"bayesduel.{name}")
     parts = [
-        "# All names of `bayesduel`\n\nThose without a module are imported by `import bayesduel as "
-        "bd`: `bd.fit`, `bd.winners`. Every one has an example, which the tests run.\n"
+        "# All names of `bayesduel`\n\n`import bayesduel as bd` imports the names without a "
+        "module: `bd.fit`, `bd.winners`. Every name has an example, which the tests run.\n"
     ]
     for room in sorted(homes, key=ROOMS.index):
         parts.append(f"## {room.replace('_', ' ').capitalize()}\n\n{_summary(sorted(homes[room]))}")
@@ -161,7 +163,9 @@ def _completed(app: Any, what: str, name: str, thing: Any, options: Any, lines: 
 def _policies() -> str:
     """Return the catalogue of policies by setting."""
     parts = [
-        "# Policies\n\nMade from the policies themselves; `bayesduel policies` prints the same.\n"
+        "# Policies\n\nThis page is made from the policies themselves. `bayesduel policies` prints "
+        "the "
+        "same table.\n"
     ]
     for setting, title in SETTINGS.items():
         rows = (
@@ -183,7 +187,8 @@ def _models() -> str:
         (f"`{n}`", f"`{kind.__name__}`", _first_line(kind)) for n, kind in models.TERMS.items()
     )
     return (
-        "# Models and terms\n\nMade from the registries of the package.\n\n## Models\n\n"
+        "# Models and terms\n\nThis page is made from the registries of the package.\n\n## "
+        "Models\n\n"
         f"{_table(('name', 'what', 'in Python'), named)}\n\n## Terms\n\n"
         f"{_table(('name', 'class', 'what'), terms)}\n"
     )
@@ -248,8 +253,9 @@ def _gallery() -> str:
     place = {name: PLOTS.index(getattr(plots, name).__module__.split(".")[2]) for name in names}
     parts = [
         "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# Gallery\n\n"
-        "Every plot of the package, and the code that draws it. Each takes `ax=` to draw into a "
-        "figure of yours, and returns the axes. *Arguments* leads to what it takes.\n\n"
+        "Every plot of the package, and the code that draws it. With `ax=` a plot is drawn into "
+        "your "
+        "own figure. Every plot returns its axes. The link *Arguments* lists its arguments.\n\n"
         "```{code-cell} ipython3\nimport bayesduel as bd\n```\n"
     ]
     for name in sorted(names, key=place.__getitem__):
@@ -308,8 +314,38 @@ def _places(app: Any, page: Any) -> None:
             heading["ids"].append(f"bayesduel.{heading['fullname']}")
 
 
+def notebook_of(text: str) -> str:
+    """Return the notebook of a page, without results and without the link to it."""
+    from myst_nb.core.read import read_myst_markdown_notebook
+    from nbformat import writes
+
+    notebook = read_myst_markdown_notebook(LINK.sub("", text))
+    notebook.metadata.pop("file_format")
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{number}"  # else by chance
+    return str(writes(notebook))
+
+
+def _download(role: str, raw: str, title: str, line: int, inliner: Any, *_: Any) -> tuple[Any, Any]:
+    """Return a link that holds the page as a notebook.
+
+    A browser saves what such a link holds. It does not save a file beside a page that it opened
+    from a folder: it shows that file.
+    """
+    from docutils.nodes import raw as html
+
+    page = Path(inliner.document.current_source)
+    held = b64encode(notebook_of(page.read_text(encoding="utf-8")).encode()).decode()
+    link = (
+        f'<a class="reference download internal" download="{page.stem}.ipynb" '
+        f'href="data:application/x-ipynb+json;base64,{held}">{title}</a>'
+    )
+    return [html("", link, format="html")], []
+
+
 def setup(app: Any) -> None:
     """Make the pages before Sphinx looks for its sources."""
+    app.add_role("notebook", _download)
     app.connect("config-inited", _write_reference)
     app.connect("doctree-read", _places)
     app.connect("autodoc-process-docstring", _completed, priority=1)  # before numpydoc

@@ -82,7 +82,8 @@ class BladeChest(Modifier):
         """Return the planes that the arms have room for."""
         if log.n_arms < 3:
             raise ValueError(
-                f"duels should be of at least three arms to have cycles, got {log.n_arms}"
+                "duels should have at least three arms, because cycles need three, got "
+                f"{log.n_arms}"
             )
         return {"plane": np.arange(1, min(self.planes, (log.n_arms - 1) // 2) + 1)}
 

@@ -219,16 +219,16 @@ def votes_of(duels: Duels) -> Any:
     votes = duels.votes
     if votes is None or votes.margin is None:
         raise ValueError(
-            "duels should have margins (read_duels(..., margin=), --margin): this model needs "
-            "margins, got a log of outcomes"
+            "this model needs margins, but the log has only outcomes: read the column of margins "
+            "with read_duels(..., margin=...) or --margin"
         )
     if not np.isfinite(votes.margin).all():
         row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
         raise ValueError(f"margin should be finite, got {votes.margin[row]} at vote {row}")
     if duels.read_summary.n_ties_dropped:
         raise ValueError(
-            "duels should keep ties (ties='keep'): without the margins of 0 the others are too "
-            f"large, got a log of which {duels.read_summary.n_ties_dropped} ties were left out"
+            f"this model needs the ties, but {duels.read_summary.n_ties_dropped} ties (margins of "
+            "0) were left out of the log: read the log with ties='keep'"
         )
     return votes
 
@@ -243,10 +243,10 @@ def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     votes = duels.votes
     found = None if votes is None else votes.level(by)
     if found is None:
-        kept = "" if by in ROLES else f" (read_duels(..., keep=[{by!r}]), --keep {by})"
-        raise ValueError(f"duels should name the {by} of each vote, got a log without {by}{kept}")
+        how = "" if by in ROLES else f": read it with read_duels(..., keep=[{by!r}]) or --keep {by}"
+        raise ValueError(f"duels should have the {by} of each vote, got a log without {by}{how}")
     if len(found[1]) < 2:
-        raise ValueError(f"duels should be of at least two levels of {by}, got {list(found[1])}")
+        raise ValueError(f"duels should have at least two levels of {by}, got {list(found[1])}")
     return found
 
 

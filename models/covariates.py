@@ -61,11 +61,13 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> Terms:
         check_flag(effect, "item_effect")
         own = ItemCovariates(of, **settings)
         if effect and own.flat:
-            raise ValueError("item_effect should be False under a flat prior (scale=inf)")
+            raise ValueError(
+                "item_effect should be False when the prior is flat (scale=inf), got True"
+            )
         return Terms((own, ItemEffects())) if effect else Terms((own,))
     if isinstance(of, str) or not isinstance(of, Iterable):
         raise TypeError(
-            f"of should be items (bayesduel.read_items) or a list of column names, "
+            f"of should be items from bayesduel.read_items or a list of column names, "
             f"got {shown_value(of)}"
         )
     return Terms((DuelCovariates(listed(of, "of"), **settings),))
@@ -314,7 +316,7 @@ class DuelCovariates(ByLevel, Term):
         size = np.sqrt(np.average(values**2, axis=0, weights=weight))
         if not (size > 0).all():
             k = int(np.flatnonzero(size <= 0)[0])
-            raise ValueError(f"covariate {self.of[k]!r} should vary, got 0 in every duel")
+            raise ValueError(f"covariate {self.of[k]!r} should vary, but it is 0 in every duel")
         return replace(self, deviations=tuple(size.tolist()))
 
     @property
@@ -330,8 +332,8 @@ class DuelCovariates(ByLevel, Term):
         if missing:
             has = f"it has {join(known, 8, quote=True)}" if known else "it has no covariates"
             raise ValueError(
-                f"duels should have the covariates {join(missing, 8, quote=True)} "
-                f"(read_duels(..., covariates=[...]), --covariates): {has}"
+                f"the log should have the covariates {join(missing, 8, quote=True)}, but {has}: "
+                "read them with read_duels(..., covariates=[...]) or --covariates"
             )
         place = [known.index(c) for c in self.of]
         return {"covariate_values": votes.covariates[:, place], **super().columns(log)}

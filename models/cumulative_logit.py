@@ -149,11 +149,11 @@ class CumulativeResponse(Response):
         sizes = levels_in(duels)
         if duels.tie_rule == "half" and 0 in sizes:
             raise ValueError(
-                "ties should be kept or dropped (ties='keep'): a tie is the middle grade, "
-                "got a log read with ties='half'"
+                "the log should be read with ties='keep', because a tie is the middle grade, "
+                "got ties='half'"
             )
         if self.levels is not None and not set(sizes) <= set(self.levels):
-            raise ValueError(f"grades should be of the levels {list(self.levels)}, got {sizes}")
+            raise ValueError(f"grades should be among the levels {list(self.levels)}, got {sizes}")
 
     def data(self, duels: Any, seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of each grade of the first arm, (cells, G)."""
@@ -359,7 +359,7 @@ def levels_in(duels: "Duels") -> tuple[int, ...]:
     grade = None if duels.votes is None else duels.votes.grade
     if grade is None:
         raise ValueError(
-            "duels should have grades ('left much better', or numbers with coding='grades'): this "
-            "model needs them, got a log of who won"
+            "this model needs grades, but the log says only who won. A grade is a text such as "
+            "'left much better', or a number read with coding='grades'"
         )
     return tuple(int(k) for k in np.unique(np.abs(grade)))

@@ -26,11 +26,11 @@ def check_sparsity(sparsity: float | None, scale: Any, n: int) -> None:
         )
     if not 0 < sparsity < n:
         raise ValueError(
-            f"sparsity should be a number of attributes in (0, {n}), those thought to count, "
+            f"sparsity should be the number of attributes that you expect to matter, in (0, {n}), "
             f"got {shown_value(sparsity)}"
         )
     if not isinstance(scale, int | float) or np.isinf(scale):
-        raise ValueError(f"scale should be a finite number with a sparsity, got {scale}")
+        raise ValueError(f"scale should be a finite number when sparsity is given, got {scale}")
 
 
 def horseshoe(scale: Any, sparsity: float, n_outcomes: Unit = 1.0, unit: Unit = 1.0) -> Any:

@@ -60,8 +60,10 @@ def check_components(duels: "Duels") -> None:
     parts = components(duels)
     if len(parts) > 1:
         raise ValueError(
-            f"scale should be finite for a log of {len(parts)} components that never met ("
-            f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
+            f"scale should be finite for this log, got inf: {len(parts)} groups of arms never met, "
+            "and a flat prior cannot compare them "
+            f"({'; '.join(', '.join(p[:3]) for p in parts[:3])}"
+            ", ...)"
         )
 
 
@@ -75,9 +77,9 @@ def _check_connected(duels: "Duels") -> None:
         unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])
         beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])
         raise ValueError(
-            "scale should be finite for this log: wins do not lead from every arm to every other, "
-            "so that under a flat prior some scores run to infinity "
-            f"(never lost: {unbeaten[:5]}, never won: {beaten[:5]})"
+            "scale should be finite for this log, got inf: a group of arms never lost to the "
+            "others, so some scores are infinite under a flat prior (arms that never lost: "
+            f"{unbeaten[:5]}, that never won: {beaten[:5]})"
         )
 
 
@@ -89,8 +91,8 @@ def check_independent(inputs: np.ndarray, names: list[str]) -> None:
         others = [names[k] for k in made[1]]
         what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
         raise ValueError(
-            f"scale should be finite for this log: over its duels {column!r} is {what}, "
-            "which a flat prior cannot distinguish"
+            f"scale should be finite for this log, got inf: {column!r} is {what}, so its "
+            "coefficient cannot be estimated under a flat prior"
         )
 
 
@@ -100,8 +102,9 @@ def check_mixed(design: np.ndarray, points: np.ndarray, n: np.ndarray, names: li
     if apart is not None:
         loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
         raise ValueError(
-            "scale should be finite for this log: the attributes separate wins from losses "
-            f"(along {join(loud, quote=True)} most), so that maximum likelihood runs to infinity"
+            "scale should be finite for this log, got inf: the attributes separate wins from "
+            "losses, so their coefficients are infinite under a flat prior (most: "
+            f"{join(loud, quote=True)})"
         )
 
 

@@ -320,15 +320,15 @@ def check_margins(duels: "Duels", *, flat: bool, order: bool) -> None:
     if freedom <= 0:
         if flat:
             raise ValueError(
-                f"scale should be finite for this log: {duels.n_duels} margins leave no degrees of "
-                f"freedom for the noise beside {size} parameters"
+                f"scale should be finite for this log, got inf: {duels.n_duels} margins are too "
+                f"few to estimate the noise and {size} parameters"
             )
         return
     rest, total = _residual(duels, order)
     if rest <= 1e-20 * total:
         raise ValueError(
-            "margins should vary: scores fit all of them exactly, so that their noise has no "
-            "estimate (are all margins equal?)"
+            "margins should vary, but the scores fit all margins exactly, so the noise cannot be "
+            "estimated: check whether all margins are equal"
         )
 
 

@@ -57,13 +57,13 @@ class _Named(ABCMeta):
         if cls is not Model:
             return super().__call__(*args, **settings)
         response, *rest = args or (settings.pop("response", None),)
-        check_type(response, Response, "response", "one, such as Bernoulli()")
+        check_type(response, Response, "response", "a response such as Bernoulli()")
         for kind in NAMED:
             own = kind.of_response(response)
             if own is not None:
                 return kind(*rest, **(own | settings))
         raise TypeError(
-            f"response should be that of a model, got {shown_value(response)}: write a subclass of "
+            f"response should belong to a model, got {shown_value(response)}: write a subclass of "
             "ScoreModel with a label and this response (CONTRIBUTING.md, Add a model)"
         )
 
@@ -208,11 +208,11 @@ class Model(ByValue, metaclass=_Named):
             many = "its response learns a scale for each arm" if by_arm else ""
             return self.terms.why_nuts or many or self._why_not_normal
         if self.response.score_link != "logit":
-            return f"the response of {self.name} is not a logistic one of who wins"
+            return f"the response of {self.name} is not a logistic model of who wins"
         of_scale = "scale" in self.scales and self.scales["scale"].prior == "half-normal"
         others = [name for name in self.said if name != "scale" or not of_scale]
         if others:
-            return f"it does not take the prior of {others[0]}"
+            return f"this method cannot use the prior of {others[0]}"
         return self.terms.why_not_sparse
 
     @property
@@ -250,7 +250,7 @@ class Model(ByValue, metaclass=_Named):
         if self.response.by_arms:
             return f"the response of {self.name} has a parameter for each pair or arm that meets"
         if self.terms.without_teams:
-            return f"{self.terms.without_teams[0]} counts one arm a side"
+            return f"{self.terms.without_teams[0]} needs one arm per side"
         if self.terms.items is not None and np.ptp(teams.sizes):
             return "attributes of items are summed over members, and sides differ in size"
         return ""
@@ -260,9 +260,9 @@ class Model(ByValue, metaclass=_Named):
         why = "" if teams is None else self.why_not_teams(teams)
         if why:
             raise ValueError(
-                f"duels should have one arm a side for {self.name}, got sides of several: {why}; "
-                "use BradleyTerry(), Davidson() or ThurstoneScore(variances='common'), or take "
-                "each side as an arm of its own (Duels.as_sides)"
+                f"duels should have one arm per side for {self.name}, got sides of several arms: "
+                f"{why}. Use BradleyTerry(), Davidson() or ThurstoneScore(variances='common'), or "
+                "make each side an arm of its own (Duels.as_sides)"
             )
 
     def seats(self, teams: Teams | None, first: np.ndarray, second: np.ndarray) -> Arrays:

@@ -73,7 +73,8 @@ class PairEffects(Term):
         """Return the pairs of arms, in the order of their places in `design`."""
         if log.n_arms < 3:
             raise ValueError(
-                f"duels should be of at least three arms to have cycles, got {log.n_arms}"
+                "duels should have at least three arms, because cycles need three, got "
+                f"{log.n_arms}"
             )
         arms = log.arms
         names = [f"{arms[low]} - {arms[high]}" for high in range(len(arms)) for low in range(high)]

@@ -59,8 +59,8 @@ class PairResiduals(MarginResponse):
         n = pairs.first_wins + pairs.second_wins + pairs.ties
         if not (n > 1).any():
             raise ValueError(
-                "some pair should meet more than once: residuals of pairs cannot be distinguished "
-                f"from noise otherwise, got {len(n)} pairs that met once each"
+                "at least one pair should have two duels or more, got "
+                f"{len(n)} pairs with one duel each: one duel cannot separate a residual from noise"
             )
 
     @property

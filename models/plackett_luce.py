@@ -71,7 +71,7 @@ class ChoiceResponse(Response):
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
     def tie_rule(self, duels: "Duels") -> str:
-        return "none: a place is held by one arm"
+        return "no ties: one arm per place"
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -150,14 +150,14 @@ class PlackettLuce(ScoreModel):
         others = [part.name for part in self.terms if part not in self.terms.arms or part.reads]
         if others:
             raise ValueError(
-                "terms of PlackettLuce should be about what arms are worth (Scores, Covariates of "
-                "items), since a ranking has no sides and no covariates of a duel, got "
-                f"{join(others)}"
+                "terms of PlackettLuce should be Scores or Covariates of items, got "
+                f"{join(others)}: "
+                "a ranking has no sides and no covariates of a duel"
             )
 
     def why_not(self, method: str) -> str:
         if method == "laplace" and len(self.scales) > 1:
-            return "its choices bend several predictors together, at which it learns two scales"
+            return "it learns two scales, and each choice depends on several predictors together"
         return super().why_not(method)
 
     def replicate_rankings(self, posterior: Arrays, log: Any, rng: np.random.Generator) -> Any:

@@ -182,7 +182,7 @@ def priors_of(given: object) -> dict[str, Said]:
     """
     if not isinstance(given, Mapping):
         raise TypeError(
-            'priors should be by the name of a variable, such as {"order": Prior("Normal", mu=0, '
+            'priors should be a dictionary by variable, such as {"order": Prior("Normal", mu=0, '
             f"sigma=1)}}, got {shown_value(given)}"
         )
     found: dict[str, Said] = {}
@@ -231,9 +231,11 @@ def _check_by_pymc(prior: Prior) -> None:
     try:
         density = prior.log_density(np.concatenate([-np.exp(LOGS[::-1]), np.exp(LOGS)]))
     except Exception as error:  # PyMC raises what it likes of a parameter out of its range
-        raise ValueError(f"prior should have parameters that PyMC takes, {error}") from error
+        raise ValueError(
+            f"prior should have parameters that PyMC accepts. PyMC says: {error}"
+        ) from error
     if not np.isfinite(density).any():
-        raise ValueError(f"prior should have a density somewhere, got {prior}")
+        raise ValueError(f"prior should have a positive density for some value, got {prior}")
 
 
 def _parameters_of(name: str) -> tuple[str, ...]:
@@ -256,7 +258,7 @@ def _kind_of(name: str) -> Any:
     if kind is None or several:
         hint = did_you_mean(name, [n for n in kinds if n != name])
         raise ValueError(
-            "distribution should be one of PyMC of a real number, such as 'Normal', "
+            "distribution should be a distribution of PyMC for a real number, such as 'Normal', "
             f"got {name!r}{hint}"
         )
     return kind

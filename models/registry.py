@@ -123,10 +123,14 @@ def register[T: Model | Part](kind: type[T]) -> type[T]:
     table: Any = TERMS if issubclass(kind, Part) else MODELS
     name = _name_of(kind)
     if not isinstance(name, str) or not name or set(name) & set("+:()"):
-        raise ValueError(f"name of {kind.__name__} should be a word, got {shown_value(name)}")
+        raise ValueError(
+            f"name of {kind.__name__} should be a text without + : ( ), got {shown_value(name)}"
+        )
     known = table.get(name, kind)
     if _place(known) != _place(kind):
-        raise ValueError(f"name of {kind.__name__} should not be that of another: {name!r}")
+        raise ValueError(
+            f"name of {kind.__name__} should be new, but another class has the name {name!r}"
+        )
     table[name] = kind
     know(kind)
     return kind
@@ -141,7 +145,7 @@ def know(kind: type) -> None:
 def check_class(kind: type) -> None:
     """Raise TypeError unless `kind` is a class of models or terms."""
     if not (isinstance(kind, type) and issubclass(kind, Model | Part)):
-        raise TypeError(f"classes should be of models or terms, got {shown_value(kind)}")
+        raise TypeError(f"classes should be classes of models or terms, got {shown_value(kind)}")
 
 
 def classes_of(model: Model) -> dict[str, str]:
@@ -233,7 +237,7 @@ def term_named(term: str) -> Part:
     try:
         found: Part = kind.worded(text) if colon else kind()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"term {term!r} should be given with its settings: {error}") from None
+        raise ValueError(f"term {term!r} cannot be made from its settings: {error}") from None
     return found
 
 
@@ -297,7 +301,7 @@ def add_family(model: Any, family: Mapping[str, str | None]) -> ScoreModel:
     known = scored(model).terms.find(Scores)
     if known is None:
         raise ValueError(
-            f"family should be of arms that have scores of their own, got terms {model.terms}"
+            f"family needs a model with the term Scores(), got a model with the terms {model.terms}"
         )
     shared = replace(known, family=family)
     parts = tuple(shared if part is known else part for part in model.terms)
@@ -359,8 +363,8 @@ def model_from_settings(description: Named, items: "Items | None" = None) -> Any
     settings = _checked(settings_from_json(json.dumps(description["settings"])))
     if "(" in description["name"] or "predictor" in settings:
         raise ValueError(
-            f"model should be of this version, got {shown_value(description['name'])} of "
-            "bayesduel 0.1: fit it again (bayesduel fit LOG -o FIT)"
+            f"the model {shown_value(description['name'])} was saved by bayesduel 0.1, which this "
+            "version cannot read: fit it again (bayesduel fit LOG -o FIT)"
         )
     if items is not None:
         settings["items"] = items
@@ -461,7 +465,8 @@ def _called(kind: type, settings: dict[str, Any], label: str) -> Any:
     missing = [name for name, needed in own.items() if needed and name not in settings]
     if wrong or missing:
         got = f"got {join(wrong, quote=True)}" if wrong else f"without {join(missing, quote=True)}"
-        raise TypeError(f"settings of {label} should be {join(own) or 'none'}, {got}")
+        rule = f"should be {join(own)}" if own else "should be empty"
+        raise TypeError(f"settings of {label} {rule}, {got}")
     return kind(**settings)
 
 
@@ -482,16 +487,16 @@ def _part_of(settings: dict[str, Any], items: "Items | None", classes: Mapping[s
 def _classes_named(places: Mapping[str, str]) -> dict[str, type]:
     """Return the classes that :func:`classes_of` named; raise ValueError if one is not known."""
     if not isinstance(places, Mapping):
-        raise ValueError(f"classes should be named by their part, got {shown_value(places)}")
+        raise ValueError(f"classes should be a dictionary by name, got {shown_value(places)}")
     found = {}
     for name, place in places.items():
         registered = {**TERMS, **MODELS}.get(str(name))
         kind = _KNOWN.get(str(place)) or registered
         if kind is None or _name_of(kind) != name or kind.__module__.startswith(SHIPPED):
             raise ValueError(
-                f"the class of {shown_value(name)} should be one that this program was given, got "
-                f"{shown_value(place)}: pass it, bayesduel.load(path, classes=[...]), or register "
-                "it, bayesduel.models.register; a file imports and calls nothing"
+                f"the file needs the class {shown_value(place)} for {shown_value(name)}, and "
+                "loading a file never imports code: pass the class with bayesduel.load(path, "
+                "classes=[...]), or register it with bayesduel.models.register"
             )
         found[str(name)] = kind
     return found

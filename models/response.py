@@ -381,7 +381,7 @@ class DavidsonResponse(Response):
                 f"got a log read with ties={duels.tie_rule!r}"
             )
         if flat and duels.n_ties == 0:
-            raise ValueError("scale should be finite for a log without ties, got inf")
+            raise ValueError("scale should be finite when the log has no ties, got inf")
 
     def data(self, duels: "Duels", seen: Seen, *, explicit: bool) -> dict[str, np.ndarray]:
         """Return ``n`` duels and the ``counts`` of first wins, second wins and ties."""

@@ -48,7 +48,7 @@ class Scale:
         if not isinstance(said, Prior):
             return
         if not said.positive:
-            raise ValueError(f"prior of a scale should be of positive numbers alone, got {said}")
+            raise ValueError(f"prior of a scale should allow only positive numbers, got {said}")
         known = said.parameters
         own: dict[str, Any] = {"prior": said, "size": 1.0, "tail": None, "in_units": False}
         if said.distribution == "HalfNormal":

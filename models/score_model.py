@@ -92,7 +92,8 @@ class ScoreModel(Model):
         own = getattr(given.arms[0], "scale", None)
         if self.scale not in (None, own):
             raise ValueError(
-                f"scale should be given to the predictor or alone, got {self.scale} and {own}"
+                f"scale should be given once, to the model or to its terms, got {self.scale} and "
+                f"{own}"
             )
         object.__setattr__(self, "predictor", given)
         object.__setattr__(self, "scale", own)
@@ -112,23 +113,25 @@ class ScoreModel(Model):
         scales = self.scales
         if said and self.terms.flat:
             flat = next(part.key for part in self.terms if part.flat)
-            raise ValueError(f"priors should not stand beside a flat one, got that of {flat}")
+            raise ValueError(
+                f"priors need terms without a flat prior, but the prior of {flat} is flat"
+            )
         given = {p.parameter: p for p in self.terms if isinstance(p, Term) and not p.why_nuts}
         learned = {n: part for n, part in given.items() if part.scales and n != "score"}
         numbers = [*self.response.own, *(n for n in given if n not in learned)]
         for name, one in said.items():
             if name in learned:
                 raise ValueError(
-                    f"priors should be of what has one of its own, got {name!r}: it is normal "
-                    f"given {join(learned[name].scales)}, which may have a prior"
+                    f"{name!r} cannot have a prior of your own, because it is normal given "
+                    f"{join(learned[name].scales)}: give {join(learned[name].scales)} a prior"
                 )
             if name not in scales and name not in numbers:
                 raise ValueError(
-                    f"priors should be of variables of {self.name}, "
-                    f"{join([*scales, *numbers], quote=True)}, got {name!r}"
+                    f"priors should be for variables of {self.name}, got {name!r}. The variables "
+                    f"are {join([*scales, *numbers], quote=True)}"
                 )
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
-                raise ValueError(f"prior of {name} should be one, got some by label")
+                raise ValueError(f"{name} should have one prior, got one per label")
 
     def __add__(self, other: Part) -> Self:
         return replace(self, predictor=self.terms + other)

@@ -78,7 +78,7 @@ class Scores(ArmTerm):
         if self.prior is not None:
             object.__setattr__(self, "prior", priors_of({"score": self.prior})["score"])
         if self.family is not None:
-            check_type(self.family, Mapping, "family", "the family of each arm by label")
+            check_type(self.family, Mapping, "family", "a dictionary from arm to family")
             families = labels_of(self.family.values(), "families")
             named = zip(map(str, self.family), families, strict=True)
             known = {arm: family for arm, family in named if family}
@@ -106,8 +106,8 @@ class Scores(ArmTerm):
             return None
         if not self.family.keys() & {*arms}:
             raise ValueError(
-                "family should name the family of some arms of the log, "
-                f"got none of {join(arms, 8, quote=True)}"
+                "family should have arms of the log as keys, got no key among "
+                f"{join(arms, 8, quote=True)}"
             )
         # A family may have the name of an arm: whether it is an arm stands beside the name.
         names = [(arm not in self.family, self.family.get(arm, arm)) for arm in arms]

@@ -98,8 +98,9 @@ class SideAdvantage(ByLevel, Term):
         if min(left, right) == 0 and max(left, right) >= 20:
             side = "left" if left else "right"
             raise ValueError(
-                f"duels should say who was left before they were fought, got a log whose {side} "
-                f"side won all {max(left, right):,} decided duels: it lists the winner there"
+                f"the side advantage cannot be estimated, because the {side} side won all "
+                f"{max(left, right):,} decided duels: use the side that each arm had before the "
+                "duel, not the place of the winner in the row"
             )
         return super().columns(log)
 

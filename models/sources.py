@@ -98,7 +98,7 @@ class Sources(ByLevel, ArmTerm):
             lost = [level for level in self._weights if level not in self.levels]
             if lost:
                 raise ValueError(
-                    f"target should be of the levels of {self.by}, {join(self.levels)}, got "
+                    f"target should be among the levels of {self.by}, {join(self.levels)}, got "
                     f"{join(lost, quote=True)}"
                 )
         super().__post_init__()
@@ -257,12 +257,17 @@ def _target(given: object) -> Any:
         or not pairs
         or any(not isinstance(p, list | tuple) or len(p) != 2 for p in pairs)
     ):
-        raise TypeError(f"target should be a level, or weights by level, got {shown_value(given)}")
+        raise TypeError(
+            "target should be a level, or a dictionary of weights by level, got "
+            f"{shown_value(given)}"
+        )
     weights = [weight for _, weight in pairs]
     for weight in weights:
         real(weight, "weight of a level in target")
     if min(weights) < 0 or not 0 < sum(weights) < np.inf:
-        raise ValueError(f"target should have weights >= 0, not all 0, got {shown_value(given)}")
+        raise ValueError(
+            f"target should have weights >= 0, at least one above 0, got {shown_value(given)}"
+        )
     return tuple((str(one), w / sum(weights)) for (one, _), w in zip(pairs, weights, strict=True))
 
 

@@ -44,4 +44,6 @@ class Stacked(PreferenceMatrix):
 
     def build(self, log: Any, *, centred: bool = True) -> Any:
         """Raise: a mixture of fits is not a model of duels."""
-        raise TypeError("stacked fits cannot be fitted: fit the models and compare them")
+        raise TypeError(
+            "a stack of fits cannot be fitted: fit each model and use bayesduel.compare_models"
+        )

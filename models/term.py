@@ -498,19 +498,20 @@ class Terms:
         """Raise ValueError unless the arms are worth something and each part has what it needs."""
         if not self.arms:
             raise ValueError(
-                f"predictor should say what arms are worth, Scores() + ..., got {self}"
+                "predictor should have a term for the worth of an arm, such as Scores(), got "
+                f"{self}"
             )
         alone = any(part.reads or part.parameter == "score" for part in self.arms)
         if alone and len(self.arms) > 1:  # the sum of what arms are worth is "score", too
             raise ValueError(
-                "terms should say once what arms are worth, as in BradleyTerry(Covariates(items)) "
-                f"or BradleyTerry(Sources(...)), without Scores(), got {self}"
+                "terms should have only one term for the worth of an arm, such as Scores(), "
+                f"Covariates(items) or Sources(...), got {self}"
             )
         if self.items is None and any(part.needs_items for part in self.parts):
             part = next(part for part in self.parts if part.needs_items)
             raise ValueError(
-                f"{type(part).__name__} should stand beside the attributes of items, "
-                f"Covariates(items) + ..., got {self}"
+                f"{type(part).__name__} needs the term Covariates(items) in the same model, got "
+                f"{self}"
             )
         owners: dict[str, Part] = {}
         for part in self.parts:
@@ -526,7 +527,8 @@ class Terms:
             part.scales or isinstance(part, Modifier) for part in self.parts
         ):
             raise ValueError(
-                f"scale should be finite beside learned scales, got a flat prior of {flat[0]}"
+                "a term with a flat prior cannot be combined with terms that learn their scales, "
+                f"got a flat prior of {flat[0]}: give it a finite scale"
             )
 
     @property

@@ -103,8 +103,8 @@ class ThurstoneScore(ScoreModel):
                 raise ValueError(f"degrees should be a finite number > 0, got {self.degrees}")
         if self.variances == "pair":
             raise ValueError(
-                "degrees should be None with variances='pair', which has heavy tails already, "
-                f"got {shown_value(self.degrees)}"
+                "degrees should be None with variances='pair', because its tails are heavy "
+                f"already, got {shown_value(self.degrees)}"
             )
 
     @classmethod

@@ -267,8 +267,7 @@ def _times(log: Any) -> np.ndarray:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(
-            f"time should be known for every vote, got {int(missing.sum()):,} of "
-            f"{len(time):,} without one (missing or not read as a time), first at vote {row}: "
-            "leave these duels out"
+            f"every vote should have a time, but {int(missing.sum()):,} of {len(time):,} have no "
+            f"readable time, the first at vote {row}: leave these duels out"
         )
     return numbers

@@ -295,7 +295,7 @@ def test_a_model_that_is_not_registered_is_found_again(registries):
 
 
 def test_register_refuses_the_name_of_another_model(registries):
-    with pytest.raises(ValueError, match="should not be that of another"):
+    with pytest.raises(ValueError, match="should be new, but another"):
         models.register(Unregistered)
 
 

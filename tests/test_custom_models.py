@@ -78,7 +78,7 @@ def test_another_process_is_told_what_to_pass(page):
         ).stdout.strip()
         for first in ("", "import travel; classes = [travel.Travel]")
     ]  # fmt: skip
-    assert "got 'travel:Travel': pass it, bayesduel.load(path, classes=[...])" in found[0]
+    assert "the class 'travel:Travel'" in found[0]
     assert found[1] == "7"
 
 

@@ -59,7 +59,7 @@ def test_every_tutorial_is_a_notebook_that_can_be_downloaded_and_has_pictures():
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert page in PAGES
-        assert f"<{page.stem}.ipynb>`" in text
+        assert "\n\n{notebook}`Download this page as a notebook`\n\n" in text
         assert "plot_" in text
 
 

@@ -165,7 +165,7 @@ def test_few_of_many(capsys):
     runpy.run_path(str(ROOT / "examples" / "few_of_many.py"))["main"](arguments)
     rows = capsys.readouterr().out.splitlines()
     told = {line[:32].strip(): [float(x) for x in line[32:].split()] for line in rows[1:]}
-    for name in ("error of those that do not", "loss on new items, nats a duel"):
+    for name in ("error of those that do not count", "extra log loss on new items"):
         normal, horseshoe = told[name]
         assert horseshoe < normal / 2
     assert told["found of those that count"] == [4, 4]

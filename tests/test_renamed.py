@@ -57,6 +57,20 @@ def test_a_key_of_an_earlier_version_names_the_one_of_today():
         found["nothing"]
 
 
+def test_a_column_of_winners_of_an_earlier_version_names_the_one_of_today():
+    winners = bd.winners(bd.fit(bd.datasets.load("tennis1990")))
+    said = "'borda_mean' is now called 'win_rate'"
+    for key in ("borda_mean", ["rank_mean", "borda_mean"]):
+        with pytest.raises(KeyError, match=said):
+            winners[key]
+    with pytest.raises(AttributeError, match=said):
+        winners.borda_mean  # noqa: B018
+    assert (winners.win_rate == winners["win_rate"]).all()
+    assert list(winners[["win_rate", "rank_mean"]]) == ["win_rate", "rank_mean"]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        winners.nothing  # noqa: B018
+
+
 def test_a_class_of_an_earlier_version_names_the_one_of_today():
     with pytest.raises(ImportError, match="OrderEffect is now called SideAdvantage"):
         from bayesduel.models import OrderEffect  # noqa: F401

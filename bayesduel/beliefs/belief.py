@@ -157,7 +157,7 @@ def require_scores(policy: object, belief: BeliefSpec) -> None:
         belief.scores(2)
     except TypeError as error:
         raise ValueError(
-            f"belief of {type(policy).__name__} should be one of scores, such as Followed(), "
+            f"belief of {type(policy).__name__} should be about scores, such as Followed(), "
             f"got {shown_value(belief)}"
         ) from error
 
@@ -166,6 +166,6 @@ def require_sampling(policy: object, belief: BeliefSpec) -> None:
     """Raise ValueError, naming a belief that can be sampled, if a policy is given another."""
     if not (isinstance(belief, BeliefSpec) and belief.can_sample):
         raise ValueError(
-            f"belief of {type(policy).__name__} should be one that can be sampled, such as "
+            f"belief of {type(policy).__name__} should be a belief that can be sampled, such as "
             f"Beta(), got {shown_value(belief)}"
         )

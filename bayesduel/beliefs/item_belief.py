@@ -135,8 +135,8 @@ def finite_only(policy: object, items: ItemSet) -> None:
     """Raise ValueError if the items are a sphere, for policies that need a finite table."""
     if items.sphere:
         raise ValueError(
-            f"problem should have a table of items for {type(policy).__name__}, got a sphere "
-            "(TwoPhase, GLMETC and LogisticThompson play there)"
+            f"problem should have a table of items for {type(policy).__name__}, got a sphere. "
+            "TwoPhase, GLMETC and LogisticThompson can play on a sphere"
         )
 
 

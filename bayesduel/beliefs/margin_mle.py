@@ -73,7 +73,7 @@ def fit_margins(
         raise ValueError(f"tolerance should be >= 0, got {tolerance}")
     max_rounds = whole(max_rounds, "max_rounds", 1)
     if connected_components(margins.n > 0, directed=False)[0] > 1:
-        raise ValueError("margins should connect all arms, got some that never met the others")
+        raise ValueError("margins should connect all arms, but some arms never met the others")
     mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))
     pooled, least = pair_variances(margins, 0.0, mean, scatter, variance)
     least = least if floor is None else float(floor)
@@ -92,7 +92,9 @@ def fit_margins(
     else:
         rounds = by_arm(n, mean, scatter, least, score, variance, step, max_rounds)
     if rounds >= max_rounds:
-        raise RuntimeError(f"max_rounds = {max_rounds} did not suffice to reach the optimum")
+        raise RuntimeError(
+            f"the optimum was not reached in max_rounds = {max_rounds} rounds: give more rounds"
+        )
     i, j = np.nonzero(np.tril(n))
     e = mean[i, j] - score[i] + score[j]
     v = variance[i, j]

@@ -138,7 +138,10 @@ def log_of_tally(wins: np.ndarray, model: "Model") -> Any:
     from bayesduel.data.duels import Duels
 
     if model.terms.reads_order:
-        raise ValueError(f"model should not read who was left in tallies of wins, got {model.name}")
+        raise ValueError(
+            "model should not need the side of an arm, because tallies of wins do not keep it, "
+            f"got {model.name}"
+        )
     ties = np.minimum(wins % 1, wins.T % 1) * 2  # halves, at most one per pair
     labels = [f"{arm:09d}" for arm in range(len(wins))]  # a log sorts its arms by label
     return Duels.from_wins(wins - ties / 2, labels, ties=ties)

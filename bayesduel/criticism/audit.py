@@ -329,8 +329,8 @@ def _log_of(fit: xr.DataTree, duels: Duels | None) -> Duels:
         )
     if why := model.why_not("laplace"):
         raise ValueError(
-            "an audit fits the model about forty times, so it needs a model that is fitted in "
-            f"seconds, got {model.name}, which only NUTS samples: {why}"
+            f"an audit fits the model about forty times, and {model.name} is too slow for this: "
+            f"only NUTS samples it ({why}). Choose a model without such a term"
         )
     if duels is None:
         duels = log_of(fit)

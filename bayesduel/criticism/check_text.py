@@ -62,8 +62,8 @@ def verdict_words(e: CycleEvidence) -> tuple[str, str]:
     if e.other_cause == "order":
         return (
             "The log cannot tell cycles from a side advantage: it has more cyclic triads than "
-            f"scores without a side advantage predict ({p}), and too few pairs met in both orders "
-            "to estimate one.",
+            f"scores without a side advantage predict ({p}). Too few pairs met in both orders to "
+            "estimate the side advantage.",
             "Transitivity is neither established nor rejected. If the side listed first may have "
             f"an advantage, {MODELLED}; {NO_MEANING}.",
         )
@@ -96,7 +96,7 @@ def order_or_cycle_words(
     other = percent(without.p_one_ranking)
     return (
         f"{both_orders_words(both_ways)}. So the log cannot tell a cycle from a side "
-        f"advantage (of the side listed first): one ranking has probability {one} % with "
+        f"advantage (of the side listed first). One ranking has probability {one} % with "
         f"a side advantage, and {other} % without one."
     )
 
@@ -141,8 +141,9 @@ def evidence_words(e: CycleEvidence) -> str:
     """Return the number of cyclic triads, the number expected, and the p-value."""
     if not e.n_closed:
         return (
-            f"No three arms have all met (in none of {e.n_all:,} triads did all three pairs meet), "
-            "so the log contains no information on transitivity."
+            f"No three arms have all met: 0 of {e.n_all:,} triads are complete. So the log "
+            "contains no "
+            "information on transitivity."
         )
     sampled = ""
     if e.sampled < 1:
@@ -181,7 +182,7 @@ def margin_words(m: "MarginIndex | None") -> str:
     if m is None:
         return ""
     return (
-        f"Margins: the intransitivity index is {m.index:.2f}; if scores explain the margins, "
+        f"Margins: the intransitivity index is {m.index:.2f}. If scores explain the margins, "
         f"{m.expected:.2f} is expected on this design, and at most {m.upper:.2f} in 95 % of logs "
         f"({p_value(m.p_value, m.n_logs)}, not part of the p-value above)."
     )

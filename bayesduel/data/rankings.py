@@ -347,9 +347,9 @@ def order_fault(order: Sequence[Sequence[str]]) -> str:
     if tied in ([], [left]):
         return ""
     return (
-        "places of a ranking should be held by one arm each, but for the last, or the last but one "
-        "above one arm (the model of Plackett and Luce has no ties), got "
-        f"{' = '.join(order[tied[0]])} above others; order them, or leave this ranking out"
+        "a ranking should have one arm per place, because the Plackett-Luce model has no ties, got "
+        f"{' = '.join(order[tied[0]])} above others. Arms may share the last place, or the place "
+        "above it if only one arm is last. Order these arms, or leave this ranking out"
     )
 
 

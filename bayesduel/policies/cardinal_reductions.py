@@ -148,7 +148,9 @@ class Sparring(Reduction):
 
     select: ClassVar = staticmethod(select_sparring)
     reference: ClassVar[str] = "Ailon, Karnin & Joachims, ICML 2014, Algorithm 3"
-    guarantee: ClassVar[str] = "none proved: each bandit's rewards change with the other's arms"
+    guarantee: ClassVar[str] = (
+        "no guarantee is proved: the rewards of each bandit depend on the other bandit's arms"
+    )
 
     def bandits(self, n_arms: int) -> int:
         """Return how many bandits there are: one for each side."""

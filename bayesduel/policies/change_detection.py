@@ -153,12 +153,12 @@ class ChangeDetection(HorizonPolicy):
         name = type(self).__name__
         if not isinstance(inner, PairPolicy):
             raise TypeError(
-                f"policy of {name} should be one of pairs, such as WinnerStays(), "
+                f"policy of {name} should be a policy of pairs, such as WinnerStays(), "
                 f"got {shown_value(inner)}"
             )
         if inner.belief.due(0) >= 0:
             raise ValueError(
-                f"policy of {name} should have a belief that is not refitted, such as Beta(), "
+                f"policy of {name} should have a belief that needs no refits, such as Beta(), "
                 f"got {inner.belief!r}"
             )
         if self.window is not None and self.window % 2:

@@ -150,7 +150,7 @@ def cheapest(P, cost, i1):
             for j in range(n_arms):
                 if i != j:
                     x[i, j] = value[number[i, j]]
-    raise RuntimeError("the linear programme of CW-RMED should need fewer rounds of rows")
+    raise RuntimeError("the linear programme of CW-RMED was not solved: it needed too many rows")
 
 
 @compiled
@@ -191,9 +191,9 @@ def repair(table, constant, basic, nonbasic, reduced):
                     entering = k
                     ratio = this
         if entering < 0:
-            raise RuntimeError("the linear programme of CW-RMED should be feasible")
+            raise RuntimeError("the linear programme of CW-RMED has no solution")
         pivot(table, constant, basic, nonbasic, reduced, leaving, entering)
-    raise RuntimeError("the linear programme of CW-RMED should need fewer pivots")
+    raise RuntimeError("the linear programme of CW-RMED was not solved: it needed too many pivots")
 
 
 @compiled

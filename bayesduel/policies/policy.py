@@ -69,8 +69,9 @@ class Policy(Settings):
             taker = Policy.takers.setdefault(rule, cls.__qualname__)
             if taker != cls.__qualname__:
                 raise TypeError(
-                    f"{cls.__qualname__} should name its rule, as {name}: ClassVar = "
-                    f"staticmethod(...): {name} of {cls.__module__} is that of {taker}"
+                    f"{cls.__qualname__} should define its own {name}, because {name} of the "
+                    f"module {cls.__module__} belongs to {taker}: write {name}: ClassVar = "
+                    "staticmethod(...) in the class"
                 )
             setattr(cls, name, staticmethod(cast(Any, rule)))
 
@@ -80,8 +81,8 @@ class Policy(Settings):
         for name in self.rules:
             if not hasattr(type(self), name):
                 raise TypeError(
-                    f"{type(self).__name__} should have a compiled function {name!r} in its module "
-                    "or its class, got none"
+                    f"{type(self).__name__} should have a compiled function {name!r}: define it "
+                    "in the module or in the class"
                 )
         self.check_belief()
 
@@ -95,7 +96,8 @@ class Policy(Settings):
     def on_margins(self, k: int, budget: int) -> Any:
         """Return the policy that selects the k best from score duels; raise TypeError if none."""
         raise TypeError(
-            f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
+            "policies should select k arms (those of bayesduel.policies.top_k, Uniform, PBR), "
+            f"got {self!r}"
         )
 
 
@@ -168,7 +170,7 @@ class PairPolicy(Policy, ABC):
         default = own.default if own.default_factory is MISSING else own.default_factory()
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(
-                f"belief of {name} should be one of bayesduel.beliefs, such as {default!r}, "
+                f"belief of {name} should be a belief of bayesduel.beliefs, such as {default!r}, "
                 f"got {shown_value(self.belief)}"
             )
         if self.reads == "samples":
@@ -256,7 +258,7 @@ class HorizonRule(Policy):
     def known_horizon(self) -> float:
         """Return the horizon; raise ValueError if it is not known."""
         if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
+            raise ValueError("horizon should be given outside a simulation, got None")
         return self.horizon
 
 
@@ -275,7 +277,7 @@ class HorizonPolicy(HorizonRule, PairPolicy):
     def known_delta(self) -> float:
         """Return delta, below 1; raise ValueError if it follows from no finite horizon."""
         if self.delta is None and isinf(self.known_horizon()):
-            raise ValueError("delta should be given where horizon is infinite, got None")
+            raise ValueError("delta should be given when horizon is infinite, got None")
         return min(float(self.delta or 1 / self.known_horizon()), 1 - 1e-16)
 
 

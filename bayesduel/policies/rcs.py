@@ -65,7 +65,7 @@ class RCS(PairPolicy):
     alpha: float = 0.51
     reads: ClassVar = "samples"
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
-    guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
+    guarantee: ClassVar[str] = "no guarantee is proved; linear without a Condorcet winner"
     ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:

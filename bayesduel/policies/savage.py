@@ -261,8 +261,8 @@ class SAVAGE(HorizonPolicy):
             )
         if self.criterion == "borda" and not self.belief.bounds_counts:
             raise ValueError(
-                "belief of SAVAGE under criterion 'borda' should be one that bounds a mean by its "
-                f"counts, such as Hoeffding(), got {self.belief!r}"
+                "belief of SAVAGE under criterion 'borda' should bound a mean from counts alone, "
+                f"as Hoeffding() does, got {self.belief!r}"
             )
         if self.independence == "sampled" and self.criterion not in ("copeland", "condorcet"):
             raise ValueError(

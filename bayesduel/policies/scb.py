@@ -226,7 +226,7 @@ class SCB(PairPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.keep and not self.cache:
-            raise ValueError("keep should be False where cache is False, got True")
+            raise ValueError("keep should be False when cache is False, got True")
 
     def init(self, n_arms: int) -> Memory:
         clock = np.zeros(6, np.int64)

@@ -176,7 +176,7 @@ class ScoreRule(PairPolicy):
     cost: tuple[tuple[float, ...], ...] | None = None
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"
-    guarantee: ClassVar[str] = "none proved"
+    guarantee: ClassVar[str] = "no guarantee is proved"
     ranges: ClassVar = {
         "k": "at least 1",
         "rope": rule_of(Decision, "rope"),

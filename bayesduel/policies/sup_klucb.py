@@ -176,7 +176,7 @@ class SupKLUCB(PairPolicy):
     confirm: ClassVar[bool] = False
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
-    guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
+    guarantee: ClassVar[str] = "no guarantee is proved; linear regret if it settles on a wrong arm"
     ranges: ClassVar = {"index_tolerance": "in [0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
@@ -201,4 +201,6 @@ class ConfirmedSupKLUCB(SupKLUCB):
 
     confirm: ClassVar[bool] = True
     reference: ClassVar[str] = "this package, after Agrawal & Chaporkar, arXiv 1902.02778"
-    guarantee: ClassVar[str] = "none proved; no absorbing state, and linear if a winner's pair ties"
+    guarantee: ClassVar[str] = (
+        "no guarantee is proved; it never settles; linear regret if a pair of the winner is tied"
+    )

@@ -80,7 +80,7 @@ class UCB1(PairPolicy):
     reward: Literal["opponent", "pair"] = "opponent"
     reads: ClassVar = "counts"
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
-    guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
+    guarantee: ClassVar[str] = "no guarantee for duels (a baseline): the regret is linear"
 
     def init(self, n_arms: int) -> Memory:
         return Memory(self.reward == "pair", no_rewards(n_arms))

@@ -103,8 +103,9 @@ def _check_foreseeable(model: Model) -> None:
         wrong.append(f"the response of {model.name}")
     if wrong:
         raise ValueError(
-            "an arm that has not duelled should be foreseen by a fit in which arms have scores, "
-            f"and effects by judge or prompt beside them, got one with {join(wrong)}"
+            "a fit can predict a new arm only from scores and from effects by judge or prompt, got "
+            "a "
+            f"fit with {join(wrong)}"
         )
 
 

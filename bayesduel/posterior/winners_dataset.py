@@ -43,9 +43,16 @@ class Winners(xr.Dataset):
 
     def __getitem__(self, key: object) -> Any:
         """Return variables as a Dataset does; KeyError names the new name of an earlier one."""
-        if isinstance(key, str) and key in NOW_CALLED:
-            raise KeyError(f"{key!r} is now called {NOW_CALLED[key]!r}")
+        for name in key if isinstance(key, list) else [key]:
+            if isinstance(name, str) and name in NOW_CALLED:
+                raise KeyError(f"{name!r} is now called {NOW_CALLED[name]!r}")
         return super().__getitem__(key)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a variable; AttributeError names the new name of an earlier one."""
+        if name in NOW_CALLED:
+            raise AttributeError(f"{name!r} is now called {NOW_CALLED[name]!r}")
+        return super().__getattr__(name)
 
     @property
     def rank(self) -> xr.DataArray:  # type: ignore[override]

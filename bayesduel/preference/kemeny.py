@@ -83,7 +83,7 @@ def _tables(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n_arms = len(cost)
     if n_arms > MAX_ARMS:
         raise ValueError(
-            f"P should have at most {MAX_ARMS} arms for an exact cheapest ranking, got {n_arms}"
+            f"P should have at most {MAX_ARMS} arms for an exact Kemeny ranking, got {n_arms}"
         )
     cost = np.where(np.eye(n_arms, dtype=bool), 0.0, cost)
     subsets = np.arange(2**n_arms)

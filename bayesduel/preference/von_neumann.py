@@ -101,7 +101,7 @@ def linear_programme(A: np.ndarray) -> np.ndarray:
     )
     if result.x is None:
         raise RuntimeError(
-            f"HiGHS found no maximin mixture of a game of {m} arms: {result.message}"
+            f"the von Neumann winner of {m} arms was not found. HiGHS says: {result.message}"
         )
     q = np.where(result.x[:m] > CERTIFICATE, result.x[:m], 0.0)
     return np.asarray(q / q.sum())

@@ -135,7 +135,7 @@ class ContextualDuels(Settings, Problem):
                     f"contexts should have shape (N, {self.n_attributes}), N >= 2, got {rows.shape}"
                 )
             if not np.isfinite(rows).all():
-                raise ValueError("contexts should be finite, got others")
+                raise ValueError("contexts should be finite, got infinite or missing numbers")
             object.__setattr__(self, "contexts", tuple(map(tuple, rows.tolist())))
         else:
             check_one_of(self.contexts, "contexts", ("normal", "ball"))

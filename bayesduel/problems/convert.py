@@ -66,11 +66,12 @@ def several_problems(problem: Problem) -> dict[str, Any] | None:
     several = dict(named_ones)
     labels = [name for name, _ in named_ones]
     if len(several) < max(len(labels), 1):
-        raise ValueError(f"problem should be problems of different labels, got {labels}")
+        raise ValueError(f"problems should have different labels, got {labels}")
     for name in several:
         if name in ("", ".", "..") or "/" in name or "\\" in name:
             raise ValueError(
-                f"problem should have labels without slashes, got {name!r}: give a mapping"
+                f"label of a problem should have no slash, got {name!r}: give a dictionary with "
+                "labels"
             )
     return several
 
@@ -109,12 +110,13 @@ def as_margin_problem(problem: Any) -> Any:
     if setting == "pairs":
         if problem.n_segments > 1:
             raise ValueError(
-                f"problem should have preferences that do not change, with k, got {problem.name}"
+                "problem should have preferences that do not change when k is given, got "
+                f"{problem.name}"
             )
         return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
     raise TypeError(
-        "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
-        "RandomProblem(n_arms=10, generator=score_duels) or a log with margins, "
+        "problem should be ScoreDuels(mean, sd), a matrix, a log with margins or a family such as "
+        "RandomProblem(n_arms=10, generator=score_duels), "
         f"got {type(problem).__name__}"
     )
 

@@ -74,7 +74,7 @@ class ScoreDuels(ArmsProblem):
         if not (np.isfinite(mean).all() and np.isfinite(sd).all()):
             raise ValueError("mean and sd should be finite, got infinite or missing entries")
         if not np.allclose(mean, -mean.T):
-            raise ValueError("mean should be antisymmetric: what i gains on j, j loses to i")
+            raise ValueError("mean should be antisymmetric: mean[j, i] = -mean[i, j]")
         if not np.array_equal(sd, sd.T) or (sd < 0).any():
             raise ValueError("sd should be symmetric and >= 0")
         arms = checked_labels(self.arms, len(mean))

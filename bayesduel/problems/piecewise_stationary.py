@@ -74,17 +74,18 @@ class PiecewiseStationary(ArmsProblem):
         given = [self.P(start) for start in (1, *changes)] if callable(self.P) else self.P
         parts = [as_problem(one) for one in listed(given, "P")]
         if len(parts) < 2:
-            raise ValueError(f"P should hold two preference matrices at least, got {len(parts)}")
+            raise ValueError(f"P should have at least two preference matrices, got {len(parts)}")
         for one in parts:
             if one.setting != "pairs" or one.is_family or one.n_segments > 1:
-                raise ValueError(f"P should hold problems of one matrix each, got {one!r}")
+                raise ValueError(f"each problem in P should have one matrix, got {one!r}")
         if len({one.n_arms if self.arms else one.arms for one in parts}) > 1:
-            raise ValueError(f"P should be of the same arms, got {[one.arms for one in parts]}")
+            own = [one.arms for one in parts]
+            raise ValueError(f"the matrices of P should have the same arms, got {own}")
         P = check_preference(np.stack([one.P for one in parts]))
         if len(changes) != len(P) - 1 or list(changes) != sorted(set(changes)):
             raise ValueError(
-                f"changes should be {len(P) - 1} increasing numbers, the first duels of the "
-                f"segments after the first, got {shown_value(self.changes)}"
+                f"changes should be {len(P) - 1} increasing numbers, the first duel of each "
+                f"segment after the first segment, got {shown_value(self.changes)}"
             )
         P.setflags(write=False)
         tied = [one.ties if one.may_tie else np.zeros_like(one.P) for one in parts]
@@ -173,7 +174,7 @@ class ChangingFamily(Settings, Problem):
     def known_horizon(self) -> int:
         """Return the horizon; raise ValueError if it is not known or below the segments."""
         if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
+            raise ValueError("horizon should be given outside a simulation, got None")
         check_range(self.horizon, "horizon", f"at least n_segments = {self.n_segments}")
         return self.horizon
 

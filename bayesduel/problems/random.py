@@ -110,7 +110,7 @@ def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator
         P.T[above] = 1 - P[above]
         scores = copeland_scores(P)
         if not unique_winner or (scores == scores.max()).sum() == 1:
-            return Matrix(P, "uniform", source="Agrawal & Chaporkar 2019, our reading")
+            return Matrix(P, "uniform", source="Agrawal & Chaporkar 2019, as this package reads it")
 
 
 def thurstone(

@@ -6,6 +6,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.system.arguments import check_log, check_one_of, check_text, check_type
+from bayesduel.text import count
 
 __all__ = ["BinaryDuels", "MarginReplay", "Replay"]
 
@@ -45,9 +46,10 @@ class Replay(Matrix):
         if missing.any() and never_met == "error":
             i, j = np.argwhere(missing)[0]
             raise ValueError(
-                f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
-                f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
-                "(never_met='half', --never-met half: P = 1/2 for them)"
+                f"a replay needs duels of every pair, but {count(missing.sum() // 2, 'pair')} "
+                "never met, "
+                f"such as {duels.arms[i]!r} and {duels.arms[j]!r}. To set P = 1/2 for these "
+                "pairs, give never_met='half' (--never-met half)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.read_summary.source
@@ -108,7 +110,7 @@ class MarginReplay(ScoreDuels):
         duels.check_single("a replay")
         votes = duels.votes
         if votes is None or votes.margin is None:
-            raise ValueError("duels should have margins, got a log without")
+            raise ValueError("duels should have margins, got a log without margins")
         known = np.isfinite(votes.margin) & (votes.left != votes.right)
         left = votes.left[known]
         right = votes.right[known]
@@ -128,9 +130,10 @@ class MarginReplay(ScoreDuels):
         if (n == 0).any():
             at = int(np.argmax(n == 0))
             raise ValueError(
-                f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
-                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r} "
-                "(a subset of arms that all met can be replayed)"
+                "a replay needs a margin of every pair, got none of "
+                f"{count((n == 0).sum(), 'pair')}, "
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}. Replay a subset of the "
+                "arms, all of which met each other"
             )
         mean = np.zeros((n_arms, n_arms))
         sd = np.zeros((n_arms, n_arms))

@@ -85,7 +85,7 @@ def roshambo_match(first: str, second: str, *, throws: int = 50, seed: int = 0) 
     _check_throws(throws)
     real(seed, "seed")
     if not 0 <= seed < 2**32:
-        raise ValueError(f"seed should be in 0..2**32 - 1, got {seed}")
+        raise ValueError(f"seed should be from 0 to 2**32 - 1, got {seed}")
     return _margins(first, second, throws, [seed])[0]
 
 
@@ -144,7 +144,9 @@ class RoshamboTable:
         pairs = {(r["first"], r["second"]) for r in rows}
         whole = len(rows) == len(pairs) == len(bots) * (len(bots) - 1) // 2
         if len(kinds) != 1 or not whole:
-            raise ValueError(f"{path} should have every pair once, all with matches of one kind")
+            raise ValueError(
+                f"{path} should have each pair once, with the same throws and matches for all"
+            )
         mean, sd = np.zeros((2, len(bots), len(bots)))
         for r in rows:
             i = place[r["first"]]
@@ -244,7 +246,7 @@ class RoshamboDuels(ScoreDuels):
         bots = table.bots if bots is None else tuple(bots)
         unknown = sorted(set(bots) - set(table.bots))
         if unknown:
-            raise ValueError(f"bots should be in the table, got {unknown}")
+            raise ValueError(f"bots should be among {table.bots}, got {unknown}")
         at = np.ix_(*2 * ([table.bots.index(bot) for bot in bots],))
         source = f"OpenSpiel's roshambo bots, matches of {table.throws} throws"
         super().__init__(table.mean[at], table.sd[at], "roshambo", bots, source)
@@ -265,7 +267,7 @@ class RoshamboDuels(ScoreDuels):
 def _check_throws(throws: int) -> None:
     real(throws, "throws")
     if not 1 <= throws <= FULL_MATCH:
-        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+        raise ValueError(f"throws should be from 1 to {FULL_MATCH}, got {throws}")
 
 
 def _margins(first: str, second: str, throws: int, seeds: Sequence[int]) -> list[float]:

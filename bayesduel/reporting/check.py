@@ -159,8 +159,9 @@ def comparison_table(comparison: "Comparison") -> Table:
         heads=("model", *map(str, frame.columns)),
         rows=tuple((str(name), *row) for name, row in zip(frame.index, frame.values, strict=True)),
         full=True,
-        caption="elpd: log predictive density of the units left out, in nats, with its standard "
-        "error (se). Difference: from the best model. p_loo: effective number of "
+        caption="elpd: log predictive density of the units left out, in nats (units of the "
+        "natural logarithm), with its standard error (se). Difference: from the best model. p_loo: "
+        "effective number of "
         "parameters. Weight: in the stacked model. High: observations with k-hat too "
         "high for importance sampling; refitted: those predicted by a refit without "
         "them.",

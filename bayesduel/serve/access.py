@@ -134,7 +134,7 @@ class Access:
             )
         if role == "judge" and name in self._sources:
             raise ValueError(
-                f"judge should not have the name of a source of the study, got {shown_value(name)}"
+                f"judge should not have the same name as a source of votes, got {shown_value(name)}"
             )
         if not 0 < days <= LONGEST:
             raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")
@@ -155,7 +155,7 @@ class Access:
         the link has `most` judges, those who are excluded left out.
         """
         if participant and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", participant):
-            raise Refused(400, "participant should be letters, digits, - and _")
+            raise Refused(400, "participant should have 1 to 64 letters, digits, - or _")
         token = _seat_token(browser, link, participant)
         with self._database.writing() as connection:
             own = self.visitor(token)

@@ -60,7 +60,7 @@ def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
     """Invite judges; the links are given once and stored nowhere."""
     names = [name for name in re.split(r"[,;\n]", body["judges"]) if name.strip()]
     if not 0 < len(names) <= MOST:
-        raise Refused(400, f"judges should be 1 to {MOST} names, got {len(names)}")
+        raise Refused(400, f"judges should have 1 to {MOST} names, got {len(names)} names")
     role = body.get("role", "judge")
     days = body.get("days", 7)
     with pages.store.writing():  # all of them, or where a name is refused none
@@ -75,7 +75,7 @@ def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
 def admin_revoke(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Revoke an invitation: its link and its cookie open nothing any more."""
     if body["invitation"] not in {i.number for i in pages.access.all()}:
-        raise Refused(404, f"invitation should be one of this study, got {body['invitation']}")
+        raise Refused(404, f"this study has no invitation {body['invitation']}")
     pages.access.mark(body["invitation"], "revoked")
     return {"done": True}
 
@@ -119,7 +119,7 @@ def admin_publish(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> di
 def uploads_of(pages: Pages) -> Uploads:
     """Return the uploads; refuse where the server was started without a folder for them."""
     if pages.uploads is None:
-        raise Refused(404, "contents should be uploaded where `serve` was given --uploads")
+        raise Refused(404, "uploads are off: start the server with --uploads and a folder")
     return pages.uploads
 
 
@@ -160,7 +160,7 @@ def exported(pages: Pages, what: str) -> str:
     study = pages.study
     rows = study.audit() if what == "audit" else export_rows(study.rows(everything=what != "duels"))
     if not rows:
-        raise Refused(409, "the study should have an outcome to export, got none")
+        raise Refused(409, "there is nothing to export, because the study has no outcome yet")
     return export_csv(rows)
 
 

@@ -66,8 +66,8 @@ PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by ro
 BROWSER = "browser"  # the cookie that holds the secret of a browser
 
 ELSEWHERE = (
-    "the request should come from a page of {}, got one of {}: if a proxy stands in front of this "
-    "server, give `bayesduel study serve` --public-url and the address in the browser"
+    "the request should come from a page of {}, but it came from a page of {}. If this server is "
+    "behind a proxy, start `bayesduel study serve` with --public-url and the address in the browser"
 )
 
 type Endpoint = Callable[[Request], Awaitable[Response]]
@@ -207,7 +207,9 @@ class Site:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:
                 if visitor.role == "judge":
-                    raise Refused(503, "the study cannot be used at the moment") from error
+                    raise Refused(
+                        503, "the study has a problem now: please try again later"
+                    ) from error
                 raise Refused(400, str(error)) from error
 
         return endpoint
@@ -423,7 +425,7 @@ class Site:
         given = request.query_params
         numbers = [given.get(name, "") for name in ("size", "offset")]
         if not all(re.fullmatch(r"[0-9]{1,12}", number) for number in numbers):
-            raise Refused(400, "size and offset should be numbers of bytes")
+            raise Refused(400, "size and offset should be whole numbers of bytes")
         size, offset = map(int, numbers)
         data = await request.body()
         stored = partial(admin.uploads_of(self.pages).add, given.get("name", ""), size, offset)

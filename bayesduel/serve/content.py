@@ -145,13 +145,11 @@ def read_contents(
         arm = row["arm"]
         item = row.get("item") or ""
         if arm and arm not in labels:
-            raise ValueError(
-                f"arm in {path}, line {line}, should be one of the study, got {shown_value(arm)}"
-            )
+            raise ValueError(f"{path}, line {line}: the study has no arm {shown_value(arm)}")
         if item in prompts if not arm else (arm, item) in answers:
             raise ValueError(
-                f"{path} should have each arm and item once, got {shown_value(arm)}, "
-                f"{shown_value(item)} again in line {line}"
+                f"{path}, line {line}: arm {shown_value(arm)} and item {shown_value(item)} are "
+                "there already: keep one row"
             )
         content = _content(row["content"], folder, f"{path}, line {line}")
         if arm:
@@ -163,7 +161,7 @@ def read_contents(
         raise ValueError(
             f"{path} has the items {shown_value(found.items[0])} and "
             f"{shown_value(found.items[1])}, but the study has no items: make the study with "
-            "--items-file, or leave the column out"
+            "--items-file, or leave out the column of items"
         )
     missing = found.missing(labels, items)
     if missing and whole:

@@ -61,7 +61,7 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Non
     ticket = _own(pages, visitor, name)
     before = ticket.taken_back
     if not times.isdecimal() or len(times) > 6 or int(times) > before:
-        raise Refused(400, "key should be that of a ticket")
+        raise Refused(400, "key should be the key of a ticket")
     if int(times) < before:
         return
     given = None if body["answer"] == "s" else _given(pages, body)
@@ -74,7 +74,7 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Non
     except StudyError:  # of the database: nothing is stored, and it may be sent again
         raise
     except ValueError as error:
-        raise Refused(409, "this pair has another answer already, or was withdrawn") from error
+        raise Refused(409, "this pair already has another answer, or it was withdrawn") from error
 
 
 def _given(pages: Pages, body: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> None:
     """Take the judge's last answer back; its pair is shown again."""
     ticket = _own(pages, visitor, body["ticket"])
     if pages.study.barred(visitor.judge):
-        raise Refused(409, "your answers are complete, and stay as they are")
+        raise Refused(409, "your answers are complete and cannot be changed any more")
     _, last, _ = pages.store.done_by(visitor.judge)
     if last == ticket_number(pages.key, ticket) and ticket.state in ("told", "skipped"):
         try:
@@ -194,7 +194,7 @@ def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
     except KeyError:
         ticket = None
     if ticket is None or ticket.id != name or ticket.judge != visitor.judge:
-        raise Refused(404, "ticket should be one of your own")
+        raise Refused(404, "this ticket belongs to another judge, or does not exist")
     return ticket
 
 
@@ -292,7 +292,7 @@ def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
         shown = pages.renewed().shown(*asked)
     if None in shown[1:]:
         log.error("%s: an arm has no content; add it to %s", ticket, pages.contents.path)
-        raise Refused(503, "the study cannot be used at the moment")
+        raise Refused(503, "the study has a problem now: please try again later")
     return shown
 
 

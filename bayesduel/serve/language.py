@@ -50,12 +50,12 @@ def read_language(given: str | Path) -> Language:
     missing = [text for text in wanted if not found.texts.get(text, "").strip()]
     unknown = [text for text in found.texts if text not in wanted]
     if missing or unknown:
-        what = "have" if missing else "not have"
+        what = "should also have" if missing else "should not have"
         texts = join(missing or unknown, len(missing or unknown), quote=True)
-        raise ValueError(f"{path} should {what} the texts {texts}")
+        raise ValueError(f"{path} {what} the texts {texts}")
     for text, own in found.texts.items():
         if set(PLACE.findall(text)) != set(PLACE.findall(own)):
-            raise ValueError(f"{path} should have the same names in braces, in {text!r}")
+            raise ValueError(f"{path} should keep the names in braces of the text {text!r}")
     return found
 
 
@@ -66,7 +66,9 @@ def _read(path: Any) -> Language:
         good = found.direction in ("ltr", "rtl") and re.fullmatch(r"[A-Za-z0-9-]{2,35}", found.code)
         texts = [*found.texts.items()]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path} should be as serve/languages/en.json: {error!r}") from error
+        raise ValueError(
+            f"{path} should have the form of serve/languages/en.json: {error!r}"
+        ) from error
     if not good or not all(isinstance(text, str) for pair in texts for text in pair):
         raise ValueError(f"{path} should have language (a code), direction (ltr or rtl) and texts")
     return found

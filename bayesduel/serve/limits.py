@@ -19,8 +19,8 @@ __all__ = ["BODY", "BodyLimit", "Headers", "Hosts", "Rate"]
 BODY = 64 * 1024  # bytes of a request, at most
 TOO_LARGE = "the body should have at most {:,} bytes"
 STRANGE = (
-    "the host should be {}, got {}: if a proxy stands in front of this server, let it pass on the "
-    "Host header, and give `bayesduel study serve` --public-url and the address in the browser"
+    "the host should be {}, got {}. If this server is behind a proxy, let the proxy keep the Host "
+    "header. Start `bayesduel study serve` with --public-url and the address in the browser"
 )
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "

@@ -21,11 +21,11 @@ TYPES: dict[str, Any] = {
     "object": dict,
 }  # fmt: skip
 STATUS = {
-    400: "The body is not as described.",
-    401: "There is no token, or it is unknown, expired or revoked.",
-    403: "The token is of another role, or the request came from another site.",
-    404: "It does not exist, or it belongs to another judge.",
-    409: "The study changed meanwhile: read the state again.",
+    400: "The body does not have the form described here.",
+    401: "The token is missing, unknown, expired or revoked.",
+    403: "The token belongs to another role, or the request came from another site.",
+    404: "The thing asked for does not exist, or it belongs to another judge.",
+    409: "The study has changed since: read the state again.",
     413: "The body has more than 65,536 bytes.",
     429: "Too many requests; Retry-After says when to try again.",
 }
@@ -76,12 +76,14 @@ def checked_body(operation: Operation, raw: bytes, form: bool) -> dict[str, Any]
     for name in given:
         if name not in operation.body:
             known = ", ".join(operation.body) or "none"
-            raise Refused(400, f"the fields should be {known}, got {shown_value(name)}")
+            raise Refused(
+                400, f"the body should have only the fields {known}, got {shown_value(name)}"
+            )
     for name, schema in operation.body.items():
         if name in given:
             _check(given[name], name, schema)
         elif name not in operation.optional:
-            raise Refused(400, f"{name} should be given")
+            raise Refused(400, f"{name} is missing in the body")
     return given
 
 
@@ -118,7 +120,9 @@ def _from_form(raw: bytes, body: Mapping[str, Mapping[str, Any]]) -> dict[str, A
     try:
         pairs = parse_qsl(raw.decode("ascii"), max_num_fields=20, errors="strict")
     except ValueError as error:
-        raise Refused(400, "the body should be a form") from error
+        raise Refused(
+            400, "the body should be a form (application/x-www-form-urlencoded)"
+        ) from error
     given: dict[str, Any] = {name: value.strip() for name, value in pairs}
     for name, schema in body.items():
         value = given.get(name)

@@ -80,14 +80,14 @@ class Options:
             check_one_of(self.recruiter, "recruiter", tuple(RECRUITERS))
         if self.recruiter == "sona" and "survey_code=XXXX" not in (self.return_url or ""):
             raise ValueError(
-                "return_url should be the client-side completion address that SONA shows, with "
-                f"survey_code=XXXX, got {shown_value(self.return_url)}"
+                "return_url should be the client-side completion URL from SONA, which has "
+                f"survey_code=XXXX in it, got {shown_value(self.return_url)}"
             )
         for site in self.frames:
             web_address(site, "frame_ancestors")
             if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", site):
                 raise ValueError(
-                    f"frame_ancestors should be sites, as https://example.org, got "
+                    f"frame_ancestors should be sites such as https://example.org, got "
                     f"{shown_value(site)}"
                 )
         check_flag(self.open_standings, "open_standings")
@@ -103,8 +103,8 @@ class Options:
         )
         if self.frames and not self.secure and self.host not in ("127.0.0.1", "localhost"):
             raise ValueError(
-                "public_url should begin with https:// where another site shows the pages in a "
-                f"frame, got {shown_value(self.public_url)}"
+                "public_url should begin with https:// if another site shows the pages in a frame, "
+                f"got {shown_value(self.public_url)}"
             )
 
     @property

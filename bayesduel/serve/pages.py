@@ -82,7 +82,7 @@ class Pages:
         try:
             self.contents = self.contents.renewed(arms, items)
         except (OSError, ValueError) as error:
-            log.error("the contents cannot be read again: %s", error)
+            log.error("the contents could not be read again: %s", error)
         return self.contents
 
     # -- standings -------------------------------------------------------------------------

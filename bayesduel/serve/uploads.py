@@ -73,7 +73,11 @@ class Uploads:
         if not 0 < size <= LARGEST:
             raise Refused(400, f"{name} should have 1 to {LARGEST:,} bytes, got {size:,}")
         if not data or len(data) > PART or not 0 <= offset <= size - len(data):
-            raise Refused(400, f"a part should be 1 to {PART:,} bytes of the file, got another")
+            raise Refused(
+                400,
+                f"a part should have 1 to {PART:,} bytes and end inside the file, got "
+                f"{len(data):,} bytes",
+            )
         part = self.draft / f".{sha256(name.encode()).hexdigest()}"
         if offset == 0:
             self._check_room(size)
@@ -82,7 +86,7 @@ class Uploads:
             raise Refused(400, f"{name} should be in the folder of the uploads")
         known = part.stat().st_size if part.is_file() else 0
         if offset > known:
-            raise Refused(409, f"the part before byte {offset:,} should be sent first")
+            raise Refused(409, f"send the part before byte {offset:,} first")
         flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(part, flags, 0o600), "r+b") as file:
             file.seek(offset)
@@ -135,10 +139,12 @@ class Uploads:
             for part in parts
         )  # fmt: skip
         if not good:
-            raise Refused(400, f"name should be that of a file in the folder, got {name[:80]!a}")
+            raise Refused(
+                400, f"name should be the name of a file in the folder, got {name[:80]!a}"
+            )
         if PurePosixPath(name).suffix.lower() not in ALLOWED:
             kinds = ", ".join(sorted(ALLOWED))
-            raise Refused(400, f"{name} should be of one of the kinds {kinds}")
+            raise Refused(400, f"{name} should end in one of {kinds}")
         if self.draft.is_symlink():
             raise Refused(400, "draft should be a folder, got a link")
         self.draft.mkdir(exist_ok=True)
@@ -147,7 +153,9 @@ class Uploads:
     def _check_room(self, size: int) -> None:
         held = [path.stat().st_size for path in self.draft.rglob("*") if path.is_file()]
         if len(held) >= MOST_FILES or sum(held) + size > MOST_BYTES:
-            raise Refused(413, f"uploads should be {MOST_FILES:,} files and {MOST_BYTES:,} bytes")
+            raise Refused(
+                413, f"uploads should have at most {MOST_FILES:,} files and {MOST_BYTES:,} bytes"
+            )
 
     def _made_table(self) -> tuple[Path, list[str]]:
         """Return the table of the draft, made of the names where there is none; files not used."""
@@ -181,5 +189,5 @@ def _table(folder: Path) -> Path:
             f"the upload should have one CSV file, got {found[0].name} and {found[1].name}"
         )
     if not found and not (folder / MADE).is_file():
-        raise ValueError("the CSV file should be outside the folders of the upload")
+        raise ValueError("the CSV file should be at the top of the upload, not in a folder")
     return found[0] if found else folder / MADE

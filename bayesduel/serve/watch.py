@@ -46,7 +46,7 @@ class Watch:
             try:
                 await run_in_threadpool(webhook.post)
             except Exception:  # of a database that is away for a while
-                log.exception("the webhook could not be posted to")
+                log.exception("posting to the webhook failed")
             # 0.5 seconds between two looks at what is to be posted
             await asyncio.sleep(0.5)
 

@@ -61,9 +61,13 @@ def experiment(
     out = how.out
     check_one_of(how.backend, "backend", ("processes", "dask"))
     if how.backend == "dask" and not how.scheduler:
-        raise ValueError("scheduler should be the address of a Dask cluster, got none")
+        raise ValueError(
+            "scheduler should be the address of a Dask cluster when backend is 'dask', got None"
+        )
     if how.backend != "dask" and how.scheduler:
-        raise ValueError(f"scheduler should be given with backend 'dask', got {how.backend!r}")
+        raise ValueError(
+            f"scheduler should be given only when backend is 'dask', got backend {how.backend!r}"
+        )
     if how.workers is not None:
         how = how._replace(workers=whole(how.workers, "workers", 1))
     kind = RUNS[settings["setting"]]
@@ -150,9 +154,11 @@ def labelled(policies: Any) -> dict[str, Any]:
             check_type(p, Policy, "policies", "policies such as DTS()")
         named = {label(p): p for p in given}
         if len(named) < len(given):
-            raise ValueError(f"policies should be different ones, got {[label(p) for p in given]}")
+            raise ValueError(
+                f"policies should have different names, got {[label(p) for p in given]}"
+            )
     if not named:
-        raise ValueError("policies should hold at least one policy, got none")
+        raise ValueError("policies should have at least one policy, got an empty list")
     for p in named.values():
         check_type(p, Policy, "policies", "policies such as DTS()")
     return named
@@ -173,7 +179,7 @@ def recorded_times(record_at: "str | Sequence[int]", horizon: int) -> np.ndarray
     else:
         if not isinstance(record_at, Iterable):
             raise TypeError(wrong)
-        rule = f"record_at should be increasing whole numbers in 1..{horizon}, got"
+        rule = f"record_at should be increasing whole numbers from 1 to {horizon}, got"
         try:
             given = np.asarray(listed(record_at, "record_at"))
         except ValueError as error:  # lists inside

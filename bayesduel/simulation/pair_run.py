@@ -71,7 +71,9 @@ class PairRun(Run):
         dims = ("replication",) if problem.is_family else ()
         ones = list(drawn) if problem.is_family else [problem]
         if any(one.may_tie != bool(plan.get("ties")) for one in ones):
-            raise ValueError("problem should draw problems that all may tie or none, got both")
+            raise ValueError(
+                "problem should draw only problems with ties or only problems without, got both"
+            )
         found = {"P": np.stack([one.P for one in ones])}
         if plan.get("ties"):
             found["ties"] = np.stack([one.ties for one in ones])

@@ -119,8 +119,8 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
         )
     if "selected" in trace["trace"]:
         raise ValueError(
-            "trace should be of pairs or items, got one of a selection of the k best, which "
-            "success_rate and opportunity_cost judge"
+            "trace should be of pairs or items, got a trace of a selection of the k best. Use "
+            "success_rate or opportunity_cost for it"
         )
     if "worth" in trace["trace"]:
         return _of_items(trace, criterion, plan["shows"])
@@ -132,8 +132,8 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     if keeps_pairs(criterion):
         if "time" not in counts["wins"].dims:
             raise ValueError(
-                f"trace should keep the tallies of pairs for {name} regret, got those of "
-                "arms: simulate with detail='pairs'"
+                f"trace should have the tallies of pairs for {name} regret, but it has only the "
+                "tallies of arms: simulate with detail='pairs'"
             )
         cost = P.copy(data=pair_costs(P.values, criterion))
         # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
@@ -257,8 +257,8 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
     worth = counts.get("better_worth" if name == "weak" else "worth")
     if worth is None:
         raise ValueError(
-            "criterion should be 'item_duel' for this trace, which does not keep what the better "
-            f"of two items is worth (simulate it again), got {shown_value(criterion)}"
+            f"criterion should be 'item_duel' for this trace, got {shown_value(criterion)}. The "
+            "trace does not have the value of the better item of each duel: simulate again for it"
         )
     return _labelled(problem["best"] * trace["time"] - worth, name, formula)
 
@@ -391,8 +391,10 @@ def _condorcet_gaps(P: "ArrayLike", criterion: str) -> np.ndarray:
     P = check_preference(P)
     winner = np.asarray(condorcet_winner(P))
     if (winner < 0).any():
-        rule = "criterion should be one that this problem has a winner of"
         where = np.argwhere(winner < 0)[0].tolist()
-        which = f": the matrix P{where} has none" if where else ""
-        raise ValueError(f"{rule}, got {shown_value(criterion)}{which}")
+        which = f"matrix P{where} of the problem" if where else "problem"
+        raise ValueError(
+            f"criterion should fit the problem, got {shown_value(criterion)}, but the {which} "
+            "has no Condorcet winner"
+        )
     return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5

@@ -113,8 +113,9 @@ def least_duels(
     nearest = abs(P[~np.eye(len(P), dtype=bool)] - 0.5).min()
     # Rounding of 1 - p beside p: 1e-12
     if gap > 0 and (criterion == "copeland" or gap > nearest + 1e-12):
-        most = "0 for Copeland winners" if criterion == "copeland" else f"at most {nearest:.4g}"
-        raise ValueError(f"gap should be {most}, the least distance from 1/2, got {gap}")
+        most = f"at most {nearest:.4g}, the least distance of an entry of P from 1/2"
+        rule = "0 under criterion 'copeland'" if criterion == "copeland" else most
+        raise ValueError(f"gap should be {rule}, got {gap}")
     other = 0.5 - gap
     information = np.maximum(rel_entr(P, other) + rel_entr(1 - P, 1 - other), 0.0)
     with np.errstate(divide="ignore"):

@@ -192,22 +192,23 @@ def simulate(
     out = None if out is None else path_of(out, "out")
     if k is None:
         if index:
-            raise ValueError("index should be given with k only, got True without")
+            raise ValueError("index should be False without k, got True")
         problem = as_problem(problem).for_horizon(horizon)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
         if recommend != "always" and problem.setting != "pairs":
             raise ValueError(
-                f"recommend should be 'always' for {problem.setting}, got {recommend!r}"
+                f"recommend should be 'always' for a problem of {problem.setting}, got "
+                f"{recommend!r}"
             )
         plan[-1].update({"batch": batch} if batch > 1 else {})
         plan[-1].update({"recommend": recommend} if recommend != "always" else {})
     else:
         if not isinstance(detail, str) or detail != "auto":
-            raise ValueError(f"detail should be 'auto' with k, got {shown_value(detail)}")
+            raise ValueError(f"detail should be 'auto' when k is given, got {shown_value(detail)}")
         if batch != 1:
-            raise ValueError(f"batch should be 1 with k, got {batch}")
+            raise ValueError(f"batch should be 1 when k is given, got {batch}")
         if recommend != "always":
-            raise ValueError(f"recommend should be 'always' with k, got {recommend!r}")
+            raise ValueError(f"recommend should be 'always' when k is given, got {recommend!r}")
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan
@@ -219,7 +220,9 @@ def simulate(
         if settings.get("duels"):
             sequences = len(named) * runs if out is None else workers or 1
             kept += 1.5 * horizon * sequences / problem.n_arms**2
-        fewer = "simulate fewer arms, replications or times, or keep the trace in a file (out)"
+        fewer = (
+            "use fewer arms, replications or recorded times, or write the trace to a file with out"
+        )
         check_square(problem.n_arms, 12 + kept, "a simulation of pairs", fewer)
     how = Execution(runs, seed, permute, workers, backend, scheduler, out, progress)
     return experiment(named, problem, times, settings, how)
@@ -232,7 +235,9 @@ def _homes(problems: Iterable[str], out: Path) -> dict[str, Path]:
     try:
         out.mkdir(exist_ok=True)
     except OSError as error:
-        raise ValueError(f"out should be a folder or new, got {out}: {error.strerror}") from None
+        raise ValueError(
+            f"out should be a folder or a new path, got {out}: {error.strerror}"
+        ) from None
     return {name: out / name for name in problems}
 
 
@@ -284,7 +289,7 @@ def _plan_of_selection(
     k = whole(k, "k", 1)
     n_arms = problem.n_arms
     if not k < n_arms:
-        raise ValueError(f"k should be in 1..{n_arms - 1}, got {k}")
+        raise ValueError(f"k should be from 1 to {n_arms - 1}, got {k}")
     named = {name: policy.on_margins(k, horizon) for name, policy in policies.items()}
     times = recorded_times(record_at, horizon)
     first = 1
@@ -292,8 +297,9 @@ def _plan_of_selection(
         least = policy.opening(n_arms)
         if horizon < least or (not isinstance(record_at, str) and times[0] < least):
             raise ValueError(
-                f"horizon and recorded times should be at least {least}, the fewest duels {name} "
-                f"needs for {k} of {n_arms}, got {times[0] if horizon >= least else horizon}"
+                f"{name} needs at least {least} duels to select {k} of {n_arms} arms, got a "
+                "horizon "
+                f"or recorded time of {times[0] if horizon >= least else horizon}"
             )
         first = max(first, least)
     if isinstance(record_at, str):
@@ -307,7 +313,7 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
 
     if problem.setting == "margins":
         raise ValueError(
-            f"k, how many arms to select, should be given for {problem.name}, got None"
+            f"k (how many arms to select) should be given for {problem.name}, got None"
         )
     wanted = (problem.setting, problem.shows)
     for policy in policies.values():
@@ -315,7 +321,7 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
             kinds = {name: getattr(known, name) for name in known.__all__}
             fit = sorted(n for n, kind in kinds.items() if (kind.setting, kind.shows) == wanted)
             raise ValueError(
-                f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
-                f"got {label(policy)}"
+                f"policies should fit the problem {problem.name}, got {label(policy)}. Policies "
+                f"that fit are {', '.join(fit)}"
             )
         policy.check_belief()

@@ -139,7 +139,7 @@ def success_difference(
             )
     replications = np.asarray(better["replication"])
     if not np.array_equal(replications, np.asarray(worse["replication"])):
-        raise ValueError("better and worse should be of the same replications")
+        raise ValueError("better and worse should have the same replications")
     up = (better.astype(bool) & ~worse.astype(bool)).sum("replication")
     down = (worse.astype(bool) & ~better.astype(bool)).sum("replication")
     n = len(replications)
@@ -217,8 +217,9 @@ def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     problem = trace["problem"].dataset
     if (named < 0).any():
         raise ValueError(
-            "trace should say what policies recommend at every time "
-            '(simulate with recommend="always"), got one that says it at the end alone'
+            "trace should have the recommendations of every time, but it has only those of the "
+            "end: "
+            'simulate with recommend="always"'
         )
     lacks = _arm_lacks(problem, criterion or "copeland")
     cost = problem["P"].isel(opponent=0, drop=True).copy(data=lacks)

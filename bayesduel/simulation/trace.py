@@ -116,7 +116,7 @@ class StoredTrace:
         self.path = path
         if not path.exists():
             _create(path, header)
-        self.group = _group(path, "r+", "out should be new or a trace to go on with")
+        self.group = _group(path, "r+", "out should be a new path or a trace to continue")
         _require_same(path, json.loads(str(self.group.attrs["plan"])), header.plan)
         self.variables = variables_of(self.group)
         self._lock = FileLock(path / LOCK, timeout=0)
@@ -126,8 +126,8 @@ class StoredTrace:
             self._lock.acquire()
         except Timeout:
             raise ValueError(
-                f"out should have one writer at a time, got {self.path}, to which another "
-                f"simulation writes now"
+                "out should have one writer at a time, but another simulation is writing to "
+                f"{self.path}"
             ) from None
         except OSError as error:
             raise OSError(f"{self.path} cannot be written: {error.strerror}") from None
@@ -144,7 +144,7 @@ class StoredTrace:
         whole, faults = runs_of(self.path, self.group)
         if faults:
             warn(
-                f"{self.path} is not whole, so that these runs are played again: "
+                f"{self.path} has runs that are missing or damaged. They are simulated again: "
                 f"{_shown_runs(self.group, faults)}"
             )
         return whole
@@ -158,8 +158,8 @@ class StoredTrace:
             self.group[CHECKSUM][policy, replication] = sums
         except OSError as error:
             raise OSError(
-                f"{self.path} cannot be written: {error.strerror or error}; the same simulation "
-                f"goes on after the runs that are finished"
+                f"{self.path} cannot be written: {error.strerror or error}. Repeat the same call "
+                "to continue after the finished runs"
             ) from error
 
     def tree(self) -> xr.DataTree:
@@ -172,7 +172,7 @@ def finished_trace(path: Path, plan: Mapping[str, Any]) -> xr.DataTree:
     try:
         tree = open_trace(path)
     except (OSError, ValueError) as error:
-        raise ValueError(f"out should be new or a trace, got {path}") from error
+        raise ValueError(f"out should be a new path or a trace, got {path}") from error
     _require_same(path, json.loads(tree.attrs["plan"]), plan)
     return tree
 
@@ -184,8 +184,8 @@ def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any])
     if differs:
         name = min(differs)
         raise ValueError(
-            f"out should be new or a trace of the same simulation, got {path}, where {name} "
-            f"is {known.get(name)!r} and not {wanted.get(name)!r}"
+            f"out should be a new path or a trace of the same simulation, got {path}. Its {name} "
+            f"is {known.get(name)!r}, and this simulation has {wanted.get(name)!r}"
         )
 
 
@@ -227,7 +227,7 @@ def open_trace(path: "str | PathLike[str]") -> xr.DataTree:
     """
     path = path_of(path)
     if not path.exists():
-        raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
+        raise FileNotFoundError(f"path should be a trace, but {path} does not exist")
     if path.is_dir():
         inner = sorted(folder for folder in path.iterdir() if (folder / HEADER).is_file())
         if inner and not (path / HEADER).is_file():
@@ -252,21 +252,22 @@ def _open_folder(path: Path) -> xr.DataTree:
     if complete.all():
         return tree
     unfinished = {(p, r): "not finished" for p, r in np.argwhere(~whole).tolist()}
-    found = f"{int(complete.sum()):,} of its {complete.size:,} replications are whole"
-    runs = f"{_shown_runs(group, faults | unfinished | faults)}; the same simulation plays them"
+    found = f"{int(complete.sum()):,} of its {complete.size:,} replications are complete"
+    missing = f"Missing: {_shown_runs(group, faults | unfinished | faults)}"
+    said = f"{found}. {missing}. Repeat the same simulation to make them"
     if not complete.any():
-        raise ValueError(f"path should be a trace with runs, got {path}: {found}, without {runs}")
-    warn(f"{path} is read in part: {found}, without {runs}")
+        raise ValueError(f"path should be a trace with complete runs, got {path}: {said}")
+    warn(f"{path} is read in part: {said}")
     return tree.isel(replication=np.flatnonzero(complete))
 
 
 def _group(path: Path, mode: Any, rule: str) -> Any:
     """Return the Zarr group of a folder; raise unless it is a trace whose first files are whole."""
-    anew = "the same simulation makes it anew in another folder"
+    again = "Repeat the same simulation with another folder"
     with suppress(FileNotFoundError, NotADirectoryError):  # an earlier trace, or something else
         fault = fault_of_header(path)
         if fault is not None:
-            raise ValueError(f"{rule}, got {path}, of which {fault} is missing or damaged: {anew}")
+            raise ValueError(f"{rule}, but {fault} of {path} is missing or damaged. {again}")
     try:
         group = zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)
         group.attrs["plan"]
@@ -274,8 +275,8 @@ def _group(path: Path, mode: Any, rule: str) -> Any:
         raise ValueError(f"{rule}, got {path}") from error
     if not (path / HEADER).is_file():
         raise ValueError(
-            f"{rule}, got {path}, which has no checksums (lost, or written by an earlier "
-            f"bayesduel): {anew}, and xarray.open_datatree reads it as it is"
+            f"{rule}, but {path} has no checksums. They are lost, or an earlier bayesduel wrote "
+            f"the folder. {again}, or read it unchecked with xarray.open_datatree"
         )
     return group
 
@@ -297,7 +298,7 @@ def plan_of(trace: xr.DataTree) -> dict[str, Any]:
     if _problems(trace):
         raise ValueError(
             f"trace should be of one problem, such as trace[{next(iter(trace.children))!r}], "
-            f"got one of {len(trace.children)}"
+            f"got a trace of {len(trace.children)} problems"
         )
     if "plan" not in trace.attrs:
         raise ValueError(wrong)

@@ -36,7 +36,7 @@ def texts(labels: Sequence[str], name: str) -> list[str]:
     for label in found:
         if not isinstance(label, str) or not label.strip():
             got = shown_value(label)
-            raise ValueError(f"{name} should be texts that are not empty, got {got}")
+            raise ValueError(f"each of {name} should be a text that is not empty, got {got}")
         check_utf8(label, f"{name} should be labels of UTF-8 text")
     return found
 
@@ -55,7 +55,9 @@ def checked_labels(arms: Sequence[str] | None) -> tuple[str, ...]:
         plain = " ".join(label.split())
         if plain in seen:
             got = f"{label!r} twice" if seen[plain] == label else f"{seen[plain]!r} and {label!r}"
-            raise ValueError(f"arms should differ by more than white space, got {got}")
+            raise ValueError(
+                f"arms should have different names (white space does not count), got {got}"
+            )
         seen[plain] = label
     if len(labels) < 2:
         raise ValueError(f"a study needs at least two arms, got {labels}")
@@ -191,8 +193,7 @@ def cost_matrix(
     cost[:, gone] = np.inf
     if np.isinf(cost).all():
         raise ValueError(
-            "every allowed pair has a retired arm "
-            f"({', '.join(repr(labels[k]) for k in gone)}), so the study has no pair to "
-            "ask: restore an arm"
+            "the study has no pair to ask, because every allowed pair has a retired arm "
+            f"({', '.join(repr(labels[k]) for k in gone)}): restore an arm"
         )
     return tuple(tuple(row) for row in cost.tolist())

@@ -73,7 +73,9 @@ def said_in(text: str | None) -> Said:
     try:
         return Said(**json.loads(text))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"an answer should be as a study stores it, got {text[:40]!r}") from error
+        raise ValueError(
+            f"an answer should have the form that a study stores, got {text[:40]!r}"
+        ) from error
 
 
 class Answer(NamedTuple):
@@ -151,7 +153,7 @@ class Asking:
             raise ValueError(f"a reason should not contain ';', got {split[0]!r}: use another sign")
         if len(self.criteria) == 1:
             raise ValueError(
-                f"criteria should be at least two, got only {self.criteria[0]!r}: leave "
+                f"criteria should have at least two names, got only {self.criteria[0]!r}: leave "
                 "criteria out if the study has one question"
             )
         taken = [name for name in self.criteria if name.casefold() in EXPORTED]
@@ -290,8 +292,8 @@ def checked_asking(asking: Asking | None, kind: str) -> dict[str, Any] | None:
     check_type(asking, Asking, "asking", "Asking(...)")
     if kind == "margin" and (asking.grades > 1 or asking.both_bad or asking.criteria):
         raise ValueError(
-            "a model of margins asks for a number: asking should have no grades, criteria or "
-            f"both_bad, got {asking!r}"
+            "asking should have no grades, criteria or both_bad, because a model of margins asks "
+            f"for a number, got {asking!r}"
         )
     return asdict(asking) | {"criteria": [*asking.criteria], "reasons": [*asking.reasons]}
 

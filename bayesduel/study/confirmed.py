@@ -89,7 +89,7 @@ class Confirmed(StopRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_type(self.rule, StopRule, "rule", "one such as WithinRope(0.95)")
+        check_type(self.rule, StopRule, "rule", "a rule such as WithinRope(0.95)")
 
     @property
     def steers(self) -> bool:

@@ -155,8 +155,8 @@ class Database:
         """
         if self.engine.dialect.name != "sqlite":
             raise StudyError(
-                f"{self.url} should be a file to be copied here. Copy a database by its own "
-                "program, such as pg_dump for PostgreSQL."
+                f"Only a study in a file can be copied here, got {self.url}. Copy a database with "
+                "its own program, such as pg_dump for PostgreSQL."
             )
         for there in (copy, _log_of(copy)):
             if there.exists():
@@ -271,7 +271,7 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         except ModuleNotFoundError as error:
             command = "pip install 'bayesduel[study]' for postgresql+psycopg://"
             raise StudyError(
-                f"The driver of the database should be installed ({command}): {error}"
+                f"The driver of the database is not installed: {command}. Python says: {error}"
             ) from error
         except (SQLAlchemyError, ValueError):  # whose words may hold a part of the password
             raise StudyError(_no_address(path)) from None
@@ -284,9 +284,11 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         )
     file = Path(path)
     if not file.parent.is_dir():
-        raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
+        raise StudyError(
+            f"{file} cannot be opened, because the folder {file.parent} does not exist."
+        )
     if file.is_dir():
-        raise StudyError(f"{file} should be a file, got a folder.")
+        raise StudyError(f"{file} should be a file, but it is a folder.")
     left = _log_of(file)
     if not file.exists() and left.exists():
         raise StudyError(
@@ -379,7 +381,7 @@ def _released(engine: Engine, file: Path | None) -> None:
             if not _ends_log(connection):
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     except sqlite3.DatabaseError as error:  # the answers are on disk, in the log
-        log.debug("the write-ahead log of %s cannot be written into the file: %s", file, error)
+        log.debug("the write-ahead log of %s could not be written into the file: %s", file, error)
 
 
 def _lacks_log(file: Path) -> bool:

@@ -224,7 +224,9 @@ class Desk:
                 self.store.happen(row, "told", "told", answer=answer, who=who, **more)
                 self._exclude_who_fails(row, who)
             elif row.state == "cancelled":
-                raise ValueError(f"ticket should be open, but {self._id(row.number)} is cancelled")
+                raise ValueError(
+                    f"ticket {self._id(row.number)} should be open, but it is cancelled"
+                )
             elif as_told(row) != as_told(answer):
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
@@ -234,7 +236,7 @@ class Desk:
             elif Answer(row.outcome, row.margin, row.said) != answer:
                 raise ValueError(
                     f"criteria, reasons and comment of ticket {self._id(row.number)} "
-                    "should be the same as before, got others"
+                    "should be the same as before, but they differ"
                 )
 
     def correct(
@@ -327,7 +329,7 @@ class Desk:
             row = self._row(ticket, judge)
             who = row.judge if judge is None else judge
             if row.state != "skipped":
-                rule = "no outcome, so that it can be skipped"
+                rule = "no outcome before it is skipped"
                 self._happen(
                     ticket, "skipped", ("open",), "skipped", rule, by=who, judge=who,
                     cost=_added(row, cost),
@@ -349,7 +351,7 @@ class Desk:
             "cancelled",
             states,
             "cancelled",
-            "no outcome, so that it can be cancelled",
+            "no outcome before it is cancelled",
             by=by,
         )
 
@@ -379,7 +381,7 @@ class Desk:
         changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
         if judge is not None:
             self._check_unseen(self._row(ticket), judge)
-        rule = "no outcome, so that it can be reissued"
+        rule = "no outcome before it is reissued"
         return self._happen(ticket, "reissued", states, "open", rule, by=by, **changes)
 
     @locked
@@ -556,7 +558,7 @@ class Desk:
         best = ledger.labels[ledger.decided().order[0]]
         name = type(ledger.parts.session.policy).__name__
         raise StudyStopped(
-            f"{name} asks for no further duel: it would duel one arm with itself. "
+            f"{name} asks for no more duels, because it chose one arm twice. "
             f"The best so far is {best!r}."
         )
 
@@ -627,7 +629,7 @@ class Desk:
             turn = next((k for k, one in enumerate(turns) if one[0] != judging), n)
             if not turn:
                 raise NoQuestion(
-                    f"A vote of {sources.names[turns[0][0]]} tells more for its cost now "
+                    f"A vote of {sources.names[turns[0][0]]} now gives more information per cost "
                     f"than a vote of {judge}: ask {sources.names[turns[0][0]]}."
                     if turns
                     else f"{judge!r} has seen all pairs of the study."
@@ -705,7 +707,7 @@ class Desk:
             row = self._row(ticket)
             if row.state not in states:
                 raise ValueError(
-                    f"ticket should have {rule}, got {self._id(row.number)}, {row.state}"
+                    f"ticket {self._id(row.number)} should have {rule}, but it is {row.state}"
                 )
             self.store.happen(row, kind, state, who=by, **values)
             return self._shown(self._row(ticket))
@@ -728,10 +730,10 @@ class Desk:
         found = self.store.row(number)
         if found is None:
             name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
-            raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
+            raise KeyError(f"ticket should be a ticket of this study, got {shown_value(name)}")
         judge = judge_name(judge)
         if judge is not None and found.judge not in (None, judge):
-            raise KeyError(f"ticket should be one that {judge!r} was given, got {self._id(number)}")
+            raise KeyError(f"ticket {self._id(number)} should belong to {judge!r}, but it does not")
         return found
 
     def _shown(self, row: Row) -> Ticket:

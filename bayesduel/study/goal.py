@@ -228,4 +228,4 @@ def goal_of(given: Any) -> Goal:
             "goal should be 'find-best', 'top-K' with a number K, 'full-ranking' or "
             f"'minimize-regret', got {shown_value(given)}"
         )
-    raise TypeError(f"goal should be one such as FindBest(), got {shown_value(given)}")
+    raise TypeError(f"goal should be a goal such as FindBest(), got {shown_value(given)}")

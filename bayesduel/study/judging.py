@@ -206,7 +206,7 @@ def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
         apart = len(set(arms)) == len(arms) == 2
         if not whole or not apart or max(arms) >= n_arms or outcome not in SIDES.values():
             raise ValueError(
-                f"gold should be numbers of two arms and an item, and the outcome, got {each!r}"
+                f"each gold question should have two arms, an item and an outcome, got {each!r}"
             )
     return judging
 

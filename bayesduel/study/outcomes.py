@@ -175,7 +175,7 @@ def export_rows(
     if criterion is not None and criterion not in asked:
         known = ", ".join(sorted(asked)) or "none"
         raise ValueError(
-            f"criterion should be one of those that do not decide the duel ({known}), got "
+            f"criterion should be a criterion that does not decide the duel ({known}), got "
             f"{criterion!r}"
         )
     everything = any("kind" in row for row in told)

@@ -294,7 +294,7 @@ def _setting(
         found_goal = goal_of("find-best" if goal is None else goal)
         stop = StudyDecision.confidence if stop is None else stop
         if isinstance(found_goal, MinimizeRegret) and isinstance(stop, float):
-            raise ValueError(f"goal should be one that ends, such as FindBest(), got {found_goal}")
+            raise ValueError(f"goal should have an end, as FindBest() has, got {found_goal}")
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
@@ -315,7 +315,7 @@ def _setting(
             )
         if study.sources:
             raise ValueError(
-                "a plan simulates studies with one source of votes, got a study with the sources "
+                "a plan needs a study with one source of votes, got the sources "
                 f"{', '.join(study.sources)}"
             )
         wins = study.tally()
@@ -329,7 +329,7 @@ def _setting(
         model.settled(tally).check(tally)
     except ValueError as error:
         raise ValueError(
-            f"a plan simulates only who wins, but the model needs more: {error}"
+            f"a plan needs a model of who wins, because it simulates nothing else: {error}"
         ) from error
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
@@ -372,6 +372,6 @@ def _kept(path: str | Path | None) -> dict[int, Future]:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if k == len(lines) - 1:  # of a run that was killed; it is run again
                 continue
-            rule = f"path should hold the futures of a plan, got {shown_value(line)} in {path}"
+            rule = f"path should be a file of a plan, but {path} has the line {shown_value(line)}"
             raise ValueError(rule) from error
     return kept

@@ -62,10 +62,9 @@ def _held(value: object) -> Any:
     if isinstance(value, BeliefSpec | PairPolicy):
         if (BELIEFS | POLICIES).get(type(value).__name__) is not type(value):
             raise TypeError(
-                "policy should consist of classes of bayesduel.policies and "
-                f"bayesduel.beliefs, got {shown_value(value)}: a study file runs no code "
-                "of yours. bd.simulate takes your policy, and study.add stores duels "
-                "that you choose"
+                "policy should use only classes of bayesduel.policies and bayesduel.beliefs, got "
+                f"{shown_value(value)}. A study file cannot run your code. Use your policy in "
+                "bd.simulate, or choose the duels yourself and store them with study.add"
             )
         own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
         return {"class": type(value).__name__, **own}

@@ -353,7 +353,7 @@ class Session:
         self._latest = found
         reason = self.stop.reason(found)
         if missing:
-            reason += f"; {count(missing, 'duel')} of required pairs missing"
+            reason += f"; required pairs still need {count(missing, 'duel')}"
         reason += self.not_fitted
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         answer = self.stop.answer(found)

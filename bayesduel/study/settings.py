@@ -92,13 +92,13 @@ def stored_settings(
     rule = None if never else usual_rule(stop, goal, confirms=driven and allowed is None)
     if required and not driven:
         raise ValueError(
-            "required should go with a posterior-driven policy, such as "
-            f"ContrastAllocation(), got {shown_value(policy)}"
+            "required needs a posterior-driven policy, such as ContrastAllocation(), "
+            f"got {shown_value(policy)}"
         )
     if sources and not driven:
         raise ValueError(
-            "policy of a study with sources should be a posterior-driven one, such as "
-            f"ContrastAllocation(), got {shown_value(goal.policy() if automatic else policy)}"
+            "a study with sources needs a posterior-driven policy, such as ContrastAllocation(), "
+            f"got {shown_value(goal.policy() if automatic else policy)}"
         )
     kind = str(model.response.outcome)
     values = {
@@ -148,17 +148,17 @@ def _check_fed(
     """
     if model.log_type != "duels":
         raise ValueError(
-            f"model should be one of duels, such as BradleyTerry(), got {model.name}, of "
-            f"{model.log_type}"
+            f"model should be a model of duels, such as BradleyTerry(), got {model.name}, a model "
+            f"of {model.log_type}"
         )
     wanted = (
-        "model should read only what a study holds (arms, outcomes, judges, its items, "
-        "and grades where it asks for some)"
+        "model should use only what a study stores (arms, outcomes, judges, items, and grades "
+        "if it asks for them)"
     )
     if model.terms.items is not None:
         raise ValueError(
-            f"{wanted}, got {model.name}: it has attributes of the arms; use BradleyTerry() here, "
-            "and fit such a model to study.duels()"
+            f"{wanted}, got {model.name}, which uses attributes of the arms. Use BradleyTerry() "
+            f"here, and fit {model.name} to study.duels()"
         )
     if model.score_link is not None:
         return
@@ -221,7 +221,7 @@ def _made(name: str, value: Any, labels: Sequence[str]) -> Any:
     except DAMAGED as error:
         why = f": {error}" if isinstance(error, ValueError) else ""  # others are words of Python
         raise ValueError(
-            f"its {name} should be as a study stores it, got {shown_value(value)}{why}"
+            f"its {name} should have the form that a study stores, got {shown_value(value)}{why}"
         ) from error
 
 
@@ -304,10 +304,10 @@ def check_room(n_arms: int) -> None:
     A question takes up to 0.5 s with 1,000 arms (docs/validation/studies.md), and eight times as
     long with twice as many.
     """
-    instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
+    instead = "leave out arms that cannot be the best, or fit a model to a log of all arms"
     if n_arms > MOST_ARMS:
         raise ValueError(
-            f"arms of a study should be at most {MOST_ARMS:,}, got {n_arms:,}: {instead}"
+            f"a study should have at most {MOST_ARMS:,} arms, got {n_arms:,}: {instead}"
         )
     # 12 matrices of K x K numbers at a time: tallies, bounds and what a policy keeps
     check_square(n_arms, 12, "a study", instead)

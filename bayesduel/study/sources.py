@@ -54,8 +54,8 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
     if given is None:
         if term is not None:
             raise ValueError(
-                "sources should name each source of the study with the cost of a vote, such as "
-                f"{{'people': 1, 'machine': 0.01}}, for a model with {term.key}, got None"
+                f"a model with {term.key} needs sources, the cost of a vote by source, such as "
+                "{'people': 1, 'machine': 0.01}, got None"
             )
         return None
     check_type(given, Mapping, "sources", "costs by source")
@@ -64,13 +64,13 @@ def checked_sources(given: Any, model: Model) -> list[list[Any]] | None:
     alone = term is not None and tuple(model.terms) == (term,)
     if term is None or not alone or model.response.score_link is None or term.by in ROLES:
         raise ValueError(
-            "model of a study with sources should be one of who wins by scores by source and "
-            "nothing else, such as BradleyTerry(Sources('source', target='people')), got "
+            "model of a study with sources should have only the term Sources, such as "
+            "BradleyTerry(Sources('source', target='people')), got "
             f"{model.name}"
         )
     if term.target not in names:
         raise ValueError(
-            f"sources should have the target of the model, {shown_value(term.target)}, got "
+            f"sources should contain {shown_value(term.target)}, the target of the model, got "
             f"{', '.join(names)}"
         )
     if term.levels is not None and set(term.levels) != set(names):
@@ -88,7 +88,8 @@ def source_costs(given: Mapping[str, Any]) -> dict[str, float]:
     """
     names = texts_of(tuple(given), "sources")
     if len(names) < 2:
-        raise ValueError(f"sources should be at least two, got {', '.join(names) or 'none'}")
+        got = ", ".join(names) or "an empty dictionary"
+        raise ValueError(f"sources should have at least two names, got {got}")
     for name in names:
         if not finite(given[name], f"cost of {name}") > 0:
             raise ValueError(f"cost of {name} should be positive, got {shown_value(given[name])}")

@@ -62,8 +62,8 @@ def usual_rule(
     rule = stop_rule(stop)
     if rule.steers and not confirms:
         raise ValueError(
-            "stop should be a rule on scores, such as WithinRope(0.95), unless a posterior-driven "
-            f"policy may ask for every pair, got {rule!r}"
+            f"stop should be a rule on scores, such as WithinRope(0.95), got {rule!r}. That rule "
+            "needs a posterior-driven policy that may ask for every pair"
         )
     return rule
 
@@ -80,6 +80,6 @@ def rule_from(settings: dict[str, Any]) -> StopRule:
     if name in ("any", "all"):
         made = tuple(rule_from(each) for each in own["rules"])
         if not made:
-            raise ValueError("a stop rule of several rules needs at least one rule")
+            raise ValueError("a list of stop rules needs at least one rule")
         return AnyOf(made) if name == "any" else AllOf(made)
     return RULES[name](**own)

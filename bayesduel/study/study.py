@@ -268,7 +268,7 @@ class Study(Desk):
             retired = self._ledger.retired | set(numbers)
             left = len(self.arms) - len(retired)
             if left < 2:
-                raise ValueError(f"a study needs at least two arms, but only {left} would stay")
+                raise ValueError(f"a study needs at least two arms, but only {left} would remain")
             self.goal.check(left)
             parts_of(self._settings, self.arms, retired)  # refuses what cannot be
             self._warn_of_parts(self.arms, retired)
@@ -358,13 +358,13 @@ class Study(Desk):
         by = judge_name(by, "by")
         check_text(because, "because")
         if not because.strip():
-            raise ValueError(f"because should say why, in words, got {shown_value(because)}")
+            raise ValueError(f"because should give the reason in words, got {shown_value(because)}")
         with self.together():
             if not self._of(judge)[0]:
-                raise KeyError(f"judge should be one who was asked, got {shown_value(judge)}")
+                raise KeyError(f"judge should be a judge of this study, got {shown_value(judge)}")
             if (judge in self.store.excluded()) is out:
-                state = "counted" if out else "excluded"
-                raise ValueError(f"judge should be {state} so far, got {shown_value(judge)}")
+                state = "excluded already" if out else "not excluded"
+                raise ValueError(f"judge {shown_value(judge)} is {state}")
             self.store.exclude(judge, because, by, out=out)
 
     # -- what is known ---------------------------------------------------------------------
@@ -548,7 +548,7 @@ class Study(Desk):
         for name in names or ():
             if name not in self.asking.criteria:
                 known = ", ".join(self.asking.criteria) or "none"
-                raise ValueError(f"criteria should be of {known}, got {shown_value(name)}")
+                raise ValueError(f"criteria should be among {known}, got {shown_value(name)}")
         log = self._ledger.duels(criteria=names)
         reading = self.store.setting("reading") or {}
         known = self.store.setting("understood")

@@ -34,7 +34,7 @@ def verdict(
     said = goal.roughly(order, rope, noun) if rope else goal.sentence(order)
     if decision.nobody:
         said = (
-            f"no {noun} is the best (a top cycle): for each, there is another that beats it "
+            f"no {noun} is the best (a top cycle): each {noun} loses to another {noun} "
             f"by more than {points}"
         )
     if not decision.stopped:
@@ -56,7 +56,7 @@ def objection(model: str, *, confirmed: bool, noun: str) -> str:
     about = f"the duels of each {noun} with each other" if confirmed else f"the scores of {model}"
     return (
         "The transitivity check rejects a single ranking. Other winner criteria may give "
-        f"another answer. This answer stands for {about}."
+        f"another answer. This answer is about {about}."
     )
 
 
@@ -81,7 +81,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
         f"the {NOTIONS[n]} winner with probability {p:.2f}" for n, p in notions.items()
     )
     sentence = (
-        f"{found.verdict_parts[0]} The answer stands for the scores of {model}. Where pairs "
+        f"{found.verdict_parts[0]} The answer is about the scores of {model}. If pairs may "
         f"deviate from scores, {best} is {said}."
     )
     return {"transitive": False, "sentence": sentence, "notions": notions}

@@ -19,7 +19,8 @@ TITLE = "Bradley-Terry, scale learned: log densities of 4,000 draws, and the who
 NOTE = (
     "Seconds of processor time. By the graph: the log densities of all draws as earlier versions "
     "computed them; by one call: the compiled sum over cells. Gap: largest difference of the two "
-    "log densities, in nats. Effective draws a second: of the whole fit, certificate included; of "
+    "log densities, in [nats](../glossary.md). Effective draws a second: of the whole fit, "
+    "certificate included; of "
     "NUTS, warm-up included, for the score with the fewest."
 )
 SIZES = {

@@ -176,7 +176,7 @@ def test_bad_input_is_refused():
         fit_margins(margins, shrinkage=-1)
     with pytest.raises(ValueError, match="start should be 4 finite scores"):
         fit_margins(margins, start=[1.0, 2.0])
-    with pytest.raises(RuntimeError, match="max_rounds = 1 did not suffice"):
+    with pytest.raises(RuntimeError, match="not reached in max_rounds = 1 rounds"):
         fit_margins(margins, max_rounds=1)
     alone = no_margins(3)
     record_margin(alone, 0, 1, 1.0)

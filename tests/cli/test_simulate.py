@@ -107,7 +107,7 @@ def test_problems_and_policies_stand_within_others():
         "--problem",
     ]
     assert "DETECT(policy=DTS" in run(*given, "cyclic-4", "--replications", "1", "--workers", "1")
-    message = "policy of DETECT should be one of pairs, such as WinnerStays(), got KLUCB"
+    message = "policy of DETECT should be a policy of pairs, such as WinnerStays(), got KLUCB"
     with pytest.raises(UsageError, match=re.escape(message)):
         policies_of("DETECT(policy=KLUCB())", None)
 
@@ -181,11 +181,11 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
-        ({"--problem": "chameleons"}, "490 pairs that never met, such as 'C01' and 'C02' (never_"),
+        ({"--problem": "chameleons"}, "490 pairs never met, such as 'C01' and 'C02'. To set P"),
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
-        ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
+        ({"--problem": "hudry-13", "--regret": "weak"}, "has no Condorcet winner"),
         ({"--index": None}, "--index is for --k"),
-        ({"--problem": "score_duels"}, "k, how many arms to select, should be given"),
+        ({"--problem": "score_duels"}, "k (how many arms to select) should be given"),
         ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),
         ({"--problem": "unit-sphere", "--regret": "borda"}, "criterion should be 'pull'"),
     ],

@@ -61,14 +61,17 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
         ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
         ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
-        ({"--problem": "logistic-items"}, "a log with margins, got LogisticItems"),
-        ({"--problem": "icehockey"}, "margin of every pair, got 1212 pairs without"),
+        ({"--problem": "logistic-items"}, "generator=score_duels), got LogisticItems"),
+        ({"--problem": "icehockey"}, "margin of every pair, got none of 1,212 pairs"),
         ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),
         ({"--problem": "score_duels(d=1),score_duels(d=1)"}, "twice"),
         ({"--problem": "score_duels(d=-1)"}, "d should be >= 0 and finite, got -1"),
-        ({"--k": "10"}, "k should be in 1..9, got 10"),
+        ({"--k": "10"}, "k should be from 1 to 9, got 10"),
         ({"--k": "0"}, "k should be a whole number >= 1"),
-        ({"--horizon": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
+        (
+            {"--horizon": "100"},
+            "POCBAm needs at least 135 duels to select 3 of 10 arms",
+        ),
         ({"--horizon": "inf"}, "horizon should be a whole number"),
         ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
         ({"-o": "/nowhere/at/all.nc"}, "folder that exists"),
@@ -96,7 +99,7 @@ def test_nothing_but_a_trace_is_written_over(tmp_path, capfd, name):
     with pytest.raises(SystemExit) as stopped:
         main(["simulate", *given, "-o", str(kept)])
     assert stopped.value.code == 2
-    assert "out should be new or a trace" in capfd.readouterr().err
+    assert "out should be a new path or a trace" in capfd.readouterr().err
     assert inside.read_text() == "Dear reader"
 
 
@@ -109,5 +112,5 @@ def test_the_same_simulation_continues_and_another_is_refused(tmp_path, capfd, n
     assert run(*given, "--seed", "1") == first
     with pytest.raises(SystemExit):
         main(["simulate", *given, "--seed", "2"])
-    assert "seed is 1 and not 2" in capfd.readouterr().err
+    assert "Its seed is 1, and this simulation has 2" in capfd.readouterr().err
     assert json.loads(bd.open_trace(tmp_path / name).attrs["plan"])["seed"] == 1

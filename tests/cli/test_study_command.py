@@ -37,7 +37,7 @@ def study(*words):
     ("words", "message"),
     [
         (("tell", "STUDY", "zz-1", "left"), "ticket should be one of this study"),
-        (("tell", "STUDY", "77", "left"), "ticket should be one that was asked for"),
+        (("tell", "STUDY", "77", "left"), "ticket should be a ticket of this study"),
         (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
         (
             ("tell", "STUDY", "1", "right"),

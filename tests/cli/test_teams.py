@@ -181,7 +181,7 @@ def test_sources_of_teams_are_compared(folder):
     ("options", "words"),
     [
         (("--both-bad", "nobody"), "both_bad should be None where sides have several members"),
-        (("--term", "cycles"), "cycles counts one arm a side"),
+        (("--term", "cycles"), "cycles needs one arm per side"),
         (("--model", "preference-matrix"), "one arm a side"),
         (("--model", "plackett-luce"), "should be"),
     ],

@@ -300,8 +300,11 @@ def test_a_term_of_a_file_of_ones_own(own, log):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("own_terms.py:Order", "name of Order should not be that of another: 'order'"),
-        ("own_terms.py:Nothing", "classes should be of models or terms, got 3"),
+        (
+            "own_terms.py:Order",
+            "name of Order should be new, but another class has",
+        ),
+        ("own_terms.py:Nothing", "classes should be classes of models or terms, got 3"),
         ("own_terms.py:Lost", "--term should name what own_terms.py has, got 'Lost'"),
         ("lost.py:Lead", "--term should name a file, got 'lost.py'"),
     ],

@@ -231,7 +231,7 @@ def audited(log, model):
     """Audit a fit by votes and judges, or see why not; what it says is confirmed by a refit."""
     tree = fit(log, model, clusters=False)
     if why := model.why_not("laplace"):
-        with pytest.raises(ValueError, match=f"only NUTS samples: {re.escape(why)}"):
+        with pytest.raises(ValueError, match=f"only NUTS samples it .{re.escape(why)}"):
             bd.audit(tree, log)
         return
     found = bd.audit(tree, log, by=("vote", "judge"), share=0.4)
@@ -356,7 +356,7 @@ def test_votes_of_a_judge_whom_a_term_explains_are_said_to_be(log, quick, respon
 
 def test_what_cannot_go_together_is_refused_with_a_reason(log):
     for response in RESPONSES.values():
-        with pytest.raises(ValueError, match="JudgeTastes should stand beside the attributes"):
+        with pytest.raises(ValueError, match="JudgeTastes needs the term Covariates"):
             response(Scores() + JudgeTastes())
     with pytest.raises(ValueError, match="got 'judge_spread' of tastes and of reliability"):
         make("bradley-terry", ("tastes", "reliability"))
@@ -371,12 +371,12 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
         bd.compare_models(log, [BradleyTerry(), CumulativeLogit()])
     bare = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 1])
     for model, words in [
-        (ThurstoneScore(), "duels should have margins"),
-        (CumulativeLogit(), "duels should have grades"),
-        (make("bradley-terry", ("x",)), "duels should have the covariates 'x'"),
-        (make("bradley-terry", ("judge",)), "duels should name the judge of each vote"),
+        (ThurstoneScore(), "this model needs margins"),
+        (CumulativeLogit(), "this model needs grades"),
+        (make("bradley-terry", ("x",)), "the log should have the covariates 'x'"),
+        (make("bradley-terry", ("judge",)), "duels should have the judge of each vote"),
         (make("bradley-terry", ("prompt",)), r"keep=\['prompt'\]"),
-        (make("bradley-terry", ("reliability",)), "name the judge of each vote"),
+        (make("bradley-terry", ("reliability",)), "duels should have the judge of each vote"),
         (make("bradley-terry", ("walk",)), "a time for each vote"),
         (make("bradley-terry", ("category",)), "the category of each vote"),
     ]:

@@ -131,7 +131,7 @@ def test_it_is_calibrated_on_a_small_design():
         (lambda log, fit: bd.sources(fit), "Sources"),
         (
             lambda log, fit: bd.Study(arms=ARMS, model=PlackettLuce()),
-            "should be one of duels, .* got plackett-luce",
+            "should be a model of duels, .* got plackett-luce",
         ),
         (lambda log, fit: bd.coefficients(fit), ""),
     ],

@@ -215,13 +215,13 @@ def test_progress_ends_at_one():
         (
             {"unit": "judge"},
             ValueError,
-            "unit cannot be 'judge': duels should name the judge of each",
+            "unit cannot be 'judge': duels should have the judge of each",
         ),
         ({"unit": 3}, ValueError, "unit should be 'pair', 'duel' or a column"),
         ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
         ({"models": []}, ValueError, "at least one model"),
         ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "different names"),
-        ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
+        ({"models": ["thurstone-score"]}, ValueError, "this model needs margins"),
         (
             {"models": ["thurstone-score", "thurstone"]},
             ValueError,

@@ -194,7 +194,7 @@ def test_words_and_files_are_read(tmp_path):
                 bd.Pulls.from_rows(["a", "b"], [1, 0]), LogisticAttributes(items=i, scale=np.inf)
             ),
             ValueError,
-            "scale should be finite for this log: the attributes separate",
+            "scale should be finite for this log, got inf: the attributes separate",
         ),
         (
             lambda i: bd.fit(bd.Pulls.from_rows(["a", "b"], [1, 0])),
@@ -216,7 +216,7 @@ def test_words_and_files_are_read(tmp_path):
         (
             lambda i: Covariates(i, sparsity=0.5, scale=np.inf, item_effect=False),
             ValueError,
-            "scale should be a finite number with a sparsity",
+            "scale should be a finite number when sparsity is given",
         ),
         (
             lambda i: bd.fit(

@@ -279,11 +279,11 @@ def test_bad_settings_are_named():
         Covariates(1.0)
     with pytest.raises(ValueError, match="scale should be > 0"):
         by_attributes(items, scale=-1.0)
-    with pytest.raises(ValueError, match="item_effect should be False under a flat prior"):
+    with pytest.raises(ValueError, match="item_effect should be False when the prior is flat"):
         by_attributes(items, scale=np.inf)
     with pytest.raises(TypeError, match="item_effect should be True or False"):
         by_attributes(items, item_effect=1)
-    with pytest.raises(ValueError, match="scale should be finite beside learned scales"):
+    with pytest.raises(ValueError, match="a term with a flat prior cannot be combined"):
         by_attributes(items, scale=np.inf, item_effect=False) + JudgeReliability()
     with pytest.raises(TypeError, match="columns should be names of columns"):
         Covariates([])
@@ -291,11 +291,11 @@ def test_bad_settings_are_named():
         Covariates(["x", "x"])
     with pytest.raises(ValueError, match="of different kinds, got 'covariates' twice"):
         Scores() + Covariates(["x"]) + Covariates(["y"])
-    with pytest.raises(ValueError, match="should say what arms are worth"):
+    with pytest.raises(ValueError, match="should have a term for the worth of an arm"):
         BradleyTerry(Covariates(["x"]))
     with pytest.raises(TypeError, match="predictor should be terms such as"):
         BradleyTerry("x")
-    with pytest.raises(ValueError, match="scale should be given to the predictor or alone"):
+    with pytest.raises(ValueError, match="scale should be given once, to the model or"):
         BradleyTerry(Scores(2.0), scale=1.0)
     duels, _ = shipped("springall")
     fit = bd.fit(duels, by_attributes(shipped("springall")[1]), draws=400)
@@ -359,8 +359,8 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         (["springall", "--predict", "nowhere.csv"], "nowhere.csv: no such file"),
         (["tversky1969"], "'win_probability' should be numeric"),
         (["springall", "--scale", "inf"], "item_effect should be False"),
-        (["springall", "--judge-effect"], "should name the judge of each vote"),
-        (["springall", "--sparsity", "9"], "a number of attributes in (0, 2)"),
+        (["springall", "--judge-effect"], "should have the judge of each vote"),
+        (["springall", "--sparsity", "9"], "attributes that you expect to matter, in (0, 2)"),
     ],
 )
 def test_bad_input_gives_one_line_and_status_2(args, said):

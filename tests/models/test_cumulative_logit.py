@@ -142,7 +142,7 @@ def test_settings_are_checked_and_kept(tmp_path):
     fit = bd.fit(log, CumulativeLogit(), draws=200)
     fit.to_netcdf(tmp_path / "fit.nc")
     assert bd.load(tmp_path / "fit.nc").duel.model == CumulativeLogit(levels=(0, 1, 2))
-    with pytest.raises(ValueError, match=r"grades should be of the levels \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"grades should be among the levels \[0, 1\]"):
         bd.fit(log, CumulativeLogit(levels=(0, 1)))
-    with pytest.raises(ValueError, match="ties should be kept or dropped"):
+    with pytest.raises(ValueError, match="the log should be read with ties='keep'"):
         bd.fit(replace(log, tie_rule="half"), CumulativeLogit())

@@ -185,16 +185,16 @@ def test_what_judges_cannot_be_told_from_is_refused():
     model = BradleyTerry(Covariates(items)) + JudgeTastes()
     arms = list(items.labels[:3])
     nobody = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0])
-    with pytest.raises(ValueError, match="should name the judge of each vote"):
+    with pytest.raises(ValueError, match="should have the judge of each vote"):
         bd.fit(nobody, model)
     alone = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0], judge=["x"] * 3)
     with pytest.raises(ValueError, match="at least two levels of judge"):
         bd.fit(alone, model)
-    with pytest.raises(ValueError, match="scale should be finite beside learned scales"):
+    with pytest.raises(ValueError, match="a term with a flat prior cannot be combined"):
         BradleyTerry(Covariates(items, scale=np.inf, item_effect=False)) + JudgeTastes()
     with pytest.raises(TypeError, match="prior should be a number"):
         BradleyTerry(Covariates(items)) + JudgeTastes(prior=True)
-    with pytest.raises(ValueError, match="JudgeTastes should stand beside the attributes of items"):
+    with pytest.raises(ValueError, match="JudgeTastes needs the term Covariates"):
         Thurstone() + JudgeTastes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

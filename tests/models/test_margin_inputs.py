@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataW
 def test_logs_without_margins_are_refused():
     log = Duels.from_wins([[0, 3], [2, 0]])
     for model in ("thurstone-score", "perturbed-thurstone"):
-        with pytest.raises(ValueError, match="duels should have margins"):
+        with pytest.raises(ValueError, match="this model needs margins"):
             bd.fit(log, model)
 
 
@@ -37,10 +37,10 @@ def test_margins_without_noise_are_refused(model):
     with pytest.raises(ValueError, match="margins should not all be 0"):
         bd.fit(same, model)
     fitted = Duels.from_votes("aabaab", "bccbcc"[:3] + "bcc", [1] * 6, margin=[1, 3, 2, 1, 3, 2])
-    with pytest.raises(ValueError, match="margins should vary: scores fit all of them exactly"):
+    with pytest.raises(ValueError, match="the scores fit all margins exactly"):
         bd.fit(fitted, model)
     equal = Duels.from_votes("aaaa", "bbbb", [1] * 4, margin=[3.0] * 4)
-    with pytest.raises(ValueError, match="are all margins equal"):
+    with pytest.raises(ValueError, match="check whether all margins are equal"):
         bd.fit(equal, model)
 
 
@@ -57,7 +57,7 @@ def test_two_duels_of_three_arms_leave_the_noise_to_the_prior():
     log = Duels.from_votes("ab", "bc", [1, 1], margin=[1.0, 2.0])
     wide = bd.fit(log, ThurstoneScore())["posterior"]["noise"].quantile([0.1, 0.9])
     assert wide[1] > 3 * wide[0]
-    with pytest.raises(ValueError, match="2 margins leave no degrees of freedom"):
+    with pytest.raises(ValueError, match="2 margins are too few to estimate the noise"):
         bd.fit(log, ThurstoneScore(scale=FLAT))
 
 
@@ -67,7 +67,7 @@ def test_arms_that_never_met_are_told():
     left, right = list("aabb" * 3) + ["x"] * 3, list("bbaa" * 3) + ["y"] * 3
     margin = np.random.default_rng(0).normal(1, 1, 15)
     log = Duels.from_votes(left, right, (np.sign(margin) + 1) / 2, margin=margin)
-    with pytest.raises(ValueError, match="scale should be finite for a log of 2 components"):
+    with pytest.raises(ValueError, match="got inf: 2 groups of arms never met"):
         bd.fit(log, ThurstoneScore(scale=FLAT))
     with pytest.warns(DisconnectedWarning, match="2 components"):
         fit = bd.fit(log, ThurstoneScore())
@@ -89,7 +89,7 @@ def test_logs_that_left_ties_out_are_refused():
 
 def test_pairs_that_met_once_say_nothing_of_residuals():
     log = Duels.from_votes("abc", "bca", [1, 1, 1], margin=[1.0, 2.0, 0.5])
-    with pytest.raises(ValueError, match="some pair should meet more than once"):
+    with pytest.raises(ValueError, match="at least one pair should have two duels or more"):
         bd.fit(log, PerturbedThurstone())
 
 

@@ -177,7 +177,7 @@ def test_davidson_needs_ties_to_be_kept():
     halved = Duels.from_wins(wins, ties=np.array([[0, 1], [1, 0]]), tie_rule="half")
     with pytest.raises(ValueError, match="ties='keep'"):
         Davidson().build(halved)
-    with pytest.raises(ValueError, match="scale should be finite for a log without ties"):
+    with pytest.raises(ValueError, match="scale should be finite when the log has no ties"):
         Davidson(scale=np.inf).build(Duels.from_wins(wins))
 
 

@@ -81,5 +81,5 @@ def test_it_stands_beside_order_ties_and_judges(model):
 
 def test_two_arms_are_refused():
     two = bd.Duels.from_wins([[0, 30], [10, 0]])
-    with pytest.raises(ValueError, match="at least three arms to have cycles, got 2"):
+    with pytest.raises(ValueError, match="at least three arms, because cycles need three, got 2"):
         bd.fit(two, BradleyTerry() + PairEffects())

@@ -235,8 +235,8 @@ def test_the_mode_is_that_of_a_logistic_regression_on_members():
     [
         (PreferenceMatrix(), "has a parameter for each pair or arm"),
         (ThurstoneScore(variances="arm"), "has a parameter for each pair or arm"),
-        (BradleyTerry() + BladeChest(), "cycles counts one arm a side"),
-        (BradleyTerry() + PairEffects(), "pair-residuals counts one arm a side"),
+        (BradleyTerry() + BladeChest(), "cycles needs one arm per side"),
+        (BradleyTerry() + PairEffects(), "pair-residuals needs one arm per side"),
     ],
     ids=["pairs", "noise by arm", "cycles", "residuals"],
 )

@@ -325,7 +325,7 @@ def test_what_the_log_must_say_is_named():
     two = bd.Duels.from_wins([[0, 3], [2, 0]])
     winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
-        (plain, BradleyTerry() + JudgeReliability(), "name the judge of each vote"),
+        (plain, BradleyTerry() + JudgeReliability(), "have the judge of each vote"),
         (alone, BradleyTerry() + JudgeReliability(), r"at least two levels of judge, got \['x'\]"),
         (plain, BradleyTerry() + TimeVarying(), "a time for each vote, got a log without"),
         (alone, BradleyTerry() + TimeVarying(), "two distinct times, got only 1"),
@@ -333,9 +333,13 @@ def test_what_the_log_must_say_is_named():
         (
             winner_left,
             BradleyTerry() + SideAdvantage(),
-            "left side won all 20 decided duels: it lists the winner there",
+            "because the left side won all 20 decided duels",
         ),
-        (two, BradleyTerry() + BladeChest(), "at least three arms to have cycles, got 2"),
+        (
+            two,
+            BradleyTerry() + BladeChest(),
+            "because cycles need three, got 2",
+        ),
     ]:
         with pytest.raises(ValueError, match=words):
             model.settled(duels).build(duels)
@@ -371,7 +375,7 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         (
             lambda: BradleyTerry() + Sources("source", "people"),
             ValueError,
-            "terms should say once what arms are worth, as in BradleyTerry",
+            "terms should have only one term for the worth of an arm",
         ),
         (
             lambda: (
@@ -379,12 +383,12 @@ def test_a_judge_with_one_vote_stays_with_the_others():
                 + Covariates(bd.read_items(pd.DataFrame({"item": ["a", "b"], "size": [0.0, 1.0]})))
             ),
             ValueError,
-            "without Scores",
+            "only one term for the worth",
         ),
         (
             lambda: BradleyTerry(scale=np.inf) + JudgeReliability(),
             ValueError,
-            "scale should be finite beside learned scales",
+            "a term with a flat prior cannot be combined with terms that learn",
         ),
         (lambda: BradleyTerry() + SideAdvantage(prior=0), ValueError, "prior should be > 0"),
         (

@@ -148,7 +148,7 @@ def test_settings_are_checked():
         ANACONDA(factor=0.0)
     with pytest.raises(ValueError, match="horizon should be finite, got inf"):
         ANACONDA(horizon=np.inf)
-    with pytest.raises(ValueError, match="horizon should be given where no simulation"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         ANACONDA().init(3)
 
 

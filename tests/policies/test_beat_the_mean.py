@@ -56,7 +56,7 @@ def test_beat_the_mean_removes_the_worst_with_every_duel_against_it():
         (lambda: BeatTheMean(horizon=0), "horizon should be at least 1, got 0"),
         (lambda: BeatTheMean(gamma=0.5), "gamma should be at least 1, got 0.5"),
         (lambda: BeatTheMean(factor=0), "factor should be > 0, got 0"),
-        (lambda: BeatTheMean().init(3), "horizon should be given where no simulation"),
+        (lambda: BeatTheMean().init(3), "horizon should be given outside a simulation"),
     ],
 )
 def test_settings_are_checked(make, message):

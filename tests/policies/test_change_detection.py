@@ -168,15 +168,15 @@ def test_a_stationary_problem_is_no_change():
 
 @pytest.mark.parametrize("kind", [policies.DETECT, policies.MDB])
 def test_refused(kind):
-    with pytest.raises(TypeError, match=f"policy of {kind.__name__} should be one of pairs"):
+    with pytest.raises(TypeError, match=f"policy of {kind.__name__} should be a policy of pairs"):
         kind(policy="WinnerStays")
-    with pytest.raises(ValueError, match="should have a belief that is not refitted"):
+    with pytest.raises(ValueError, match="should have a belief that needs no refits"):
         kind(policy=bd.policies.DTS(belief=Laplace(BradleyTerry())))
     with pytest.raises(ValueError, match="window should be even, got 7"):
         kind(window=7)
     with pytest.raises(ValueError, match=r"change should be in \(0, 1\], got 0"):
         kind(change=0.0)
-    with pytest.raises(ValueError, match="horizon should be given where no simulation"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         kind().init(3)
     with pytest.raises(ValueError, match="horizon should be >= 1 and finite, got inf"):
         kind(horizon=np.inf)

@@ -40,7 +40,7 @@ def test_lockstep():
 
 def test_uniform_draws_are_all_at_most():
     assert DEXP3(horizon=1).init(8).gamma == 1
-    with pytest.raises(ValueError, match="horizon should be given where no simulation"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         DEXP3().init(3)
 
 

@@ -59,7 +59,7 @@ def test_interleaved_filter_prunes_when_its_incumbent_falls():
     [
         (lambda: InterleavedFilter(horizon=0), "horizon should be at least 1, got 0"),
         (lambda: InterleavedFilter(version=3), "version should be one of 1, 2, got 3"),
-        (lambda: InterleavedFilter().init(3), "horizon should be given where no simulation"),
+        (lambda: InterleavedFilter().init(3), "horizon should be given outside a simulation"),
     ],
 )
 def test_settings_are_checked(make, message):

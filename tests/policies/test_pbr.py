@@ -154,7 +154,7 @@ def test_random_walk_race_lasts_as_long_as_its_bound_says():
         (lambda: PBR(horizon=0), "horizon should be at least 1, got 0"),
         (lambda: PBR(delta=2), r"delta should be in \(0, 1\), got 2"),
         (lambda: PBR(cap=0), "cap should be at least 1, got 0"),
-        (lambda: PBR().init(4), "horizon should be given where no simulation"),
+        (lambda: PBR().init(4), "horizon should be given outside a simulation"),
     ],
 )
 def test_settings_are_checked(make, message):

@@ -79,7 +79,7 @@ def test_it_ranks_by_borda_in_play():
         (lambda: RankEl(distance="far"), "distance should be one of 'pairs', 'rank', got 'far'"),
         (lambda: RankEl(criterion="borda", epsilon=0.1), "epsilon should be 0 under 'borda'"),
         (lambda: RankEl(rho=-1), "rho should be >= 0, got -1"),
-        (lambda: RankEl().init(4), "horizon should be given where no simulation"),
+        (lambda: RankEl().init(4), "horizon should be given outside a simulation"),
     ],
 )
 def test_settings_are_checked(make, message):

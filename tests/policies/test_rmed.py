@@ -170,5 +170,5 @@ def test_settings_are_checked():
         RMED2(alpha=0)
     with pytest.raises(ValueError, match="horizon should be finite, got inf"):
         RMED2FH(horizon=float("inf"))
-    with pytest.raises(ValueError, match="horizon should be given where no simulation"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         RMED2FH().init(3)

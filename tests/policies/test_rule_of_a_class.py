@@ -54,7 +54,7 @@ def written(tmp_path, monkeypatch):
 
 
 def test_a_second_class_names_its_own_rule(written):
-    with pytest.raises(TypeError, match=r"Second should name its rule, as select: .* is that of F"):
+    with pytest.raises(TypeError, match=r"Second should define its own select, .* belongs to F"):
         written()
     found = written(own="select: ClassVar = staticmethod(other)")
     assert found.First().select is found.select
@@ -73,5 +73,7 @@ def test_a_module_may_be_run_again(written):
 
 def test_a_policy_without_a_rule_says_what_it_lacks(written):
     found = written(rule="choose")
-    with pytest.raises(TypeError, match="First should have a compiled function 'select' in its mo"):
+    with pytest.raises(
+        TypeError, match="First should have a compiled function 'select': define it"
+    ):
         found.First()

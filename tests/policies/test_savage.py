@@ -254,7 +254,7 @@ def test_borda_honours_its_belief():
 
 def test_borda_refuses_a_belief_that_bounds_pairs_only():
     model = bd.beliefs.Laplace(bd.models.BradleyTerry())
-    with pytest.raises(ValueError, match=r"belief of SAVAGE under criterion 'borda' should be"):
+    with pytest.raises(ValueError, match=r"belief of SAVAGE under criterion 'borda' should bound"):
         SAVAGE(criterion="borda", belief=model)
     SAVAGE(criterion="borda", belief=replace(model, bounds="kl"))  # from counts
     SAVAGE(belief=model)  # the other criteria are of pairs
@@ -360,9 +360,9 @@ def test_one_restart_of_one_step_is_enough():
 
 
 def test_an_unknown_horizon_is_refused():
-    with pytest.raises(ValueError, match="horizon should be given where no simulation gives it"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         SAVAGE().init(3)
-    with pytest.raises(ValueError, match="delta should be given where horizon is infinite"):
+    with pytest.raises(ValueError, match="delta should be given when horizon is infinite"):
         SAVAGE(horizon=inf).init(3)
 
 

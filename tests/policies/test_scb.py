@@ -96,5 +96,5 @@ def test_settings_are_checked():
         SCB(first_round=6)
     with pytest.raises(ValueError, match=r"sign_test should be one of .*'mixture', .*, got 'z'"):
         SCB(sign_test="z")
-    with pytest.raises(ValueError, match="keep should be False where cache is False"):
+    with pytest.raises(ValueError, match="keep should be False when cache is False"):
         SCB(keep=True, cache=False)

@@ -362,8 +362,8 @@ def test_answers_are_wrong_in_at_most_delta_of_200_runs(policy, delta):
         (lambda: SequentialElimination(epsilon=0.5), r"epsilon should be in \(0, 0.5\), got 0.5"),
         (lambda: NTS(gap=0.5), r"gap should be in \(0, 0.5\), got 0.5"),
         (lambda: SEEBS(delta=1.0), r"delta should be in \(0, 1\), got 1"),
-        (lambda: SEEBS().init(3), "horizon should be given where no simulation"),
-        (lambda: SEEBS(horizon=inf).init(3), "delta should be given where horizon is infinite"),
+        (lambda: SEEBS().init(3), "horizon should be given outside a simulation"),
+        (lambda: SEEBS(horizon=inf).init(3), "delta should be given when horizon is infinite"),
     ],
 )
 def test_settings_are_checked(make, message):

@@ -177,7 +177,7 @@ def test_every_model_with_a_linear_predictor_takes_a_side_advantage(model):
             ["--k", 2, "--side-advantage", "--model", "preference-matrix"],
             "--side-advantage cannot be",
         ),
-        (["--k", 2, "--model", "thurstone-score"], "duels should have margins"),
+        (["--k", 2, "--model", "thurstone-score"], "this model needs margins"),
         (["--k", 2, "-o", "nowhere/top.json"], "-o should be in a folder that exists"),
     ],
 )

@@ -123,7 +123,7 @@ def test_a_run_that_was_cut_off_goes_on(reference, tmp_path, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(StoredTrace, "write", killed)
         bd.simulate(POLICIES, FAMILY, 300, **given)
-    with pytest.raises(ValueError, match="0 of its 3 replications are whole"):
+    with pytest.raises(ValueError, match="0 of its 3 replications are complete"):
         bd.open_trace(out)  # each has two policies
     same(reference, bd.simulate(POLICIES, FAMILY, 300, **given))
 
@@ -174,12 +174,12 @@ def test_the_picture_has_the_bound_and_uniform_play(reference):
         (lambda: UnitSphere(n_attributes=1), "n_attributes should be at least 2"),
         (
             lambda: bd.simulate(bd.policies.DTS(), LogisticItems(), 10),
-            r"policies should be ones that play .* \(GLMETC, KLUCB, .*TwoPhase\), got DTS",
+            r"policies should fit the problem .*, got DTS.* GLMETC, KLUCB, .*TwoPhase",
         ),
         (
             lambda: bd.simulate(bd.policies.TwoPhase(), "mslr-5", 10),
-            r"policies should be ones that play mslr-5 \(ANACONDA, ActionElimination, BeatTheMean, "
-            r"BeatTheWinner, .*\), got TwoPhase",
+            "policies should fit the problem mslr-5, got TwoPhase.* ANACONDA, ActionElimination, "
+            "BeatTheMean, BeatTheWinner",
         ),
         (
             lambda: bd.simulate(bd.policies.TwoPhase(), LogisticItems(), 10, detail="pairs"),

@@ -38,14 +38,14 @@ def test_segments_are_matrices_names_problems_or_logs():
 @pytest.mark.parametrize(
     ("matrices", "changes", "message"),
     [
-        ([P], [], "P should hold two preference matrices at least, got 1"),
-        ([P, P], [], "changes should be 1 increasing numbers, the first duels .* got "),
+        ([P], [], "P should have at least two preference matrices, got 1"),
+        ([P, P], [], "changes should be 1 increasing numbers, the first duel .* got "),
         ([P, P], [1], "changes should be a whole number >= 2, got 1"),
         ([P, P], [2.5], "changes should be a whole number >= 2, got 2.5"),
         ([P, P, P], [9, 9], "changes should be 2 increasing"),
-        ([P, "mslr-5"], [9], "P should be of the same arms, got "),
-        ([P, COFFEE], [9], "P should be of the same arms, got "),
-        ([P, FAMILY], [9], "P should hold problems of one matrix each, got Rand"),
+        ([P, "mslr-5"], [9], "the matrices of P should have the same arms, got "),
+        ([P, COFFEE], [9], "the matrices of P should have the same arms, got "),
+        ([P, FAMILY], [9], "each problem in P should have one matrix, got Rand"),
         ([P, P - 0.1], [9], "P should have "),
     ],
 )
@@ -61,7 +61,7 @@ def test_families_refuse_what_they_cannot_draw():
     for wrong in (margins, ScoreWalk(horizon=200)):
         with pytest.raises(TypeError, match="family should draw problems of one"):
             RandomChanges(family=wrong)
-    with pytest.raises(ValueError, match="horizon should be given where no simulation gives it"):
+    with pytest.raises(ValueError, match="horizon should be given outside a simulation"):
         ScoreWalk().draw(np.random.default_rng(0))
     for family in (RandomChanges(family=FAMILY), ScoreWalk(n_arms=3, n_changes=4)):
         with pytest.raises(ValueError, match="horizon should be at least n_segments = 5, got 4"):

@@ -159,7 +159,7 @@ def test_thurstone_problems():
 
 def test_replay_draws_from_the_tallies():
     duels = bd.Duels.from_wins([[0, 3, 1], [1, 0, 0], [1, 0, 0]], arms=["a", "b", "c"])
-    with pytest.raises(ValueError, match="1 pairs that never met, such as 'b' and 'c'"):
+    with pytest.raises(ValueError, match="but 1 pair never met, such as 'b' and 'c'"):
         Replay(duels)
     problem = Replay(duels, never_met="half")
     np.testing.assert_allclose(problem.P, [[0.5, 0.75, 0.5], [0.25, 0.5, 0.5], [0.5, 0.5, 0.5]])

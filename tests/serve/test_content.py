@@ -90,8 +90,8 @@ def test_what_is_missing_or_twice_is_named(tmp_path):
     good = ("a", "", "x"), ("b", "", "x")
     for rows, options, message in (
         (good[:1], {}, "has no row for arm 'b': add one"),
-        ((*good, good[0]), {}, "each arm and item once, got 'a', '' again in line 4"),
-        ((*good, ("z", "", "x")), {}, "line 4, should be one of the study, got 'z'"),
+        ((*good, good[0]), {}, "line 4: arm 'a' and item '' are there already"),
+        ((*good, ("z", "", "x")), {}, "line 4: the study has no arm 'z'"),
         (good, {"items": ["q"]}, "row for arm 'a' for item 'q'"),
         ((*good, ("a", "q", "x")), {}, "has the items '' and 'q', but the study has no items"),
         (((*good[0], "more"), good[1]), {}, "line 2, should have 3 fields"),

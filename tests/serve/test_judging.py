@@ -365,7 +365,7 @@ def test_a_judge_is_not_called_like_a_source_and_one_name_is_one_judge(site):
     made.study.store.set(sources=[["people", 1.0], ["panel-gpt", 0.01]])
     access = Access(made.study.store)
     with pytest.raises(
-        ValueError, match="not have the name of a source of the study, got 'panel-g"
+        ValueError, match="not have the same name as a source of votes, got 'panel-g"
     ):
         access.invite("panel\uff0dgpt", "judge", 1)
     link, _ = access.invite("panel", "open", 1)

@@ -62,7 +62,7 @@ def test_a_language_has_each_text_once_and_says_all_answers(code):
         (lambda d: d["texts"].update({"Answers: {n}": "Antwort"}), "names in braces"),
         (lambda d: d.update(direction="up"), "direction"),
         (lambda d: d.update(language='"><script>'), "language"),
-        (lambda d: d.update(texts=["Skip"]), "should be as"),
+        (lambda d: d.update(texts=["Skip"]), "should have the form of"),
         (lambda d: d["texts"].update(Skip=1), "should have"),
     ],
 )

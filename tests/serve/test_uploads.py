@@ -212,14 +212,14 @@ def test_without_a_folder_nothing_is_uploaded(site):
 def test_two_tables_and_other_faults_are_said(uploading):
     _, root = uploading
     for name, data, said in (
-        ("c.csv", b"arm,content\nnobody,x\n", "should be one of the study"),
+        ("c.csv", b"arm,content\nnobody,x\n", "the study has no arm"),
         ("d.csv", CSV, "one CSV file"),
     ):
         send(root, name, data)
         assert said in root.get("/admin/content", headers=PAGE).text
     assert publish(root, "false").status_code == 200
     send(root, "sub/c.csv", CSV)
-    assert "outside the folders" in root.get("/admin/content", headers=PAGE).text
+    assert "at the top of the upload" in root.get("/admin/content", headers=PAGE).text
     assert publish(root).status_code == 400
 
 
@@ -264,7 +264,7 @@ def test_a_folder_is_uploaded_in_a_browser(serving, opened, tmp_path):
     page = opened(made.pages.invited("root", "admin", 1)[1])
     page.set_input_files("#folder", folder)
     page.wait_for_selector("text=3 of 4 files are uploaded.")
-    assert "evil.html should be of one of the kinds" in page.inner_text("#upload-state")
+    assert "evil.html should end in one of" in page.inner_text("#upload-state")
     page.click("text=Look at the upload")
     page.wait_for_selector("text=Nothing is missing.")
     assert page.locator(".preview .card").count() == 3

@@ -141,9 +141,9 @@ def test_the_trace_of_arms_the_command_and_the_figure_agree(name, traces, tmp_pa
 
 
 def test_a_winner_that_a_segment_lacks_is_refused_by_name(traces):
-    with pytest.raises(ValueError, match=r"has a winner of, got 'weak': the matrix P\[1\] has no"):
+    with pytest.raises(ValueError, match=r"'weak', but the matrix P\[1\] of the problem has no"):
         bd.regret(traces["known"], "weak")
-    with pytest.raises(ValueError, match=r"got 'condorcet': the matrix P\[0, \d+\] has none"):
+    with pytest.raises(ValueError, match=r"'condorcet', but the matrix P\[0, \d+\] of the"):
         bd.regret(traces["adversary"], "condorcet")
     args = ["simulate", "--policies", "DTS", "--horizon", "9", "--problem", TEXTS["known"]]
     told = CliRunner().invoke(main, [*args, "--regret", "strong"])
@@ -199,7 +199,7 @@ def test_drawn_changes_are_those_of_the_replication(traces):
 
 def test_the_k_best_of_preferences_that_change_are_refused():
     for problem in (PROBLEMS["known"], PROBLEMS["drift"]):
-        with pytest.raises(ValueError, match="preferences that do not change, with k, got"):
+        with pytest.raises(ValueError, match="preferences that do not change when k is given, got"):
             bd.simulate(bd.policies.SelectTop(), problem, 100, k=2)
 
 

@@ -158,7 +158,7 @@ def test_a_family_with_ties_can_be_resumed(tmp_path):
     for other in (kept, again):
         for group in ("trace", "problem"):
             xr.testing.assert_identical(other[group].to_dataset().load(), trace[group].to_dataset())
-    with pytest.raises(ValueError, match="batch is 5 and not None"):
+    with pytest.raises(ValueError, match="Its batch is 5, and this simulation has None"):
         bd.simulate(
             bd.policies.RUCB(), family, 100, out=tmp_path / "trace", **settings | {"batch": 1}
         )
@@ -193,7 +193,7 @@ def test_the_command_line_plays_ties_in_batches():
     assert done.exit_code == 0, done.output
     asked[-1] = "Uniform"
     refused = CliRunner().invoke(main, [*asked, "--horizon", "50", "--k", "2", "--batch", "3"])
-    assert "batch should be 1 with k, got 3" in refused.output
+    assert "batch should be 1 when k is given, got 3" in refused.output
 
 
 def test_bad_ties_and_batches_are_refused():

@@ -136,12 +136,12 @@ def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
     # 0.02 of few draws; the usual 4,000 of 24 votes are doubted and drawn again for 20 seconds
     fit = bd.fit(both, BradleyTerry(Sources("criterion", target="short")), draws=400, seed=0)
     assert bd.predict(fit, "a", "c")["win"] < 0.5  # c is the shortest
-    with pytest.raises(ValueError, match="criteria should be of helpful, short, got 'x'"):
+    with pytest.raises(ValueError, match="criteria should be among helpful, short, got 'x'"):
         study.duels("x")
 
 
 def test_a_model_of_grades_needs_a_study_that_asks_for_them():
-    with pytest.raises(ValueError, match="model should read only what a study holds"):
+    with pytest.raises(ValueError, match="model should use only what a study stores"):
         bd.Study(arms=list("abc"), model=CumulativeLogit())
 
 
@@ -163,7 +163,7 @@ def test_a_log_of_grades_can_be_imported_where_its_sizes_are_asked_for():
     ("settings", "message"),
     [
         ({"grades": 5}, "grades should be 1 to 4"),
-        ({"criteria": ["one"]}, "criteria should be at least two, got only 'one'"),
+        ({"criteria": ["one"]}, "criteria should have at least two names, got only 'one'"),
         (
             {"criteria": ["judge", "x"]},
             "should not have the name of a column of the export, got 'judge'",

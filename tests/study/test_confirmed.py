@@ -69,7 +69,7 @@ def test_a_top_cycle_has_no_answer(tmp_path):
     assert status.decided
     assert status.answer == ()
     assert status.verdict.startswith(
-        "Decided: no arm is the best (a top cycle): for each, there is another"
+        "Decided: no arm is the best (a top cycle): each arm loses to another"
     )
     assert bd.Study(tmp_path / "s").status(check=False).verdict == status.verdict
 
@@ -84,7 +84,7 @@ def test_confirmation_is_the_default_for_the_best_arm():
     for refused in ({"pairs": pairs}, {"policy": bd.policies.DTS()}):
         with pytest.raises(ValueError, match="stop should be a rule on scores"):
             bd.Study(arms=arms, stop=RULE | bd.study.Budget(9), **refused)
-    with pytest.raises(TypeError, match=r"rule should be one such as WithinRope\(0.95\)"):
+    with pytest.raises(TypeError, match=r"rule should be a rule such as WithinRope\(0.95\)"):
         bd.study.Confirmed(0.95)
     for doubt in (0.0, 1.5, float("nan")):
         with pytest.raises(ValueError, match=r"doubt should be in \(0, 1\]"):

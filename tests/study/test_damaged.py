@@ -42,7 +42,7 @@ pytestmark = pytest.mark.plain
         ),
         (
             "update settings set value = '\"../<b>\"' where name = 'key'",
-            "its key should be as a study stores it, got '../<b>': key should be letters",
+            "its key should have the form that a study stores, got '../<b>': key should be letters",
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_setting_that_no_study_stores_is_refused_by_its_name(name, whole, tmp_
             opened.append(junk)
         except StudyError as error:
             said = str(error)
-            assert f"a.study is damaged: its {name} should be as a study stores it, got" in said
+            assert f"a.study is damaged: its {name} should have the form that a study" in said
             words = ("object", "__init__", "unpack", "unhashable", "positional", "sequence")
             assert not any(word in said for word in words)
     assert opened == FINE.get(name, [])
@@ -102,9 +102,9 @@ def test_a_setting_that_no_study_stores_is_refused_by_its_name(name, whole, tmp_
 
 def test_a_study_with_too_many_arms_is_refused_when_it_is_made(tmp_path):
     arms = [str(k) for k in range(10_000)]
-    with pytest.raises(ValueError, match="arms of a study should be at most 2,000, got 10,000"):
+    with pytest.raises(ValueError, match="a study should have at most 2,000 arms, got 10,000"):
         bd.Study(tmp_path / "s", arms=arms)
     assert not (tmp_path / "s").exists()
     study = bd.Study(arms=arms[:2000], stop=None)
-    with pytest.raises(ValueError, match="at most 2,000, got 2,001"):
+    with pytest.raises(ValueError, match="at most 2,000 arms, got 2,001"):
         study.add_arms(["x"])

@@ -84,13 +84,17 @@ def test_a_study_without_a_judge_is_as_if_the_judge_had_not_been_there(
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda s: s.exclude_judge("eve", "why"), KeyError, "judge should be one who was asked"),
+        (
+            lambda s: s.exclude_judge("eve", "why"),
+            KeyError,
+            "should be a judge of this study",
+        ),
         (lambda s: s.exclude_judge("ann", ""), ValueError, "because"),
-        (lambda s: s.include_judge("ann", "why"), ValueError, "should be excluded so far"),
+        (lambda s: s.include_judge("ann", "why"), ValueError, "judge 'ann' is not excluded"),
         (
             lambda s: [s.exclude_judge("ann", "why") for _ in range(2)],
             ValueError,
-            "should be counted so far",
+            "judge 'ann' is excluded already",
         ),
         (lambda s: s.tell(s.ask(), "left", seen=-1), ValueError, "seen should be 0 or more"),
     ],

@@ -43,4 +43,4 @@ def test_a_machine_of_a_study_of_sources_is_one_of_them(tmp_path):
     assert found["told"] > 0, found
     assert study.sources["machine"] == (0.01, found["told"])
     assert f"{found['told']} votes of machine are worth" in found["worth"]
-    assert "tells more for its cost" in found["ended"] or found["told"] == 8
+    assert "gives more information per cost" in found["ended"] or found["told"] == 8

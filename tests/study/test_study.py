@@ -279,8 +279,8 @@ def test_margins_of_a_log_are_outcomes_under_a_model_of_who_wins():
         ({}, "a new study needs arms"),
         ({"arms": ["a"]}, "a study needs at least two arms"),
         ({"arms": "ab"}, "list of labels"),
-        ({"arms": ["a ", "a"]}, "differ by more than white space"),
-        ({"arms": ["a", "a"]}, "by more than white space, got 'a' twice"),
+        ({"arms": ["a ", "a"]}, "have different names"),
+        ({"arms": ["a", "a"]}, "does not count\\), got 'a' twice"),
         ({"arms": ["a", ""]}, "not empty"),
         ({"arms": ["a", "b"], "goal": bd.study.TopK(2)}, "k should be below"),
         ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
@@ -316,7 +316,7 @@ def test_wrong_calls_are_refused(tmp_path):
             study.tell(ticket, outcome)
     with pytest.raises(KeyError, match="one of this study"):
         study.tell(Ticket("zz-1", "a", "b"), "left")
-    with pytest.raises(KeyError, match="one that was asked for"):
+    with pytest.raises(KeyError, match="a ticket of this study"):
         study.tell(ticket.id[:-1] + "99", "left")
     with pytest.raises(ValueError, match="n should be"):
         study.ask(0)
@@ -331,9 +331,9 @@ def test_files_that_are_no_study_are_refused(tmp_path):
     (tmp_path / "text").write_text("left,right\n" * 100)
     with pytest.raises(StudyError, match="is not a study"):
         bd.Study(tmp_path / "text", arms=["a", "b"])
-    with pytest.raises(StudyError, match="in a folder that exists"):
+    with pytest.raises(StudyError, match=r"because the folder .* does not exist"):
         bd.Study(tmp_path / "none" / "s", arms=["a", "b"])
-    with pytest.raises(StudyError, match="should be a file, got a folder"):
+    with pytest.raises(StudyError, match="should be a file, but it is a folder"):
         bd.Study(tmp_path, arms=["a", "b"])
     study = bd.Study(tmp_path / "newer", arms=["a", "b"])
     study.store.set(format=99)
@@ -387,7 +387,7 @@ def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
         for ticket in first[:6]:
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         assert not study.stopped
-        assert "1 duel of required pairs missing" in study.status().reason
+        assert "required pairs still need 1 duel" in study.status().reason
     again = bd.Study(path)
     again.tell(first[6], "left" if first[6].left == "a" else "right")
     assert again.stopped
@@ -396,7 +396,7 @@ def test_required_pairs_are_asked_before_the_study_stops(rule, tmp_path):
             bd.Study(arms=["a", "b", "c"], required=wrong)
     with pytest.raises(ValueError, match="required should name allowed pairs"):
         bd.Study(arms=list("abc"), pairs=[("a", "b"), ("b", "c")], required={("a", "c"): 1})
-    with pytest.raises(ValueError, match="required should go with a posterior-driven"):
+    with pytest.raises(ValueError, match="required needs a posterior-driven"):
         bd.Study(arms=["a", "b"], policy=bd.policies.DTS(), required={("a", "b"): 1})
 
 

@@ -29,7 +29,7 @@ def test_a_judge_who_asks_again_gets_his_open_ticket():
     assert study.ask(2, judge="ann")[0] == first
     study.tell(first, "left", judge="ann")
     assert study.ask(judge="ann").id != first.id
-    with pytest.raises(KeyError, match="ticket should be one that 'bob' was given"):
+    with pytest.raises(KeyError, match="should belong to 'bob'"):
         study.tell(first, "left", judge="bob")
 
 
@@ -56,7 +56,7 @@ def test_a_skipped_pair_is_not_asked_of_that_judge_again(tmp_path):
     assert study.ticket(ticket).state == "skipped"
     study.tell(ticket, "left")  # on second thoughts
     assert study.n_duels == 1
-    with pytest.raises(ValueError, match=r"no outcome, so that it can be skipped, got .*, told"):
+    with pytest.raises(ValueError, match=r"no outcome before it is skipped, but it is told"):
         study.skip(ticket)
     assert [row["event"] for row in study.audit()] == ["skipped"] * 3 + ["told"]
 
@@ -89,15 +89,15 @@ def test_a_cancelled_ticket_is_told_after_it_is_reissued():
     ticket = study.ask(judge="ann")
     study.cancel(ticket, by="eve")
     assert study.pending() == []
-    with pytest.raises(ValueError, match=r"ticket should be open, but .*-1 is cancelled"):
+    with pytest.raises(ValueError, match=r"-1 should be open, but it is cancelled"):
         study.tell(ticket, "left")
     again = study.reissue(ticket, "bob")
     assert (again.id, again.judge, again.state) == (ticket.id, "bob", "open")
-    with pytest.raises(KeyError, match="one that 'ann' was given"):
+    with pytest.raises(KeyError, match="should belong to 'ann'"):
         study.tell(ticket, "left", judge="ann")
     study.tell(again, "left", judge="bob")
     for refused in (study.cancel, study.reissue):
-        with pytest.raises(ValueError, match="ticket should have no outcome, so that it can be"):
+        with pytest.raises(ValueError, match="should have no outcome before it is"):
             refused(again)
 
 
@@ -345,7 +345,7 @@ def test_open_handles_see_the_arms_of_others(tmp_path):
     assert other.arms == tuple("abcd")
     study.add("d", "b", "left")
     assert other.tally()[3, 1] >= 1
-    with pytest.raises(ValueError, match=r"arms should differ by more .* got 'd' twice"):
+    with pytest.raises(ValueError, match=r"arms should have different names .* got 'd' twice"):
         other.add_arms(["d"])
 
 

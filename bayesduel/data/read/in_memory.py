@@ -42,9 +42,10 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
         return WinsMatrix(given, [str(k) for k in range(len(given))])
     if isinstance(given, list) and _are_rows_of_numbers(given):
         raise ValueError(
-            "a list should hold tuples, which are a log of (left, right, outcome) or (winner, "
-            "loser), where a matrix of wins is an array or Duels.from_wins(wins), got "
-            f"{len(given)} lists of {len(given)} numbers with a diagonal of 0, which may be both"
+            f"{len(given)} lists of {len(given)} numbers with a diagonal of 0 may be a log or a "
+            "matrix "
+            "of wins. For a log, give tuples (left, right, outcome) or (winner, loser). For a "
+            "matrix, give an array or Duels.from_wins(wins)"
         )
     index = getattr(given, "index", None)
     if index is None or not hasattr(given, "columns") or not hasattr(given, "to_numpy"):
@@ -144,9 +145,9 @@ def check_counts(wins: np.ndarray) -> None:
     if np.array_equal(wins, np.round(wins)) or not np.allclose(both[both > 0], 1, atol=0.02):
         return
     raise ValueError(
-        "a matrix should hold counts of wins (times the arm of the row beat the arm of the "
-        f"column), got proportions, such as {wins[above][0]:g} and {wins.T[above][0]:g}; multiply "
-        "each by the number of duels of its pair, or give a row for each pair: left, right, "
+        "a matrix should have counts of wins (how often the row beat the column), got "
+        f"proportions, such as {wins[above][0]:g} and {wins.T[above][0]:g}. Multiply each by the "
+        "number of duels of its pair. Or give a row for each pair: left, right, "
         "outcome (the proportion) and weight (the number of duels)"
     )
 

@@ -89,8 +89,8 @@ class BETCGLM(HorizonRule, ItemDuelPolicy):
         m, n = items.attributes.shape
         if not items.attributes.any():
             raise ValueError(
-                "problem should have a table of items for BETCGLM, got items that are new in "
-                "every round (VACDB, MaxInP and CoLSTIM play there)"
+                "problem should have a table of items for BETCGLM, got items that are new in every "
+                "round. VACDB, MaxInP and CoLSTIM can play with new items"
             )
         horizon = self.known_horizon()
         first, second = np.triu_indices(m, 1)

@@ -105,7 +105,8 @@ def schedule_of(
     whole = lengths.size > 0 and lengths.dtype.kind in "iu"
     if not (whole and lengths[0] >= 1 and (np.diff(lengths) >= 0).all()):
         raise ValueError(
-            f"schedule should be whole lengths >= 1 that do not fall, got {list(name)[:8]}"
+            "schedule should be whole numbers >= 1, each at least as large as the one before, "
+            f"got {list(name)[:8]}"
         )
     return Schedule(GIVEN, 0.0, lengths.astype(np.int64))
 
@@ -120,7 +121,7 @@ def length(schedule, epoch):
         return ceil(epoch / schedule.parameter)
     if kind == GIVEN:
         if epoch > len(schedule.given):
-            raise ValueError("schedule should hold a length for every epoch that is played")
+            raise ValueError("schedule should have a length for every epoch: give more lengths")
         return schedule.given[epoch - 1]
     if kind == POLYNOMIAL:
         x = float(epoch) ** schedule.parameter

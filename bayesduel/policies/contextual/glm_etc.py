@@ -63,8 +63,8 @@ class GLMETC(EpochPolicy):
     """
 
     belief: Logistic = Logistic()
-    reference: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
-    guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
+    reference: ClassVar[str] = "this package, after Two-Phase and Filippi et al., NIPS 2010"
+    guarantee: ClassVar[str] = "no guarantee is proved; exploration costs n (f^-1(T) + 1)"
 
     def init(self, items: ItemSet) -> Memory:
         design, weight = optimal_design(items.attributes)

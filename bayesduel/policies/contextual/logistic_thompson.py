@@ -42,7 +42,7 @@ class LogisticThompson(ItemPolicy):
 
     belief: Logistic = Logistic()
     reference: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
-    guarantee: ClassVar[str] = "none proved for the Laplace posterior"
+    guarantee: ClassVar[str] = "no guarantee is proved for the Laplace posterior"
 
     def init(self, items: ItemSet) -> Memory:
         return Memory(np.zeros(items.attributes.shape[1]))

@@ -52,7 +52,9 @@ class LogisticUCB(ItemPolicy):
     belief: Logistic = Logistic()
     alpha: float = 1.0
     reference: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
-    guarantee: ClassVar[str] = "O(n sqrt T log^1.5 T) at the paper's width; none at this one"
+    guarantee: ClassVar[str] = (
+        "O(n sqrt T log^1.5 T) at the paper's width; no guarantee at this width"
+    )
     ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:

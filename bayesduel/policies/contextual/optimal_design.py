@@ -96,6 +96,6 @@ def optimal_design(attributes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _lacking(rank: int, n: int) -> ValueError:
     return ValueError(
-        f"attributes should have rank n = {n}, the number of attributes, got rank {rank}: "
-        "some attributes are linear combinations of others"
+        f"attributes should have rank {n}, the number of attributes, got rank {rank}. Leave out "
+        "attributes that are linear combinations of others"
     )

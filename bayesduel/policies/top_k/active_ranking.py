@@ -111,7 +111,9 @@ class ActiveRanking(PlacesSettings):
 
     delta: float = 0.1
     reference: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
-    guarantee: ClassVar[str] = "correct with probability 1 - delta for wins; none for margins"
+    guarantee: ClassVar[str] = (
+        "correct with probability 1 - delta for wins; no guarantee for margins"
+    )
     ranges: ClassVar = {"delta": "in (0, 1)"}
 
     def init(self, n_arms: int) -> Memory:

@@ -89,7 +89,7 @@ class LaplaceAllocation(WarmUpSettings):
 
     residual: Literal["none", "learned"] = "none"
     reference: ClassVar[str] = "ours"
-    guarantee: ClassVar[str] = "none proved"
+    guarantee: ClassVar[str] = "no guarantee is proved"
 
     def init(self, n_arms: int) -> Any:
         """Return the memory before the first duel."""

@@ -106,7 +106,7 @@ class PKG(WarmUpSettings):
 
     scores: ClassVar = staticmethod(mean_scores)
     reference: ClassVar[str] = "Groves & Branke 2019, derived anew"
-    guarantee: ClassVar[str] = "none proved"
+    guarantee: ClassVar[str] = "no guarantee is proved"
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -99,7 +99,7 @@ class POCBAm(WarmUpSettings):
     """
 
     reference: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
-    guarantee: ClassVar[str] = "none proved"
+    guarantee: ClassVar[str] = "no guarantee is proved"
     _threshold: ClassVar[float] = -np.inf  # the model is never used
 
     def init(self, n_arms: int) -> Memory:

@@ -185,14 +185,14 @@ class SelectTop(PlacesSettings):
 
     budget: int | None = None
     reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
-    guarantee: ClassVar[str] = "none at a fixed budget"
+    guarantee: ClassVar[str] = "no guarantee at a fixed budget"
     ranges: ClassVar = {"budget": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         k = self._places(n_arms)
         if self.budget is None:
-            raise ValueError("budget should be given where no experiment gives it, got None")
+            raise ValueError("budget should be given outside a simulation, got None")
         matches = most_matches(n_arms, k)
         if self.budget < matches:
             raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")

@@ -30,9 +30,9 @@ class PlacesSettings(MarginPolicy):
     def _places(self, n_arms: int) -> int:
         """Return `k`, or raise ValueError if it is not known, or not below `n_arms`."""
         if self.k is None:
-            raise ValueError("k should be given where no experiment gives it, got None")
+            raise ValueError("k should be given outside a simulation, got None")
         if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
+            raise ValueError(f"k should be from 1 to {n_arms - 1}, got {self.k}")
         return int(self.k)
 
 

@@ -82,7 +82,7 @@ def test_items_that_are_new_in_every_round_are_refused():
     with pytest.raises(ValueError, match="should have a table of items for BETCGLM, got items"):
         bd.simulate(BETCGLM(), contexts, 50, seed=0)
     flat = ItemDuels(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]), np.ones(2))
-    with pytest.raises(ValueError, match="should have rank n = 2"):
+    with pytest.raises(ValueError, match="should have rank 2"):
         BETCGLM(horizon=50).init(flat.offer)
 
 

@@ -57,7 +57,7 @@ def test_schedules_follow_their_formulas(name, settings, formula):
 
 def test_a_given_schedule_that_runs_out_says_so():
     problem = LogisticItems(n_arms=6, n_attributes=2)
-    with pytest.raises(ValueError, match="schedule should hold a length for every epoch"):
+    with pytest.raises(ValueError, match="schedule should have a length for every epoch"):
         bd.simulate(bd.policies.TwoPhase(schedule=(1, 2)), problem, 50)
 
 
@@ -65,9 +65,9 @@ def test_a_given_schedule_that_runs_out_says_so():
     ("settings", "message"),
     [
         ({"schedule": "exponential"}, "schedule should be one of linear, shared"),
-        ({"schedule": (2, 1)}, "whole lengths >= 1 that do not fall"),
-        ({"schedule": ()}, "whole lengths >= 1"),
-        ({"schedule": (0.5, 2.0)}, "whole lengths >= 1"),
+        ({"schedule": (2, 1)}, "schedule should be whole numbers >= 1, each at least as large"),
+        ({"schedule": ()}, "schedule should be whole numbers >= 1"),
+        ({"schedule": (0.5, 2.0)}, "schedule should be whole numbers >= 1"),
         ({"schedule": "polynomial", "power": 0}, "power should be positive, got 0"),
         ({"schedule": "iterated", "depth": 4}, "depth should be 1, 2 or 3, got 4"),
         ({"basis": "best"}, "basis should be one of 'spanner', 'arbitrary', got 'best'"),
@@ -88,7 +88,7 @@ def test_attributes_of_rank_below_n_are_refused_by_every_basis():
     flat = table(20, 3)
     flat[:, 2] = flat[:, 0] - 2 * flat[:, 1]
     for choose in (spanner, arbitrary_basis, optimal_design):
-        with pytest.raises(ValueError, match=r"attributes should have rank n = 3, .* got rank 2"):
+        with pytest.raises(ValueError, match=r"attributes should have rank 3, .* got rank 2"):
             choose(flat)
     with pytest.raises(ValueError, match="got rank 2"):
         bd.simulate(bd.policies.TwoPhase(), ItemPulls(flat, np.ones(3)), 10)

@@ -97,7 +97,7 @@ def test_wrong_selections_are_at_most_delta():
     [
         (lambda: bd.policies.QuickSelect(epsilon=0.5), r"epsilon should be in \(0, 0.5\), got 0.5"),
         (lambda: bd.policies.QuickSelect(delta=0.0), r"delta should be in \(0, 1\), got 0"),
-        (lambda: bd.policies.QuickSelect(k=3).init(3), r"k should be in 1..2, got 3"),
+        (lambda: bd.policies.QuickSelect(k=3).init(3), r"k should be from 1 to 2, got 3"),
     ],
 )
 def test_settings_are_checked(make, message):

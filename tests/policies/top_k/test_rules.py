@@ -168,7 +168,7 @@ def test_settings_out_of_range_are_refused():
     for policy in (*ADAPTIVE, ActiveRanking):
         with pytest.raises(ValueError, match="k should be at least 1, got 0"):
             policy(k=0)
-        with pytest.raises(ValueError, match=r"k should be in 1..3, got 4"):
+        with pytest.raises(ValueError, match=r"k should be from 1 to 3, got 4"):
             policy(k=4).init(4)
         with pytest.raises(ValueError, match="k should be given"):
             policy().init(4)
