@@ -15,7 +15,7 @@ Argilla 2, ``Dataset.to_disk`` and ``from_disk``: a folder with ``records.json``
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree
 
@@ -23,9 +23,6 @@ from bayesduel.study.asking import Asking
 from bayesduel.study.outcomes import counts, export_csv, export_rows
 from bayesduel.system.arguments import check_flag, check_one_of, check_type, path_of
 from bayesduel.system.atomic_write import replace_file, write_text, write_texts
-
-if TYPE_CHECKING:
-    from bayesduel.study.study import Study
 
 __all__ = ["FORMATS", "export"]
 
@@ -39,7 +36,7 @@ Content = Mapping[tuple[str, str], str]
 
 
 def export(
-    self: "Study",
+    self: Any,
     path: str | Path,
     *,
     format: str | None = None,
@@ -138,7 +135,7 @@ def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _label_studio(
-    study: "Study", told: Iterable[Mapping[str, Any]], content: Content, users: Mapping[str, str]
+    study: Any, told: Iterable[Mapping[str, Any]], content: Content, users: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return the files of a folder for Label Studio, by name."""
     asking = study.asking
@@ -210,7 +207,7 @@ def _configuration(asking: Asking, items: Sequence[str]) -> str:
 
 
 def _argilla(
-    study: "Study", told: Iterable[Mapping[str, Any]], content: Content, users: Mapping[str, str]
+    study: Any, told: Iterable[Mapping[str, Any]], content: Content, users: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return the files of a folder for Argilla, by name."""
     made = [_record(row, _shown(row, content), users) for row in told]
