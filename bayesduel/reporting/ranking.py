@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 PAIRED = 60  # arms up to which a page holds the numbers of every pair: of more, the first
-ASSUMED = "This assumes that one order of all {} holds. The log leaves open whether it does."
 WAYS = {
     "logits": "The rating is the score in points of Elo. 400 points are odds of 10 to 1 of a "
     "win against a loss.",
@@ -62,7 +61,7 @@ def verdict_section(
     winners: "Winners",
     duels: "Duels",
     warnings: tuple[tuple[str, str], ...] = (),
-    caution: str = "",
+    caution: tuple[str, str] = ("", ""),
     further: tuple[str, ...] = (),
     board: "Winners | None" = None,
     noun: str = "arm",
@@ -73,6 +72,7 @@ def verdict_section(
     paragraphs below the headline. The leaderboard is in the order of `board`, by default of
     `winners`; `noun` is what an arm is called.
     """
+    plain_caution, exact_caution = caution
     board = winners if board is None else board
     said = headline(winners, noun, None if board is winners else board)
     exact, why = _verdict(winners)
@@ -81,10 +81,10 @@ def verdict_section(
     verdict = Verdict(
         headline=said,
         text=tuple(words for words in (why, *further, places) if words),
-        caution=ASSUMED.format(plural(noun)) if caution else "",
+        caution=plain_caution,
         exact=(
             *exact,
-            *((caution,) if caution else ()),
+            *((exact_caution,) if exact_caution else ()),
             *exact_warnings(warnings),
             f"From {duels.n_duels:,} duels between {count(duels.n_arms, noun)}. A definite verdict "
             f"needs a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
@@ -95,12 +95,21 @@ def verdict_section(
     return Section(id="verdict", body=(verdict, *alerts(warnings, noun)))
 
 
-def caution_words(check: "Check | None", *, assumed: bool) -> str:
-    """Return what the check says where a verdict assumes a ranking that it leaves open, else ""."""
+def caution_words(check: "Check | None", noun: str, *, assumed: bool) -> tuple[str, str]:
+    """Return what the check says where a verdict assumes a ranking that it leaves open.
+
+    In the words of a reader, and exactly; both are "" where it says nothing.
+    """
     if check is None or not assumed or check.ranking is None:
-        return ""
-    unsettled = check.transitive is None or check.evidence.other_cause
-    return check.verdict_parts[0] if unsettled else ""
+        return "", ""
+    other_cause = check.evidence.other_cause
+    if check.transitive is not None and not other_cause:
+        return "", ""
+    doubt = f"The log gives that a probability of {percent(check.p_one_ranking)} %."
+    if other_cause:
+        doubt = "The log leaves open whether it does."
+    plain = f"This assumes that one order of all {plural(noun)} holds. {doubt}"
+    return plain, check.verdict_parts[0]
 
 
 def tie_words(a: "Analysis") -> str:

@@ -326,7 +326,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     ranked = a.winners.attrs["verdict_kind"] != "not comparable"
-    caution = caution_words(a.check, assumed=a.ranked_by_score and ranked)
+    caution = caution_words(a.check, a.noun, assumed=a.ranked_by_score and ranked)
     rejected = REJECTED if a.rejected else ""
     pairs = a.by_pair
     uneven = ""

@@ -256,15 +256,25 @@ def test_the_side_advantage_is_controlled_for_and_its_advantage_given(by, tmp_pa
 def test_a_verdict_that_assumes_a_ranking_has_a_caution_where_the_log_cannot_tell():
     evidence = SimpleNamespace(other_cause="")
     check = SimpleNamespace(
-        evidence=evidence, ranking=(), transitive=None, verdict_parts=("The test is undecided.", "")
+        evidence=evidence,
+        ranking=(),
+        transitive=None,
+        p_one_ranking=0.0123,
+        verdict_parts=("The test is undecided.", ""),
     )
-    words = caution_words(check, assumed=True)
-    assert words == "The test is undecided."
-    assert caution_words(check, assumed=False) == ""
+    plain, exact = caution_words(check, "whisky", assumed=True)
+    assert exact == "The test is undecided."
+    assert plain == (
+        "This assumes that one order of all whiskies holds. The log gives that a probability of "
+        "1 %."
+    )
+    assert caution_words(check, "arm", assumed=False) == ("", "")
     check.transitive = True
-    assert caution_words(check, assumed=True) == ""
+    assert caution_words(check, "arm", assumed=True) == ("", "")
     evidence.other_cause = "conditions"
-    assert caution_words(check, assumed=True) == "The test is undecided."
+    plain, exact = caution_words(check, "arm", assumed=True)
+    assert plain.endswith("The log leaves open whether it does.")
+    assert exact == "The test is undecided."
 
 
 def test_no_caution_where_none_is_due(page):
@@ -342,9 +352,10 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     links = {str(attrs["href"]) for tag, attrs in page.tags if tag == "a"}
     assert {link[1:] for link in links if link.startswith("#")} <= set(page.anchors)
     assert len(page.anchors) == len(set(page.anchors))
-    assert "No single ranking" in rows[0][3] and "No single ranking" not in rows[1][3]
-    cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
-    assert "more cyclic triads than transitive models predict" in cyclic and "Power: " in cyclic
+    doubtful = page.text["p1-verdict"]  # one ranking is improbable, a cycle that matters not sure
+    assert "one order of all arms holds. The log gives that a probability of 1 %." in doubtful
+    assert "fit no ranking (one ranking has probability 1 %)" in doubtful
+    assert "This assumes" not in page.text["p2-verdict"]
 
 
 def test_a_page_of_many_logs_has_no_figures(springall, tmp_path, monkeypatch):
