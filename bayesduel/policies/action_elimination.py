@@ -104,7 +104,9 @@ class ActionElimination(HorizonPolicy):
     reads: ClassVar = "counts"
     finite: ClassVar[bool] = True
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
-    guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
+    guarantee: ClassVar[str] = (
+        "wrapped: the Borda winner with probability 1 - delta; naive: no guarantee"
+    )
 
     def init(self, n_arms: int) -> Memory:
         horizon = self.known_horizon()

@@ -51,7 +51,7 @@ def test_links_are_shown_to_their_administrator_for_some_minutes(site, monkeypat
     ("typed", "message"),
     [
         ({"judges": "ann\n" + "x" * 101, "role": "viewer", "days": "3"}, "judge should be a name"),
-        ({"judges": ",;", "role": "viewer", "days": "3"}, "Judges should be 1 to 200 names"),
+        ({"judges": ",;", "role": "viewer", "days": "3"}, "Judges should have 1 to 200 names"),
         ({"judges": "ann", "role": "viewer", "days": "a week"}, "Days should be a number"),
         ({"judges": "ann <b>", "role": "viewer", "days": "400"}, "Days should be in"),
     ],

@@ -56,8 +56,11 @@ def test_a_language_has_each_text_once_and_says_all_answers(code):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d["texts"].pop("Skip"), "should have the texts 'Skip'"),
-        (lambda d: d["texts"].update(Skip=" ", Undo=""), "should have the texts 'Skip' and 'Undo'"),
+        (lambda d: d["texts"].pop("Skip"), "should also have the texts 'Skip'"),
+        (
+            lambda d: d["texts"].update(Skip=" ", Undo=""),
+            "should also have the texts 'Skip' and 'Undo'",
+        ),
         (lambda d: d["texts"].update({"Skp": "x"}), "should not have the texts 'Skp'"),
         (lambda d: d["texts"].update({"Answers: {n}": "Antwort"}), "names in braces"),
         (lambda d: d.update(direction="up"), "direction"),
