@@ -25,11 +25,12 @@ import xarray as xr
 from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
 from bayesduel.data.duels import Duels
 from bayesduel.inference.default_model import choose_model
-from bayesduel.inference.fit import Method, level_shares, sampled
+from bayesduel.inference.fit import level_shares, sampled
 from bayesduel.inference.prior import prior_draws
 from bayesduel.inference.stretched import averaged
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, path_of, whole
+from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
 

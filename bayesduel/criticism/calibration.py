@@ -20,7 +20,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.earlier_scales import EarlierScales
-from bayesduel.inference.fit import Method, sampled, takes_sparse
+from bayesduel.inference.fit import sampled, takes_sparse
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import WEIGHED
 from bayesduel.inference.sample import sample
@@ -29,6 +29,7 @@ from bayesduel.intervals import wilson
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.draws import CHUNK, chunks
 from bayesduel.system.arguments import check_log, whole
+from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import Result

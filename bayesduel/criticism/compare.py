@@ -27,7 +27,7 @@ from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.loo import Left, elpd_of, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.inference.fit import Method, fit
+from bayesduel.inference.fit import fit
 from bayesduel.models import BradleyTerry, Model, PreferenceMatrix, Thurstone, named
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import check_fit, check_met, preference_draws
@@ -41,6 +41,7 @@ from bayesduel.system.arguments import (
     shown_value,
     whole,
 )
+from bayesduel.system.options import Method
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import count, join, json_ready, screen, to_json

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import xarray as xr
@@ -35,13 +35,13 @@ from bayesduel.system.arguments import (
     shown_value,
 )
 from bayesduel.system.memory import check_draws, check_square
+from bayesduel.system.options import Method
 from bayesduel.system.threads import one_at_a_time, one_thread_if_small
 from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import join
 
 __all__ = [
     "SPARSE",
-    "Method",
     "UncertifiedWarning",
     "UnusedCovariatesWarning",
     "describe_model",
@@ -55,7 +55,6 @@ __all__ = [
     "uncertified",
 ]
 
-Method = Literal["auto", "laplace", "nuts", "pymc", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
 SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/validation/scale.md)

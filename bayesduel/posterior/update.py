@@ -17,9 +17,10 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.read.duels import log_in
 from bayesduel.data.votes import Ballots, Cells, ReadSummary
-from bayesduel.inference.fit import Method, fitted
+from bayesduel.inference.fit import fitted
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log
+from bayesduel.system.options import Method
 
 __all__ = ["beyond_counts", "log_of", "update"]
 

@@ -14,6 +14,7 @@ from bayesduel.posterior.update import log_of
 from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_thread_if_small
 from bayesduel.system.warnings import warn
 from bayesduel.text import percent
@@ -114,8 +115,8 @@ def analyse(
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
     anchor: str | None = None,
     points: float = 1000.0,
     against: Sequence[str] = (),

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
+from bayesduel.system.options import Decision
 from bayesduel.text import join, percent, probability, rounded
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def analyse_attributes(
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
-    ci_prob: float = 0.95,
+    ci_prob: float = Decision.ci_prob,
     check: bool = True,
     step: Callable[[str], None] = lambda name: None,
 ) -> AttributeAnalysis:

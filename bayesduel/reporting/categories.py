@@ -19,6 +19,7 @@ from bayesduel.reporting.section import (
     blocks,
 )
 from bayesduel.reporting.verdict_text import alerts, check_noun, exact_warnings, headline
+from bayesduel.system.options import Decision
 from bayesduel.text import count, join, number_with_interval, percent, probability
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def analyse_categories(
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
     noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> CategoryAnalysis:

@@ -74,6 +74,7 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
+from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_at_a_time
 from bayesduel.text import plural
 
@@ -123,8 +124,8 @@ def report(
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
-    rope: float = 0.02,
-    confidence: float = 0.95,
+    rope: float = Decision.rope,
+    confidence: float = Decision.confidence,
     anchor: str | None = None,
     points: float = 1000.0,
     against: Sequence[str] = (),
