@@ -98,6 +98,24 @@ class Items:
             )
         return standard[[place[label] for label in labels]]
 
+    def told_apart(self, labels: Sequence[str] | None = None) -> str:
+        """Return why the effects of some attributes cannot be told apart, or "" where all can.
+
+        labels: of the items that duelled (default: all).
+        """
+        found = dependent(self.matrix(labels))
+        if found is None:
+            return ""
+        column, others = found
+        name = self.names[column]
+        if not len(others):
+            return f"All items have the same {name}, so the log says nothing of its effect."
+        made = join([self.names[k] for k in others])
+        return (
+            f"{name} follows from {made} (they may add up to a constant). The log cannot tell "
+            "their effects apart: leave one of them out."
+        )
+
     def levels(self, column: str) -> dict[str, str]:
         """Return the level of each item in a categorical column, by label.
 

@@ -36,7 +36,8 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
             return super().__repr__()
         level = f"{100 * self.attrs['ci_prob']:g} % intervals."
         contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
-        return screen((), [*printed_tables(self), ""], [level, contents])
+        dependent = [self.attrs["dependent"]] if self.attrs.get("dependent") else []
+        return screen((), [*printed_tables(self), ""], [*dependent, level, contents])
 
     def _repr_html_(self) -> str:
         if not self._complete:
@@ -90,7 +91,8 @@ def coefficients(
     ``coefficient``), which can be compared. A judge effect adds ``judge_spread`` (posterior median
     of the standard deviation of judges' coefficients, for one unit) with ``_lower``, ``_upper``. Of
     pulls there is an ``intercept``, an item whose attributes are all 0 (under ``standard``
-    average), and ``change`` is that of the chance to pay.
+    average), and ``change`` is that of the chance to pay. ``attrs["dependent"]`` says which
+    attributes follow from others, so that the log cannot tell their effects apart.
 
     Raises
     ------
@@ -115,7 +117,9 @@ def coefficients(
     frame = further if table is None else pd.concat([table, further] if rows else [table])
     frame = frame[[*COLUMNS, *(c for c in frame if c not in COLUMNS)]]
     found = Coefficients(frame)
+    items = fit.duel.model.terms.items
     found.attrs |= {
+        "dependent": items.told_apart(fit.duel.arms) if items else "",
         "ci_prob": ci_prob,
         "covariance": used,
         "source": str(fit.attrs.get("source", "")),

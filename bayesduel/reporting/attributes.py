@@ -75,6 +75,12 @@ class AttributeAnalysis:
         return f"{words[0].upper()}{words[1:]} ({level} {which} zero)."
 
     @property
+    def dependent_words(self) -> str:
+        """Why the effects of some attributes cannot be told apart, or ""."""
+        items = self.fit.duel.model.terms.items
+        return items.told_apart(self.fit.duel.arms) if items else ""
+
+    @property
     def explained_words(self) -> str:
         """The share of the differences between items that the attributes explain."""
         if self.explained is None:
@@ -177,13 +183,15 @@ def analyse_attributes(
 def attributes_verdict_section(a: AttributeAnalysis) -> Section:
     """Return the section on the main result."""
     table = Path(a.fit["items"].attrs["source"]).name
+    apart = a.dependent_words
+    alone = "" if apart else " Each effect is that of one attribute while all others are equal."
     verdict = Verdict(
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
+        caution=apart,
         note=(
             f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, with "
-            f"attributes in {table}. Each effect is that of one attribute while all "
-            "others are equal."
+            f"attributes in {table}.{alone}"
         ),
     )
     return Section(id="verdict", body=(verdict,))

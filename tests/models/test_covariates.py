@@ -414,3 +414,27 @@ def test_the_side_is_not_called_an_attribute():
     rest = dict.fromkeys(("explained", "new", "calibration", "plain"))
     said = AttributeAnalysis(duels=log, fit=fit, table=table, reason="", **rest).sentence
     assert "side advantage" not in said
+
+
+@pytest.mark.parametrize("kind", ["parts of a whole", "a sum", "independent"])
+def test_attributes_that_follow_from_others_are_named(kind):
+    """Parts of a whole add up: the log cannot tell their effects apart, and the table says so."""
+    from bayesduel.reporting.attributes import analyse_attributes
+
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.random((8, 3)), columns=["sugar", "salt", "fat"])
+    if kind == "parts of a whole":
+        table = 100 * table.div(table.sum(axis=1), axis=0)
+    if kind == "a sum":
+        table["fat"] = table["sugar"] + 2 * table["salt"]
+    table.insert(0, "item", list("abcdefgh"))
+    left = rng.integers(0, 8, 60)
+    right = (left + rng.integers(1, 8, 60)) % 8
+    names = table["item"].to_numpy()
+    log = bd.Duels.from_votes(names[left], names[right], rng.integers(0, 2, 60))
+    model = bd.models.BradleyTerry(bd.models.Covariates(bd.read_items(table)))
+    found = analyse_attributes(log, model, draws=200, check=False)
+    shown = " ".join(repr(bd.coefficients(found.fit)).split())
+    words = "fat follows from sugar and salt (they may add up to a constant)."
+    assert (words in shown) == (kind != "independent")
+    assert found.dependent_words.startswith(words) == (kind != "independent")
