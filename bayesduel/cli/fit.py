@@ -55,12 +55,19 @@ def command(log: str, output: Path, **options: Any) -> None:
 @click.option(
     "--earlier",
     metavar="LOG",
-    help="Log that FIT was made of; needed where counts by pair do not suffice.",
+    multiple=True,
+    help="Log that FIT was made of; needed where counts by pair do not suffice. Give the option "
+    "once per file, those of earlier updates too.",
 )
 @shared.option_of(Fitting, "draws")
 @shared.reading_options
 def update(
-    fit: Path, log: str, output: Path | None, earlier: str | None, draws: int | None, **options: Any
+    fit: Path,
+    log: str,
+    output: Path | None,
+    earlier: tuple[str, ...],
+    draws: int | None,
+    **options: Any,
 ) -> None:
     """Add the duels of LOG to a fit that `bayesduel fit` saved: the fit of all duels.
 
@@ -83,7 +90,7 @@ def update(
     replaced = fit.is_file() and path.exists() and path.samefile(fit)
     with held(fit) if replaced else nullcontext():
         saved = load(fit)
-        whole = None if earlier is None else shared.read_log(earlier, options, saved)[None]
+        whole = shared.read_log(list(earlier), options, saved)[None] if earlier else None
         new = shared.read_log(log, options, saved)[None]
         with share("updating") as progress:
             updated = update(saved, new, duels=whole, progress=progress, **given)

@@ -384,3 +384,34 @@ def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
     second.write_text(text)
     added = bd.update(fit, taken(second), draws=100)
     assert added.attrs[f"n_{what}"] == fit.attrs[f"n_{what}"] + 3
+
+
+def test_the_command_takes_the_earlier_log_of_several_days(tmp_path):
+    """Judges need the earlier votes: on the third day those of two files."""
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    rng = np.random.default_rng(5)
+    days = [tmp_path / f"{day}.csv" for day in ("monday", "tuesday", "wednesday")]
+    for day in days:
+        votes = {
+            "left": list("abc") * 10,
+            "right": list("bca") * 10,
+            "outcome": rng.choice(["left", "right"], 30),
+            "judge": [f"j{k // 6}" for k in range(30)],
+        }
+        pd.DataFrame(votes).to_csv(day, index=False)
+    monday, tuesday, wednesday = days
+    path = tmp_path / "fit.nc"
+
+    def run(*words):
+        return CliRunner().invoke(main, [str(word) for word in words])
+
+    assert run("fit", monday, "--draws", 100, "-o", path).exit_code == 0
+    second = run("update", path, tuesday, "--earlier", monday)
+    assert "60 duels" in second.stderr, second.stderr
+    short = run("update", path, wednesday, "--earlier", monday)
+    assert "--earlier) should be the log of the 60 duels of the fit, got" in short.stderr
+    third = run("update", path, wednesday, "--earlier", monday, "--earlier", tuesday)
+    assert "90 duels" in third.stderr, third.stderr
