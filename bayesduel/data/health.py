@@ -242,7 +242,7 @@ class Health:
         notes = [f"! {sentence}" for sentence in self.warnings]
         notes += [f"  {where}: {what}" for where, what in self.bad_rows]
         body = (f"  {name:<{width}}  {value}" for name, value in rows)
-        return screen([f"Health of {shorten(self.source, 80)}"], body, notes)
+        return screen([f"Health of {shorten(self.source, 80)}"], body, notes, whole=".table")
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -386,9 +386,11 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
         steps = relaxation_time(duels)
         if steps > LOCAL:
             warn(
-                f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
-                f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
-                "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
+                "opponents were chosen near one another: a walk from opponent to opponent forgets "
+                f"its start after {steps:,.0f} duels (the relaxation time; more than {LOCAL:g} is "
+                "long). If they were matched by strength, the learned scale is too small and "
+                "intervals are too narrow. Hold the scale at a value, such as "
+                "BradleyTerry(scale=10)",
                 LocalPairingWarning,
             )
     if duels.n_duels < 5 * (duels.n_arms - 1):

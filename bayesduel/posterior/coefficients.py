@@ -36,7 +36,8 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
             return super().__repr__()
         level = f"{100 * self.attrs['ci_prob']:g} % intervals."
         contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
-        return screen((), [*printed_tables(self), ""], [level, contents])
+        tables = [*printed_tables(self), ""]
+        return screen((), tables, [level, contents], whole=".to_string()")
 
     def _repr_html_(self) -> str:
         if not self._complete:

@@ -65,7 +65,7 @@ def winners_table_section(winners: "Winners") -> Section:
     known = columns_of(winners)
     shown = [known[name] for name in PRINTED if name in known]
     left_out = winners.sizes["arm"] - ROWS
-    more = f"... and {left_out:,} more" if left_out > 0 else None
+    more = f"... and {left_out:,} more (.table() has all)" if left_out > 0 else None
     table = ranking_table(winners, shown, ROWS, ruled=False, data=winners.table().reset_index())
     return Section(id="ranking", body=blocks(table, more))
 

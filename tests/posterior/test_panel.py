@@ -6,6 +6,7 @@ from math import comb
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from rich.cells import cell_len
 from scipy import stats
@@ -449,3 +450,12 @@ def test_bad_input():
         bd.panel(duels, effect=0.5)
     with pytest.raises(TypeError, match=r"duels should be a bayesduel\.Duels"):
         bd.panel([1])
+
+
+def test_judges_are_in_the_order_of_the_numbers_in_their_names():
+    names = ["judge10", "judge2", "judge1"]
+    rows = [("a", "b", "left", name) for name in names for _ in range(2)]
+    rows += [("b", "a", "right", name) for name in names]
+    frame = pd.DataFrame(rows, columns=["left", "right", "outcome", "judge"])
+    found = bd.panel(bd.Duels.from_frame(frame))
+    assert list(found.judges["judge"]) == ["judge1", "judge2", "judge10"]
