@@ -213,7 +213,8 @@ class Health:
         if self.n_decisive and self.ordered:
             first = f"{100 * self.first_share:.1f} % of {self.n_decisive:,} decisive duels"
             interval = " to ".join(f"{100 * x:.1f}" for x in self.first_interval)
-            lines.append(("won by the arm listed first", f"{first} (95 %: {interval})"))
+            told = f"{first} (ties left out; 95 %: {interval})"
+            lines.append(("won by the arm listed first", told))
         for name, n in (("judges", self.n_judges), ("groups", self.n_groups)):
             if n is not None:
                 lines.append((name, f"{n:,}"))

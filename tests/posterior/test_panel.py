@@ -6,7 +6,6 @@ from math import comb
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from rich.cells import cell_len
 from scipy import stats
@@ -454,8 +453,6 @@ def test_bad_input():
 
 def test_judges_are_in_the_order_of_the_numbers_in_their_names():
     names = ["judge10", "judge2", "judge1"]
-    rows = [("a", "b", "left", name) for name in names for _ in range(2)]
-    rows += [("b", "a", "right", name) for name in names]
-    frame = pd.DataFrame(rows, columns=["left", "right", "outcome", "judge"])
-    found = bd.panel(bd.Duels.from_frame(frame))
+    log = bd.Duels.from_votes(["a"] * 6, ["b"] * 6, [1, 0] * 3, judge=np.repeat(names, 2))
+    found = bd.panel(log)
     assert list(found.judges["judge"]) == ["judge1", "judge2", "judge10"]
