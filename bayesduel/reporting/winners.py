@@ -133,12 +133,16 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
     leader = str(board["arm"].values[board["order"].values[0]])
     if leader in {arm for _, arm, *_ in criterion_rows(free)}:
         return ""
-    counted = ""
-    if a.free_unit != "duel":
-        counted = f", counts every vote and not one {a.free_unit}"
+    words = (
+        f"The leaderboard has {shorten(leader, SENTENCE)} first, because it is of another model."
+    )
+    if a.free_unit == "duel":
+        return (
+            f"{words} That model has one score per arm. Cycles are possible only in this section."
+        )
     return (
-        f"The leaderboard has {shorten(leader, SENTENCE)} first, because it is of another model. "
-        f"That model has one score per arm{counted}. Cycles are possible only in this section."
+        f"{words} That model has one score per arm, and every vote counts. In this section cycles "
+        f"are possible, and one {a.free_unit} counts as one duel."
     )
 
 
