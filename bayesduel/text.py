@@ -100,7 +100,8 @@ class Result(ABC):
     def __repr__(self) -> str:
         """Return the sentence and the tables of its section, of at most a screen."""
         tables = printed_tables(self)
-        return screen([f"<{type(self).__name__}: {self.sentence}>"], ["", *tables] * bool(tables))
+        head = [f"<{type(self).__name__}: {self.sentence}>"]
+        return screen(head, ["", *tables] * bool(tables), whole=".to_dict()")
 
     def _repr_html_(self) -> str:
         """Return its section of a report, whole."""
