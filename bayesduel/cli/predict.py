@@ -105,7 +105,7 @@ def command(
     else:
         shown = table.drop(columns=list(conditions))
         level = f"{100 * ci_prob:g} %"
-        show(_blocks(shown, level, str(found.attrs["model"]), given, notes(found)))
+        show(_blocks(shown, level, str(found.attrs["model"]), notes(found)))
 
 
 def _read(path: Path) -> "pd.DataFrame":
@@ -129,17 +129,14 @@ def _by_name(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
     return found
 
 
-def _blocks(
-    table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...], notes: list[str]
-) -> Any:
+def _blocks(table: "pd.DataFrame", level: str, model: str, notes: list[str]) -> Any:
     """Yield the predictions, as they are printed."""
     from bayesduel.reporting.predict import predictions_table
     from bayesduel.reporting.section import Text
 
     yield predictions_table(table)
-    words = f" given {', '.join(given)}" if given else ""
     told = (
-        f"Win: the probability that the left arm wins, by {model}{words}. "
+        f"Win: the probability that the left arm wins, by {model}. "
         "Conditions that are not given are neutral."
     )
     yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

@@ -1,7 +1,8 @@
 """Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -34,6 +35,7 @@ __all__ = [
     "distinct",
     "duels_among",
     "encode",
+    "fingerprint",
     "is_whole",
 ]
 
@@ -444,3 +446,30 @@ def as_whole(labels: list[str], beside: Iterable[str]) -> list[str]:
     """
     made = all(x.endswith(".0") and x[:-2].isdecimal() for x in labels)
     return [x[:-2] for x in labels] if made and all(map(str.isdecimal, beside)) else labels
+
+
+def fingerprint(log: Any) -> str:
+    """Return a text that differs between logs that differ, in what they hold or where it is from.
+
+    log: duels or rankings.
+    """
+    found = sha256(repr(log.read_summary.source).encode())
+    for part in fields(log):
+        if part.name != "read_summary":
+            for piece in _pieces(getattr(log, part.name)):
+                found.update(piece)
+    return found.hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    """Yield what a value holds, as bytes."""
+    if is_dataclass(value):
+        for part in fields(value):
+            yield from _pieces(getattr(value, part.name))
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, tuple) and not all(isinstance(one, str) for one in value):
+        for one in value:
+            yield from _pieces(one)
+    else:
+        yield repr(value).encode()

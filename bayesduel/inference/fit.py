@@ -14,6 +14,7 @@ from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.duels import log_in
+from bayesduel.data.votes import fingerprint
 from bayesduel.inference.datatree import answer_by, datatree, observed, with_preference
 from bayesduel.inference.default_model import AUTO, choose_model, missing_covariates
 from bayesduel.inference.draws import PosteriorDraws
@@ -577,6 +578,8 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     """Return the attributes of a fit that describe its log."""
     if model.log_type == "pulls":
         return {"source": duels.source, "n_pulls": duels.n_pulls}
+    files = duels.read_summary.files
+    added = json.dumps([fingerprint(duels)] if files else [])
     pairs = duels.duels if model.log_type == "rankings" else duels
     parts = components(pairs) if _ranks_arms(model) else [duels.arms]
     if model.log_type == "rankings":
@@ -584,6 +587,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
             "source": duels.read_summary.source,
             "reading": json.dumps(dict(duels.read_summary.reading)),
             "understood": json.dumps(duels.reading.to_dict()),
+            "added": added,
             "n_rankings": duels.n_rankings,
             "tie_rule": model.response.tie_rule(duels),
             "components": json.dumps([list(part) for part in parts]),
@@ -592,6 +596,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
         "source": duels.read_summary.source,
         "reading": json.dumps(dict(duels.read_summary.reading)),
         "understood": json.dumps(duels.reading.to_dict()),
+        "added": added,
         "n_duels": duels.n_duels,
         "plain": int(duels.plain),
         "tie_rule": model.response.tie_rule(duels),

@@ -26,7 +26,7 @@ __all__ = ["ExtrapolationWarning", "conditions", "observed_conditions", "times_o
 
 
 class ExtrapolationWarning(BayesduelWarning):
-    """A prediction is about a time, or a covariate, beyond those of the log."""
+    """A prediction is about a time, a covariate or a level that the log does not have."""
 
 
 def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]:
@@ -155,7 +155,8 @@ def _log(
         wrong = [v for v in texts if v is not None and v not in place]
         if wrong:
             raise ValueError(
-                f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
+                f"{name} should be one of the fit ({join(known, 5, quote=True)}), or None for a "
+                f"new {name}, got {wrong[0]!r}"
             )
         code = np.array([NEW if v is None else place[v] for v in texts])
         votes = votes.with_level(name, code, known)

@@ -12,6 +12,7 @@ from bayesduel.data.read.coding import reading_of
 from bayesduel.data.teams import SEPARATOR, Teams, sides_as_tuples
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
+from bayesduel.posterior.conditions import ExtrapolationWarning
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
@@ -22,9 +23,11 @@ from bayesduel.system.arguments import (
     listed,
     renamed_arguments,
     shown_value,
+    text_of,
 )
 from bayesduel.system.options import Decision
-from bayesduel.text import join, printed_tables, screen, section_html, shorten
+from bayesduel.system.warnings import warn
+from bayesduel.text import count, join, printed_tables, screen, section_html, shorten
 
 __all__ = ["Predictions", "notes", "predict"]
 
@@ -53,9 +56,10 @@ class Predictions(xr.Dataset):
 
 
 def notes(found: xr.Dataset) -> list[str]:
-    """Return what a reader of predictions should know: ties, new arms and the side advantage."""
+    """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
     of_ties = ["A tie is not a win here; win rates count it as half."] * ("tie" in found)
-    return of_ties + [str(found.attrs[key]) for key in ("new_arms", "sides") if key in found.attrs]
+    told = ("new_arms", "given", "sides")
+    return of_ties + [str(found.attrs[key]) for key in told if key in found.attrs]
 
 
 def _complete(dataset: Predictions) -> bool:
@@ -108,8 +112,9 @@ def predict(
         What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
         ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
         what is missing is neutral: today, covariates of 0, and a new judge or prompt, whose
-        deviations are integrated out. The level of a term
-        that has covariates or an advantage by level is given with these.
+        deviations are integrated out. A column of the log is known by its own name, too
+        (``prompt="k8s"``). The level of a term that has covariates or an advantage by level is
+        given with these. The attribute ``given`` says what was read.
 
     Returns
     -------
@@ -137,9 +142,10 @@ def predict(
     Warns
     -----
     ExtrapolationWarning
-        If a covariate is beyond those of the log, or a time is before it, which then has the
-        scores of the first period. At a time after it scores have moved on, by
-        :class:`bayesduel.models.TimeVarying`.
+        If a covariate is beyond those of the log; if a column of a frame has a judge, prompt or
+        other level that the fit does not know, which is taken as new; or if a time is before the
+        log, which then has the scores of the first period. At a time after it scores have moved
+        on, by :class:`bayesduel.models.TimeVarying`.
 
     Examples
     --------
@@ -160,8 +166,12 @@ def predict(
     if side_advantage is not None:
         check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
+    conditions = _by_role(fit, conditions)
+    given_as = {name: _shown_condition(value) for name, value in conditions.items()}
     if right is None:
-        left, right, conditions, columns = _of_frame(fit, left, conditions)
+        left, right, of_frame, columns, named = _of_frame(fit, left)
+        conditions = of_frame | conditions
+        given_as = {name: f"by column {column!r}" for name, column in named.items()} | given_as
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
     # of an advantage that differs by a level, only where the level is said
@@ -191,6 +201,9 @@ def predict(
     new = tuple(arm for arm in foreseen if arm in mentioned)
     posterior: Mapping[str, np.ndarray] = draws.posterior
     told = {}
+    if given_as:
+        said = join([f"{name} {words}" for name, words in sorted(given_as.items())])
+        told["given"] = f"Predictions are for the conditions given: {said}."
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
         told["new_arms"] = told_of(scores, fit.duel.arms, new)
@@ -255,10 +268,46 @@ def predict(
     return predicted.isel(duel=0) if single else predicted
 
 
+def _by_role(fit: xr.DataTree, conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return conditions by the names that terms have, of those that columns of the log have."""
+    read = reading_of(fit)
+    readers = {name for part in fit.duel.model.terms for name in part.reads}
+    roles = {str(read[name]): name for name in readers if name in read}
+    return {roles.get(name, name): value for name, value in conditions.items()}
+
+
+def _shown_condition(value: Any) -> str:
+    """Return a condition in words: one value, or that there is one for each duel."""
+    if value is None:
+        return "new"
+    return f"= {value}" if _is_label(value) else "of each duel"
+
+
+def _as_new(fit: xr.DataTree, name: str, column: str, values: list[Any]) -> list[Any]:
+    """Return the levels of a column of duels to come, None for one that the fit does not know.
+
+    Warns of these: a level may be new, or misspelt.
+    """
+    if name not in fit["posterior"].coords:
+        return values
+    known = {str(level) for level in fit["posterior"].coords[name].to_numpy()}
+    levels = [None if value is None or value != value else text_of(value) for value in values]
+    new = list(dict.fromkeys(v for v in levels if v is not None and v not in known))
+    if not new:
+        return values
+    n = sum(level in new for level in levels)
+    warn(
+        f"column {column!r} has {count(len(new), 'value')} that the fit does not know "
+        f"({join(new, 5, quote=True)}, {count(n, 'duel')}): predictions are those of a new {name}",
+        ExtrapolationWarning,
+    )
+    return [None if level in new else value for level, value in zip(levels, values, strict=True)]
+
+
 def _of_frame(
-    fit: xr.DataTree, frame: pd.DataFrame, conditions: dict[str, Any]
-) -> tuple[Any, Any, dict[str, Any], tuple[str, ...]]:
-    """Return left, right, conditions and the names of the two sides' columns of a frame."""
+    fit: xr.DataTree, frame: pd.DataFrame
+) -> tuple[Any, Any, dict[str, Any], tuple[str, ...], dict[str, str]]:
+    """Return left, right, conditions, and the names of the columns of the sides and of these."""
     import narwhals as nw
 
     try:
@@ -288,9 +337,14 @@ def _of_frame(
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
             sides[name] = [(side,) if _is_label(side) else side for side in each]
     readers = {name for part in fit.duel.model.terms for name in part.reads}
-    found = {name: column(name) for name in sorted(readers)}
-    found = {name: values for name, values in found.items() if values is not None}
-    return sides["left"], sides["right"], found | conditions, (named("left"), named("right"))
+    found = {}
+    columns = {}
+    for name in sorted(readers):
+        values = column(name)
+        if values is not None:
+            columns[name] = str(named(name))
+            found[name] = _as_new(fit, name, columns[name], values)
+    return sides["left"], sides["right"], found, (named("left"), named("right")), columns
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:

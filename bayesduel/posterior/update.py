@@ -16,11 +16,12 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.read.duels import log_in
-from bayesduel.data.votes import Ballots, Cells, ReadSummary
+from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint
 from bayesduel.inference.fit import fitted
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log
 from bayesduel.system.options import Method
+from bayesduel.text import count
 
 __all__ = ["beyond_counts", "log_of", "update"]
 
@@ -74,8 +75,9 @@ def update(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, the logs have different columns, `duels` is needed
-        and missing or not that of `fit`, or the coding of `fit` reads outcomes of `new_duels`
+        If an argument is not as described, `new_duels` are of a file that was added before and
+        holds the same, the logs have different columns, `duels` is needed and missing or not that
+        of `fit`, or the coding of `fit` reads outcomes of `new_duels`
         otherwise than they were read (``read_duels(..., like=fit)`` reads them alike).
 
     Examples
@@ -96,6 +98,7 @@ def update(
         check_log(duels, kind)
     if isinstance(new_duels, Duels):
         check_coding(new_duels, reading_of(fit), "new_duels")
+    added = _added(fit, new_duels)
     model = fit.duel.asked
     known = fit.attrs.get(f"n_{what}")
     if duels is None:
@@ -117,6 +120,7 @@ def update(
         progress=progress,
         near=_modes(fit, log.arms),
     )
+    tree.attrs["added"] = json.dumps(added)
     warm = (
         tree.attrs["method"] == "laplace"
         and bool(model.why_not("conjugate"))
@@ -125,6 +129,25 @@ def update(
     start = "Newton's method started at the earlier mode" if warm else "fitted anew"
     tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
     return tree
+
+
+def _added(fit: xr.DataTree, new_duels: Duels | Rankings) -> list[str]:
+    """Return the fingerprints of the files that a fit is of, with that of new duels.
+
+    Raises ValueError if they are of a file that was added before and holds the same.
+    """
+    before: list[str] = json.loads(fit.attrs.get("added", "[]"))  # an earlier version has none
+    summary = new_duels.read_summary
+    if not summary.files:
+        return before
+    new = fingerprint(new_duels)
+    if new in before:
+        what = count(len(new_duels), "ranking" if isinstance(new_duels, Rankings) else "duel")
+        raise ValueError(
+            f"{summary.source} should hold new votes, but this fit has its {what} already. "
+            "If they are new votes that look the same, give the file another name"
+        )
+    return [*before, new]
 
 
 def log_of(fit: xr.DataTree) -> Any:

@@ -14,8 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from bayesduel.data.votes import fingerprint
 from bayesduel.reporting.html import part
 from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
@@ -25,7 +24,6 @@ __all__ = [
     "IndexRow",
     "PartialReport",
     "all_parts",
-    "fingerprint",
     "index_section",
     "labelled_warnings",
 ]
@@ -168,16 +166,6 @@ def together_words(transitive: Sequence[bool | None]) -> str | None:
     verb = "is" if open_ == 1 else "are"
     others = f"; {open_:,} more {verb} not tested or cannot tell" if open_ else ""
     return f"No ranking holds in {rejected:,} of {len(tested):,} logs{others}."
-
-
-def fingerprint(log: Any) -> str:
-    """Return a text that differs between logs that differ."""
-    found = sha256(repr((log.arms, log.tie_rule, log.ordered, log.read_summary.source)).encode())
-    for array in (*log.cells, *(() if log.teams is None else (log.teams.members,))):
-        found.update(np.ascontiguousarray(array).tobytes())
-    for value in () if log.votes is None else vars(log.votes).values():
-        found.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-    return found.hexdigest()
 
 
 def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:

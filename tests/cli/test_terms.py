@@ -233,7 +233,8 @@ def test_predict_is_that_of_python(fit, tmp_path):
     assert float(answer.stdout.splitlines()[2].split(",")[3]) == pytest.approx(neutral)
     shown = run("predict", fit, "a", "b", *given)
     assert " ".join(shown.stdout.split()).startswith("left right win loss a b ")
-    assert "given judge=j1, length=0.5." in " ".join(shown.stdout.split())
+    given = "Predictions are for the conditions given: judge = j1 and length = 0.5."
+    assert given in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -241,7 +242,10 @@ def test_predict_is_that_of_python(fit, tmp_path):
     [
         (["a"], "give LEFT and RIGHT, or --pairs"),
         (["a", "z"], "arm 'z' is not in the fit"),
-        (["a", "b", "--given", "judge=j9"], "judge should be one of the fit ('j0' and 'j1')"),
+        (
+            ["a", "b", "--given", "judge=j9"],
+            "or None for a new judge, got 'j9'",
+        ),
         (["a", "b", "--given", "topic=t1"], "conditions should be what the terms"),
         (["a", "b", "--given", "length=long"], "length should be a number, got 'long'"),
         (["a", "b", "--given", "judge"], "--given should be NAME=VALUE"),

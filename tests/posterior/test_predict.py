@@ -296,3 +296,36 @@ def test_a_condition_that_no_term_reads_names_the_term_that_would(said, term):
     fit = bd.fit(bd.datasets.load("tennis1990"), "bradley-terry")
     with pytest.raises(ValueError, match=f"such as {term}"):
         bd.predict(fit, *fit.duel.arms[:2], **said)
+
+
+@pytest.mark.parametrize("term", ["random:group", "random:judge", "random:topic"])
+@pytest.mark.parametrize("base", ["bradley-terry", "davidson"])
+def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):
+    """Duels to come have new prompts: a frame warns of them, a level given by name is refused."""
+    rng = np.random.default_rng(1)
+    role = term.removeprefix("random:")
+    column = {"group": "prompt text", "judge": "annotator", "topic": "topic"}[role]
+    votes = pd.DataFrame(
+        {
+            "left": rng.choice(["a", "b"], 60),
+            "right": rng.choice(["c", "d"], 60),
+            "outcome": rng.choice(["left", "right", "tie"], 60),
+            column: rng.choice(["x", "y", "z"], 60),
+        }
+    )
+    reading = {"keep": ["topic"]} if role == "topic" else {role: column}
+    fit = bd.fit(bd.read_duels(votes, **reading), f"{base} + {term}", draws=200, clusters=False)
+    ahead = pd.DataFrame({"left": ["a"] * 3, "right": ["c"] * 3, column: ["x", "w", None]})
+    with pytest.warns(ExtrapolationWarning, match=f"'w', 1 duel.*a new {role}"):
+        found = bd.predict(fit, ahead)
+    win = found["win"].to_numpy()
+    assert win[1] == win[2] != win[0]
+    for name in (role, column):  # the sums over draws are in another order
+        assert float(bd.predict(fit, "a", "c", **{name: "x"})["win"]) == pytest.approx(
+            win[0], 1e-12
+        )
+    assert f"{role} by column {column!r}" in found.attrs["given"]
+    assert f"{role} = x." in repr(bd.predict(fit, "a", "c", **{column: "x"}))
+    assert "given" not in bd.predict(fit, "a", "c").attrs
+    with pytest.raises(ValueError, match=f"or None for a new {role}, got 'w'"):
+        bd.predict(fit, "a", "c", **{column: "w"})

@@ -332,8 +332,10 @@ def test_the_command_reads_updates_and_splits_rankings(tmp_path):
     assert by.exit_code == 0, by.stderr
     path = tmp_path / "fit.nc"
     assert run("fit", log, *said, "--draws", 100, "-o", path).exit_code == 0
-    for options in (said, ()):  # the columns are those of the fit where no option says otherwise
-        updated = run("update", path, log, *options)
+    for day, options in (("monday", said), ("tuesday", ())):  # without options: as the fit's log
+        batch = log.with_stem(day)
+        batch.write_text(log.read_text())
+        updated = run("update", path, batch, *options)
         assert updated.exit_code == 0, updated.stderr
     assert "120 rankings" in updated.stderr, updated.stderr
     wrong = run("winners", log, *said, "--coding", "w/l")
@@ -355,3 +357,30 @@ def test_the_earlier_log_may_be_a_file_or_a_frame(tmp_path):
     for given in (frame, tmp_path / "first.csv", str(tmp_path / "first.csv")):
         found = bd.update(fit, last, duels=given)["posterior"]["score"]
         np.testing.assert_allclose(found, again, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
+@pytest.mark.parametrize("what", ["duels", "rankings"])
+@pytest.mark.parametrize("how", ["path", "log"])
+def test_a_file_that_was_added_before_is_refused(tmp_path, what, how):
+    """A job that runs twice adds no vote twice; other votes of that name are added."""
+    logs = {
+        "duels": ("left,right,outcome\na,b,left\nb,c,right\nc,a,tie\n", "c,b,left\n"),
+        "rankings": ("1,2,3\na,b,c\nb,a,c\nc,a,b\n", "c,b,a\n"),
+    }
+    text, more = logs[what]
+    read = bd.read_duels if what == "duels" else bd.read_rankings
+    first = tmp_path / "first.csv"
+    first.write_text(text)
+    second = tmp_path / "second.csv"
+    second.write_text(text + more)
+    taken = (lambda path: path) if how == "path" and what == "duels" else read
+    fit = bd.update(bd.fit(read(first), draws=100), taken(second), draws=100)
+    fit.to_netcdf(tmp_path / "fit.nc")
+    fit = bd.load(tmp_path / "fit.nc")
+    for known, n in ((first, 3), (second, 4)):
+        with pytest.raises(ValueError, match=f"{known.name} should hold new votes.* {n} {what}"):
+            bd.update(fit, taken(known), draws=100)
+    second.write_text(text)
+    added = bd.update(fit, taken(second), draws=100)
+    assert added.attrs[f"n_{what}"] == fit.attrs[f"n_{what}"] + 3
