@@ -100,7 +100,8 @@ class Result(ABC):
     def __repr__(self) -> str:
         """Return the sentence and the tables of its section, of at most a screen."""
         tables = printed_tables(self)
-        return screen([f"<{type(self).__name__}: {self.sentence}>"], ["", *tables] * bool(tables))
+        head = [f"<{type(self).__name__}: {self.sentence}>"]
+        return screen(head, ["", *tables] * bool(tables), whole=".to_dict()")
 
     def _repr_html_(self) -> str:
         """Return its section of a report, whole."""
@@ -245,7 +246,9 @@ def number_with_interval(middle: float, lower: float, upper: float) -> str:
     return "{} [{}, {}]".format(*rounded(middle, lower, upper))
 
 
-def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
+def screen(
+    head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = (), *, whole: str = ""
+) -> str:
     """Return what an object prints, of at most 30 lines of 80 columns.
 
     Parameters
@@ -254,6 +257,8 @@ def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = 
         Sentences before and after the body, wrapped where they are long.
     body
         Lines of a table, cut where they are long; the first that there is room for are shown.
+    whole
+        What a caller writes to see all rows, such as ".table()".
     """
     lines, columns = SCREEN
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
@@ -262,7 +267,8 @@ def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = 
     below = _wrapped(tail, columns, most if rows else lines - len(above))
     room = lines - len(above) - len(below)
     if len(rows) > room:
-        rows = [*rows[: room - 1], f"... and {len(rows) - room + 1:,} more lines"]
+        told = f" ({whole} has all rows)" if whole else ""
+        rows = [*rows[: room - 1], f"... and {len(rows) - room + 1:,} more lines{told}"]
     return "\n".join([*above, *rows, *below])
 
 

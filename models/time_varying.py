@@ -51,7 +51,7 @@ class TimeVarying(Term):
         "walk": a random walk, which keeps wandering. "smooth": a Gaussian process with a
         squared exponential kernel, which turns slowly and stays within a range.
     periods
-        How many; fewer where the log has fewer distinct times.
+        How many, by default 20; fewer where the log has fewer distinct times.
     prior
         Scale of the prior of `drift`, on the scale of the scores.
     edges

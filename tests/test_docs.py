@@ -39,7 +39,7 @@ def of_pages():
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"__name__": "__main__"}  # as in a notebook
     for code in CELL.findall(page.read_text(encoding="utf-8")):
         exec(compile(code, page.name, "exec"), names)
 

@@ -117,3 +117,11 @@ def test_screen_keeps_head_and_tail(n):
     assert len(lines) <= LINES and max(map(cell_len, lines)) <= COLUMNS
     assert lines[0].startswith("word") and lines[-1] == "the end"
     assert ("more lines" in text) == (n == 100)
+
+
+def test_screen_says_where_all_rows_are():
+    rows = [f"{k}" for k in range(100)]
+    assert " more lines (.table() has all rows)\nthe end" in screen(
+        [], rows, ["the end"], whole=".table()"
+    )
+    assert "has all rows" not in screen([], rows[:3], ["the end"], whole=".table()")

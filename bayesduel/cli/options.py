@@ -166,7 +166,7 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         metavar="TERM",
         multiple=True,
         callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
-        help="Term to add to the scores of the model: order, time (or time:12 for 12 periods), "
+        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12), "
         "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
         f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
         f"arms is worth the mean of its members){of_files}. Repeat the option for more "

@@ -125,7 +125,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict import ACROSS
     from bayesduel.reporting.ranking import order_words
-    from bayesduel.reporting.ranking_table import columns_of, ranking_table
+    from bayesduel.reporting.ranking_table import RANK_RANGE, columns_of, ranking_table
     from bayesduel.reporting.section import Text, Verdict
 
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
@@ -143,8 +143,9 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
-        "\nbest: probability of winning most pairings (Copeland). Rank range: by the arms that "
-        f"are surely above and below. Win rate: against an arm drawn at random{halves}. "
+        f"\nbest: probability of winning most pairings (Copeland). {RANK_RANGE} A "
+        "rank interval, as in a report, is of one arm, without the other arms (pointwise). Win "
+        f"rate: against an arm drawn at random{halves}. "
         f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy())}",
         "small",
     )

@@ -99,7 +99,7 @@ class OrderShare:
         low, high = (100 * x for x in self.interval)
         won = (
             f"The side listed first won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
-            f"duels (95 %: {low:.1f} to {high:.1f})."
+            f"duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if self.between_level is None or self.between_interval is None:
             return (
@@ -109,8 +109,8 @@ class OrderShare:
             )
         low, high = (100 * x for x in self.between_interval)
         words = (
-            f"{won} Between arms of equal score it wins {100 * self.between_level:.1f} % (95 %: "
-            f"{low:.1f} to {high:.1f})."
+            f"{won} Between arms of equal score it wins {100 * self.between_level:.1f} % of "
+            f"decisive duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if not self.clear:
             return (

@@ -274,7 +274,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
-        return screen([head], self.formatted().to_string().split("\n"), [self.sentence])
+        rows = self.formatted().to_string().split("\n")
+        return screen([head], rows, [self.sentence], whole=".formatted()")
 
     def _repr_html_(self) -> str:
         return self.to_html()

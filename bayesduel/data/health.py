@@ -213,7 +213,8 @@ class Health:
         if self.n_decisive and self.ordered:
             first = f"{100 * self.first_share:.1f} % of {self.n_decisive:,} decisive duels"
             interval = " to ".join(f"{100 * x:.1f}" for x in self.first_interval)
-            lines.append(("won by the arm listed first", f"{first} (95 %: {interval})"))
+            told = f"{first} (ties left out; 95 %: {interval})"
+            lines.append(("won by the arm listed first", told))
         for name, n in (("judges", self.n_judges), ("groups", self.n_groups)):
             if n is not None:
                 lines.append((name, f"{n:,}"))
@@ -242,7 +243,7 @@ class Health:
         notes = [f"! {sentence}" for sentence in self.warnings]
         notes += [f"  {where}: {what}" for where, what in self.bad_rows]
         body = (f"  {name:<{width}}  {value}" for name, value in rows)
-        return screen([f"Health of {shorten(self.source, 80)}"], body, notes)
+        return screen([f"Health of {shorten(self.source, 80)}"], body, notes, whole=".table")
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -386,9 +387,11 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
         steps = relaxation_time(duels)
         if steps > LOCAL:
             warn(
-                f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
-                f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
-                "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
+                "opponents were chosen near one another: a walk from opponent to opponent forgets "
+                f"its start after {steps:,.0f} duels (the relaxation time; more than {LOCAL:g} is "
+                "long). If they were matched by strength, the learned scale is too small and "
+                "intervals are too narrow. Hold the scale at a value, such as "
+                "BradleyTerry(scale=10)",
                 LocalPairingWarning,
             )
     if duels.n_duels < 5 * (duels.n_arms - 1):

@@ -147,7 +147,7 @@ class PairPolicy(Policy, ABC):
 
     Examples
     --------
-    >>> rules = [bd.policies.PairPolicy(), bd.policies.Uniform()]
+    >>> rules = [bd.policies.RUCB(), bd.policies.Uniform()]  # each is a PairPolicy
     >>> trace = bd.simulate(rules, "mslr-5", horizon=50, seed=0)
     >>> bd.regret(trace).isel(time=-1).shape  # by policy and replication
     (2, 1)

@@ -100,7 +100,7 @@ class CategoryRanks(xr.Dataset):
         table = self.table()
         more = len(table) - ROWS
         rows = table.head(ROWS).round(2).to_string(max_colwidth=24).split("\n")
-        left_out = [f"... and {more:,} more categories"] if more > 0 else []
+        left_out = [f"... and {more:,} more categories (.table() has all)"] if more > 0 else []
         methods = "Methods: table(), scores(), changes(), summary(), to_dict()"
         return screen([self.sentence, ""], [*rows, *left_out], [methods])
 

@@ -37,7 +37,8 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
         level = f"{100 * self.attrs['ci_prob']:g} % intervals."
         contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
         dependent = [self.attrs["dependent"]] if self.attrs.get("dependent") else []
-        return screen((), [*printed_tables(self), ""], [*dependent, level, contents])
+        tables = [*printed_tables(self), ""]
+        return screen((), tables, [*dependent, level, contents], whole=".to_string()")
 
     def _repr_html_(self) -> str:
         if not self._complete:

@@ -152,7 +152,10 @@ def _not_used(fit: xr.DataTree) -> str:
     shared = [f"{x.column} ({x.understood})" for x in fit.duel.reading.shared]
     if not shared:
         return ""
-    return f" Not used: {join(shared)}; --judge or --group makes one of them a cluster."
+    return (
+        f" Not used: {join(shared)}. To make one of them a cluster, name it as the judge or the "
+        "group: bd.read_duels(..., group=) or --group."
+    )
 
 
 def _units(fit: xr.DataTree) -> str:

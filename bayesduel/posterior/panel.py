@@ -545,7 +545,14 @@ class _JudgeVotes:
                 for d, z in zip(circular, zeta, strict=True)
             ],
         }
-        return pd.DataFrame(frame)
+        # Numbers in names count as numbers: judge2 before judge10
+        return pd.DataFrame(frame).sort_values("judge", key=_with_leading_zeros, ignore_index=True)
+
+
+def _with_leading_zeros(names: pd.Series) -> pd.Series:
+    """Return names with each number in them at the length of the longest name."""
+    longest = int(names.str.len().max())
+    return names.str.replace(r"\d+", lambda number: number[0].zfill(longest), regex=True)
 
 
 def _rates(

@@ -130,7 +130,8 @@ class Winners(xr.Dataset):
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
         across = () if self.groups() is None else (ACROSS, "")
         head = (*_verdict_lines(self), "", *across)
-        return screen(head, printed_tables(self), ("", _notes(self), contents))
+        tail = ("", _notes(self), contents)
+        return screen(head, printed_tables(self), tail, whole=".table()")
 
     def _repr_html_(self) -> str:
         if not _complete(self):

@@ -11,7 +11,7 @@ from bayesduel.intervals import eti
 from bayesduel.models import TimeVarying
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.ranking import PAIRED, against_words, order_words
-from bayesduel.reporting.ranking_table import bars
+from bayesduel.reporting.ranking_table import RANK_INTERVAL, bars
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import count, first_rows, percent, plural, rank_range
@@ -141,9 +141,8 @@ def _table(
         rows=_rows(frame.reset_index(names="arm"), further, page_names(map(str, frame.index))),
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(frame["tier"]))),
         full=True,
-        caption=f"{name.capitalize()}: {words}. Rank interval ({level}): the ranks of one "
-        f"{noun} alone. To say who is above whom, quote the joint rank range, under Win rates and "
-        "tiers."
+        caption=f"{name.capitalize()}: {words}. {RANK_INTERVAL} "
+        "To say who is above whom, quote the joint rank range, under Win rates and tiers."
         f"{order_words(frame[_ends(frame)[0]].to_numpy())}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",

@@ -10,7 +10,7 @@ from bayesduel.data.sides import sides_of
 from bayesduel.posterior.estimand import level_words
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.reporting.analysis import TIES
-from bayesduel.reporting.ranking_table import RATE, bars, columns_of, ranking_table
+from bayesduel.reporting.ranking_table import RANK_RANGE, RATE, bars, columns_of, ranking_table
 from bayesduel.reporting.section import (
     Cell,
     Column,
@@ -149,7 +149,7 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     if a.side_advantage is None or a.side_advantage[1] <= 0.5 <= a.side_advantage[2]:
         return ()
     middle, low, high = (percent(value) for value in a.side_advantage)
-    halves = ", a tie counting half" if a.duels.n_ties else ""
+    halves = " (by the model; a tie counts half)" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (
         f"Side advantage: {side} wins {middle} % [{low}, {high}] of duels between equals"
@@ -329,9 +329,9 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         full=True,
         caption=f"Win rate: {against_words(winners)} (Borda score). Best "
         "arm: probability of being the Copeland winner, divided between arms that "
-        f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
-        f"of arms surely above to {n_arms:,} - the number surely below. All statements about an "
-        f"arm hold together with probability {level}."
+        f"tie. Intervals contain {level} of the posterior. {RANK_RANGE} It goes from 1 + "
+        f"the number of arms surely above to {n_arms:,} - the number surely below. All statements "
+        f"about an arm hold together with probability {level}."
         f"{_joint_words(frame, winners.attrs['confidence'])}"
         f"{order_words(frame['win_rate'].to_numpy())}{more}",
         data={

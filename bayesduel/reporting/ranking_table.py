@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
 
 __all__ = [
+    "RANK_INTERVAL",
+    "RANK_RANGE",
     "RATE",
     "bars",
     "columns_of",
@@ -23,6 +25,15 @@ __all__ = [
     "winners_table_section",
 ]
 
+# As in the glossary
+RANK_RANGE = (
+    "Rank range (joint): the ranks an arm can have, given the arms that surely rank above and "
+    "below it."
+)
+RANK_INTERVAL = (
+    "Rank interval: the central interval of the rank of one arm, without the other arms "
+    "(pointwise)."
+)
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
 ROWS = 50  # arms that are shown of a result; the files have all
 PRINTED = ("place", "arm", "all", "best", "joint ranks", "score", "top", "tier", "group")
@@ -65,7 +76,7 @@ def winners_table_section(winners: "Winners") -> Section:
     known = columns_of(winners)
     shown = [known[name] for name in PRINTED if name in known]
     left_out = winners.sizes["arm"] - ROWS
-    more = f"... and {left_out:,} more" if left_out > 0 else None
+    more = f"... and {left_out:,} more (.table() has all)" if left_out > 0 else None
     table = ranking_table(winners, shown, ROWS, ruled=False, data=winners.table().reset_index())
     return Section(id="ranking", body=blocks(table, more))
 

@@ -20,12 +20,12 @@ ROWS = 60  # of a table on the page; its files have all
 
 
 def raw_counts_section(
-    duels: "Duels", winners: "Winners", of_pairs: "Winners | None" = None
+    duels: "Duels", winners: "Winners", of_pairs: "Winners | None" = None, *, effects: str = ""
 ) -> Section:
     """Return the section on head-to-head counts and winners by counting.
 
     Arms are in the order of `winners`; probabilities of pairs are those of `of_pairs`, by default
-    of `winners`.
+    of `winners`. `effects` names what arms have effects by in the model, such as "judge".
     """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 
@@ -35,7 +35,9 @@ def raw_counts_section(
         id="counts",
         title="Raw counts",
         body=blocks(
-            _words(raw, duels), _arms(raw, duels, winners), _pairs(pairs, duels, winners, of_pairs)
+            _words(raw, duels),
+            _arms(raw, duels, winners, effects),
+            _pairs(pairs, duels, winners, of_pairs),
         ),
     )
 
@@ -63,7 +65,7 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
     )
 
 
-def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
+def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners", effects: str) -> Table:
     """Return the table of arms, in the order of the model's ranking."""
     order = [str(a) for a in winners["arm"].values[winners["order"].values]]
     model = winners["win_rate"].to_series()
@@ -74,6 +76,12 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
     if duels.n_ties:
         won = "share of\npoints"
         words = "Share of points: of all duels, a tie counting half."
+    why = " It is against all other arms alike; a count is against the opponents that an arm met."
+    if effects:
+        why += (
+            f" Arms have effects by {effects} in the model: many votes of one {effects} count less "
+            "than as many votes of several."
+        )
     columns = (
         ("l", "arm", "{arm}"),
         ("n", "duels", "{duels:,.0f}"),
@@ -89,7 +97,7 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
         rows.head(ROWS),
         full=True,
         caption=f"In the order of the ranking. {words} Opponents: by majority of the duels with "
-        f"them. Model's win rate: as in the ranking.{more}",
+        f"them. Model's win rate: as in the ranking.{why}{more}",
     )
 
 

@@ -76,7 +76,7 @@ from bayesduel.system.arguments import (
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_at_a_time
-from bayesduel.text import plural
+from bayesduel.text import join, plural
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -375,7 +375,9 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _noted(preferences_section(pairs), uneven),
         _over_time(a.fit),
         winners_section(a),
-        raw_counts_section(a.duels, a.winners, pairs),
+        raw_counts_section(
+            a.duels, a.winners, pairs, effects=join(a.fit.duel.model.terms.samples, word="or")
+        ),
         margins,
         log_section(
             a.duels,

@@ -117,11 +117,32 @@ def _words(a: "Analysis") -> tuple[str, ...]:
             f"The log contradicts a ranking, so this section is based on the model "
             f"{a.free.attrs['model']}, which allows cycles{unit}.{sides}",
             criterion_words(a.free),
+            _other_leader_words(a, a.free),
         )
     return (
         f"{assumed}. This section is based on models with which cycles are possible, averaged"
         f"{unit}.{sides}",
         criterion_words(a.free),
+        _other_leader_words(a, a.free),
+    )
+
+
+def _other_leader_words(a: "Analysis", free: "Winners") -> str:
+    """Return why the first arm of the leaderboard wins by no criterion here; "" where it does."""
+    board = a.by_pair
+    leader = str(board["arm"].values[board["order"].values[0]])
+    if leader in {arm for _, arm, *_ in criterion_rows(free)}:
+        return ""
+    words = (
+        f"The leaderboard has {shorten(leader, SENTENCE)} first, because it is of another model."
+    )
+    if a.free_unit == "duel":
+        return (
+            f"{words} That model has one score per arm. Cycles are possible only in this section."
+        )
+    return (
+        f"{words} That model has one score per arm, and every vote counts. In this section cycles "
+        f"are possible, and one {a.free_unit} counts as one duel."
     )
 
 

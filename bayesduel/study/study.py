@@ -532,6 +532,9 @@ class Study(Desk):
     def duels(self, criteria: str | Sequence[str] | None = None) -> Duels:
         """Return the outcomes told, as last corrected, as a log.
 
+        The rope of a study is ``study.stop.rope``, by default 0.05; that of ``bayesduel.winners``
+        is 0.02. The same verdict needs the same rope: ``bd.winners(fit, rope=study.stop.rope)``.
+
         Parameters
         ----------
         criteria

@@ -406,8 +406,9 @@ def test_words_are_about_size():
     )
     unknown = told(found, 0.54, (0.1, 0.0, 0.29))
     assert headline_words(unknown) == (
-        "The log cannot tell whether there is one ranking (probability 54 %): scores explain "
-        "between 71 and 100 % of the preferences between arms."
+        "The log cannot tell whether there is one ranking. One ranking has probability 54 %: "
+        "95 % or more would say yes, 5 % or less would say no. Scores explain between 71 and "
+        "100 % of the preferences between arms."
     )
     none = told(found, 0.001, (0.13, 0.11, 0.14), 0.26, 0.97, top=("a", "b", "c"))
     assert headline_words(none).startswith(

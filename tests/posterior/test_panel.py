@@ -449,3 +449,10 @@ def test_bad_input():
         bd.panel(duels, effect=0.5)
     with pytest.raises(TypeError, match=r"duels should be a bayesduel\.Duels"):
         bd.panel([1])
+
+
+def test_judges_are_in_the_order_of_the_numbers_in_their_names():
+    names = ["judge10", "judge2", "judge1"]
+    log = bd.Duels.from_votes(["a"] * 6, ["b"] * 6, [1, 0] * 3, judge=np.repeat(names, 2))
+    found = bd.panel(log)
+    assert list(found.judges["judge"]) == ["judge1", "judge2", "judge10"]

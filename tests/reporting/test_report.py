@@ -16,7 +16,7 @@ import bayesduel as bd
 from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.models import BradleyTerry, SideAdvantage
+from bayesduel.models import BradleyTerry, RandomEffects, SideAdvantage
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
@@ -35,7 +35,7 @@ from bayesduel.reporting.ranking import (
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.section import Text
-from bayesduel.reporting.winners import criterion_rows, criterion_words
+from bayesduel.reporting.winners import criterion_rows, criterion_words, winners_section
 from bayesduel.text import percent, rank_range
 from tests.support.parsing import Page
 
@@ -635,6 +635,33 @@ def test_criteria_disagree_only_beyond_monte_carlo_error():
     )
     assert "do not show whether" in criterion_words(elections([left, left, other, left, left]))
     assert "The criteria agree: a" in criterion_words(elections([left] * 5))
+
+
+def test_winners_by_criterion_say_why_the_leaderboard_has_another_first_arm(springall):
+    log, fit = springall
+    a = analyse(log, fit, seed=4)
+    assert a.free is not None
+    same = str(winners_section(a).body)
+    assert "The leaderboard has" not in same
+    turned = np.array(a.winners["order"].values)[::-1]
+    other = a.winners.assign(order=(a.winners["order"].dims, turned))
+    last = str(other["arm"].values[turned[0]])
+    words = str(winners_section(replace(a, winners=other)).body)
+    assert f"The leaderboard has {last} first, because it is of another model." in words
+    assert ("every vote counts" in words) == (a.free_unit != "duel")
+
+
+def test_raw_counts_say_why_they_differ_from_the_model(tmp_path):
+    rng = np.random.default_rng(5)
+    left = rng.integers(0, 3, 300)
+    right = (left + rng.integers(1, 3, 300)) % 3
+    prompts = [f"p{k % 10}" for k in range(300)]
+    names = [[f"arm {k}" for k in side] for side in (left, right)]
+    log = Duels.from_votes(*names, rng.integers(0, 2, 300), group=prompts)
+    plain = page_of(log, tmp_path, draws=200, model=BradleyTerry()).text["counts"]
+    own = page_of(log, tmp_path, draws=200, model=BradleyTerry() + RandomEffects("group"))
+    assert "against the opponents that an arm met" in plain and "Arms have effects" not in plain
+    assert "Arms have effects by group in the model" in own.text["counts"]
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():

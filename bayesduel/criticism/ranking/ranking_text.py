@@ -26,8 +26,9 @@ def headline_words(found: RankingPosterior) -> str:
         )
     if one > 1 - SURE:
         return (
-            "The log cannot tell whether there is one ranking (probability "
-            f"{percent(one)} %): scores explain {_explained(share)} {PREFERENCES}."
+            "The log cannot tell whether there is one ranking. One ranking has probability "
+            f"{percent(one)} %: {100 * SURE:g} % or more would say yes, {100 * (1 - SURE):.0f} % "
+            f"or less would say no. Scores explain {_explained(share)} {PREFERENCES}."
         )
     return (
         f"{_size(share)} {PREFERENCES} fit no ranking (one ranking has probability "
