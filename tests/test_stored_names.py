@@ -89,8 +89,8 @@ def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
     """The file of the issue: a class that is none, its arguments among the settings."""
     watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "fit.nc", tmp_path)
     crafted.plant_class(path, part, name, watch.mark)
-    message = f"got {name!r}: pass the class with bayesduel.load(path, classes=[...]), or register"
-    with watch as ran, pytest.raises(ValueError, match=re.escape(message)):
+    needed = f"the file needs the class {name!r} for "
+    with watch as ran, pytest.raises(ValueError, match=re.escape(needed)):
         bd.load(path)
     assert not ran
     if (part, name) == ("evil", "subprocess:Popen"):
@@ -101,7 +101,7 @@ def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
         ):
             with watch as ran:
                 line = run(*command)
-            assert not ran and str(path) in line and message in line
+            assert not ran and str(path) in line and needed in line
 
 
 @each_name_in(crafted.PARTS)
@@ -218,6 +218,14 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "criteria and reasons, fields of the class, named in the code": (
         ("bayesduel/study/asking.py", "Asking.__post_init__", "getattr(self, name)"),
     ),
+    "the arguments of the function, by their own names": (
+        ("bayesduel/data/read/duels.py", "read_duels", "locals()"),
+        ("bayesduel/data/read/rankings.py", "read_rankings", "locals()"),
+    ),
+    "fields of the class, by their own names": (
+        ("bayesduel/data/votes.py", "_pieces", "getattr(value, part.name)"),
+        ("bayesduel/data/votes.py", "fingerprint", "getattr(log, part.name)"),
+    ),
     "fields of the class, named in the code": (
         ("bayesduel/serve/options.py", "Options.__post_init__", "getattr(self, name)"),
         ("bayesduel/study/replies.py", "Replies._found", "getattr(row, name)"),
@@ -268,7 +276,6 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
         ("bayesduel/system/settings.py", "ranges_of", "vars(one)"),
         ("bayesduel/system/settings.py", "completed", "vars(k)"),
-        ("bayesduel/reporting/partial_report.py", "fingerprint", "vars(log.votes)"),
         ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
         ("bayesduel/study/planning.py", "plan", "vars(future)"),
         ("bayesduel/study/policy_settings.py", "_held", "getattr(value, f.name)"),

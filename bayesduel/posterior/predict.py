@@ -46,7 +46,8 @@ class Predictions(xr.Dataset):
         if not _complete(self):
             return super().__repr__()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
-        return screen((), [*printed_tables(self), ""], [*notes(self), contents])
+        tables = [*printed_tables(self), ""]
+        return screen((), tables, [*notes(self), contents], whole=".to_dataframe()")
 
     def _repr_html_(self) -> str:
         if not _complete(self):

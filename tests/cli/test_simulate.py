@@ -179,7 +179,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--problem": "LogisticItems(gap=2)"}, "LogisticItems: gap should be in"),
         ({"--problem": "UnitSphere(),UnitSphere()"}, "got 'UnitSphere()' twice"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
-        ({"--seed": "-1"}, "seed should be a whole number >= 0"),
+        ({"--seed": "-1"}, "Invalid value for '--seed': -1"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
         ({"--problem": "chameleons"}, "490 pairs never met, such as 'C01' and 'C02'. To set P"),
         ({"--plot": "regret.doc"}, "--plot should end in one of"),

@@ -182,7 +182,7 @@ def test_sources_of_teams_are_compared(folder):
     [
         (("--both-bad", "nobody"), "both_bad should be None where sides have several members"),
         (("--term", "cycles"), "cycles needs one arm per side"),
-        (("--model", "preference-matrix"), "one arm a side"),
+        (("--model", "preference-matrix"), "one arm per side"),
         (("--model", "plackett-luce"), "should be"),
     ],
 )

@@ -29,7 +29,7 @@ def test_level_units_give_no_verdict():
     level = Duels.from_votes([*"aa"], [*"bb"], [1, 0], judge=["x", "x"])
     with pytest.raises(ValueError, match="some pair and judge should have a majority"):
         one_verdict_per_unit(level, "judge")
-    with pytest.raises(ValueError, match="duels should have the group of each vote"):
+    with pytest.raises(ValueError, match="duels should name the group of each vote"):
         one_verdict_per_unit(level, "group")
 
 

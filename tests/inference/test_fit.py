@@ -221,7 +221,7 @@ def test_two_components_are_named():
     # Across components the prior decides: nothing is known of a against c but their spread.
     P = tree["preference"]["preference"].sel(arm="a", opponent="c")
     assert float(P.quantile(0.975) - P.quantile(0.025)) > 0.4
-    with pytest.raises(ValueError, match="2 components that never met"), warnings.catch_warnings():
+    with pytest.raises(ValueError, match="2 groups of arms never met"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit(duels, FLAT)
 

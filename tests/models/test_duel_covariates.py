@@ -144,7 +144,7 @@ def test_only_what_is_flat_has_to_be_determined():
     ):
         if model.response.outcome == "win":
             model.settled(mixed).check(mixed)
-    with pytest.raises(ValueError, match="2 components that never met"):
+    with pytest.raises(ValueError, match="2 groups of arms never met"):
         (BradleyTerry(scale=np.inf) + SideAdvantage(prior=np.inf)).check(mixed)
     always = bd.Duels.from_votes(*labels, [1] * 8, covariates={"x": x})
     with pytest.raises(ValueError, match=r"under a flat prior \(most: 'order'\)"):
@@ -157,7 +157,7 @@ def test_only_what_is_flat_has_to_be_determined():
 @pytest.mark.parametrize(
     ("term", "words"),
     [
-        (SideAdvantage(prior=np.inf, by="category"), r"separate wins .* \(along 'v'"),
+        (SideAdvantage(prior=np.inf, by="category"), "separate wins from losses.*most: 'v'"),
         (Covariates(["x", "z"], scale=np.inf, by="category"), "'v: z' is the same in all duels"),
         (Covariates(["x"], scale=np.inf, by="category"), ""),
     ],

@@ -279,7 +279,11 @@ def test_priors_on_terms_are_those_by_name(on_terms, by_name, log):
 @pytest.mark.parametrize(
     ("model", "priors", "words"),
     [
-        (Davidson(), {"foo": normal(0, 1)}, "'scale', 'tie' and 'score', got 'foo'"),
+        (
+            Davidson(),
+            {"foo": normal(0, 1)},
+            "got 'foo'. The variables are 'scale', 'tie' and 'score'",
+        ),
         (Davidson(), {"scale": normal(0, 1)}, "positive numbers"),
         (Davidson(), {"tie": {"a": normal(0, 1)}}, "tie should have one prior"),
         (Davidson(), {"score": {"a9": normal(0, 1)}}, "got 'a9'"),
