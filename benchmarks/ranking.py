@@ -23,7 +23,6 @@ import pandas as pd
 import bayesduel as bd
 from bayesduel.criticism.check import check
 from bayesduel.criticism.ranking.posterior import (
-    MATERIAL,
     SURE,
     cyclic_share_of,
     has_cycle,
@@ -32,6 +31,7 @@ from bayesduel.criticism.ranking.posterior import (
 )
 from bayesduel.criticism.transitivity.design import DecidedDuels
 from bayesduel.intervals import wilson
+from bayesduel.system.options import Decision
 
 SEED = 65  # worlds that nobody had seen: 61 to 64 were used while the models were written
 ARMS = {6: 40, 12: 40, 30: 12}  # worlds a cell
@@ -40,7 +40,7 @@ MET = (1.0, 0.5)
 UNEVENNESS = 0.8  # standard deviation of the logarithm of a margin: a third of the squares
 STRONG = 2.0  # of the same before margins are made to grow along the order: a sixth to a fifth
 CLAIMED = 0.9
-STEP = float(np.log(MATERIAL / (1 - MATERIAL)))
+STEP = float(np.log(Decision.material / (1 - Decision.material)))
 
 
 def symmetric(n_arms, rng):
