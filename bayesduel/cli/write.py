@@ -78,7 +78,7 @@ def _files(value: object) -> Iterator[str]:
     from bayesduel.data.read.address import files_of, is_address
     from bayesduel.data.read.formats import expand
 
-    names = value if isinstance(value, list) else [str(value)]
+    names = value if isinstance(value, list | tuple) else [str(value)]
     for name in (f for n in names for f in (files_of(n) if is_address(n) else [n])):
         yield name
         yield from (f"{name}{suffix}" for suffix in ("-wal", "-shm", "-journal"))  # of a study

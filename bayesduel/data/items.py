@@ -98,8 +98,8 @@ class Items:
             )
         return standard[[place[label] for label in labels]]
 
-    def told_apart(self, labels: Sequence[str] | None = None) -> str:
-        """Return why the effects of some attributes cannot be told apart, or "" where all can.
+    def dependence(self, labels: Sequence[str] | None = None) -> str:
+        """Return why the log cannot tell the effects of some attributes apart, or "" if it can.
 
         labels: of the items that duelled (default: all).
         """

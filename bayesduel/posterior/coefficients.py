@@ -120,7 +120,7 @@ def coefficients(
     found = Coefficients(frame)
     items = fit.duel.model.terms.items
     found.attrs |= {
-        "dependent": items.told_apart(fit.duel.arms) if items else "",
+        "dependent": items.dependence(fit.duel.arms) if items else "",
         "ci_prob": ci_prob,
         "covariance": used,
         "source": str(fit.attrs.get("source", "")),

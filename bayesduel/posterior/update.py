@@ -105,7 +105,7 @@ def update(
         duels = _from_counts(fit, new_duels)
     elif len(duels) != known:
         raise ValueError(
-            f"duels (`bayesduel update`: --earlier) should be the log of the {known} {what} of the "
+            f"duels (`bayesduel update`: --earlier) should be the log of {known} {what} of the "
             f"fit, got a log of {len(duels)}"
         )
     log: Any = duels

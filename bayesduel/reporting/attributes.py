@@ -76,9 +76,9 @@ class AttributeAnalysis:
 
     @property
     def dependent_words(self) -> str:
-        """Why the effects of some attributes cannot be told apart, or ""."""
+        """Why the log cannot tell the effects of some attributes apart, or ""."""
         items = self.fit.duel.model.terms.items
-        return items.told_apart(self.fit.duel.arms) if items else ""
+        return items.dependence(self.fit.duel.arms) if items else ""
 
     @property
     def explained_words(self) -> str:

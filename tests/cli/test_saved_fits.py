@@ -198,11 +198,12 @@ def test_an_update_waits_for_the_one_before(written, tmp_path):
     thread = threading.Thread(target=first)
     thread.start()
     holding.wait()
-    second = run("update", path, written / "new.csv")
+    shutil.copy(written / "new.csv", tmp_path / "tomorrow.csv")
+    second = run("update", path, tmp_path / "tomorrow.csv")
     thread.join()
     assert second.exit_code == 0, second.stderr
     assert bd.load(path).attrs["n_duels"] == 300
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["fit.nc"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["fit.nc", "tomorrow.csv"]
 
 
 @pytest.mark.parametrize("options", [["--side-advantage"], []])

@@ -254,7 +254,11 @@ def test_the_first_truths_do_not_depend_on_how_many_there_are(log):
         ({"design": xr.DataTree()}, TypeError, r"got DataTree \(a fit\?\): pass the log"),
         ({"design": pd.DataFrame({"left": ["a"]})}, ValueError, "a column 'right'"),
         ({"model": BradleyTerry(scale=np.inf)}, ValueError, "scale should be finite to draw"),
-        ({"model": BradleyTerry() + RandomEffects("league")}, ValueError, "name the league"),
+        (
+            {"model": BradleyTerry() + RandomEffects("league")},
+            ValueError,
+            "have the league of each vote",
+        ),
     ],
 )
 def test_bad_calibrations_are_named(log, arguments, error, words):
