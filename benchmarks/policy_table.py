@@ -1,4 +1,4 @@
-"""Policies by their own notion of regret, or by the duels until they answer, as a table.
+"""Policies by kind of regret, or by the duels until they answer, as a table.
 
 Run with ``python -m benchmarks.policy_table weak condorcet borda changing answers best-k contexts
 ties batches``, or some of these. It prints the rows of ``docs/validation/policies.md``; duels a
@@ -20,7 +20,7 @@ DELTA, ANSWERS = 0.05, 200
 ROUNDS = 5_000
 
 
-def of_regret(notion: str) -> list[Any]:
+def of_regret(kind: str) -> list[Any]:
     """Return the policies to compare, the known ones last."""
     import bayesduel as bd
 
@@ -65,31 +65,31 @@ def of_regret(notion: str) -> list[Any]:
             *(bd.policies.ANACONDA(), bd.policies.ANACONDA(replay=1.0)),
         ],
         "borda": [bd.policies.DEXP3(), bd.policies.SAVAGE(criterion="borda"), bd.policies.UCB1()],
-    }[notion]
+    }[kind]
 
 
-def regrets(notion: str) -> list[list[str]]:
+def regrets(kind: str) -> list[list[str]]:
     """Return a row for each policy: its mean regrets with standard errors, and its speed."""
     import bayesduel as bd
     from bayesduel.problems import named
     from bayesduel.simulation.replication import label
 
     problems = ["mslr-5", "sushi-16"]
-    policies = of_regret(notion)
+    policies = of_regret(kind)
     found = [
         bd.regret(
             bd.simulate(
                 policies, problem, HORIZON, replications=RUNS, seed=1, record_at=[HORIZON],
                 detail="pairs", workers=1,
             ),
-            notion,
+            kind,
         ).values[..., -1]
         for problem in problems
     ]  # fmt: skip
     P = np.array(named("sushi-16").P)
     return [
         [
-            *(f"`{label(policy)}`", notion),
+            *(f"`{label(policy)}`", kind),
             *(mean_of(runs[place]) for runs in found),
             f"{rate(policy, P, 50_000):,.0f}",
         ]
@@ -111,7 +111,7 @@ def changing() -> list[list[str]]:
             policy, RandomChanges(family=family, n_changes=4), HORIZON, replications=RUNS, seed=1,
             record_at=[HORIZON], detail="pairs", workers=1,
         )  # fmt: skip
-        paid = [mean_of(bd.regret(trace, notion).values[0, :, -1]) for notion in ("weak", "strong")]
+        paid = [mean_of(bd.regret(trace, kind).values[0, :, -1]) for kind in ("weak", "strong")]
         speed = rate(policy.for_horizon(HORIZON), np.array(named("mslr-5").P), 50_000)
         rows.append([f"`{label(policy)}`", *paid, f"{speed:,.0f}"])
     return rows
