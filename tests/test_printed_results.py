@@ -5,12 +5,14 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from rich.cells import cell_len
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.models import BradleyTerry, CategoryEffects, RandomEffects, Sources
-from bayesduel.text import wrapped
+from bayesduel.simulation.policy_comparison import compare_regrets
+from bayesduel.text import number_with_interval, wrapped
 
 LINES, COLUMNS = 30, 80
 NAMES = (  # forty letters, right to left, wide letters, HTML, line ends
@@ -65,6 +67,12 @@ def studied(folder):
     return study.status()
 
 
+def compared(n_runs=8):
+    regrets = np.random.default_rng(1).gamma(2.0, size=(25, n_runs))
+    policies = [*NAMES, *map(str, range(19))]
+    return xr.DataArray(regrets, {"policy": policies}, ("policy", "replication"))
+
+
 RESULTS = {
     "fit": lambda log, fit, folder: fit,
     "summary": lambda log, fit, folder: bd.summary(fit),
@@ -88,6 +96,9 @@ RESULTS = {
         log, {f"<b>{'x' * 40}": fit, JUDGES[1]: fit}, folds=0
     ),
     "calibration": lambda log, fit, folder: held_out(log, BradleyTerry(), folds=2, draws=200),
+    "policies": lambda log, fit, folder: compare_regrets(compared()),
+    "few runs": lambda log, fit, folder: compare_regrets(compared(n_runs=5)),
+    "one policy": lambda log, fit, folder: compare_regrets(compared()).isel(policy=1),
     "status": lambda log, fit, folder: studied(folder),
 }
 
@@ -112,6 +123,8 @@ TABLED = (
     "predictions",
     "judges",
     "panel",
+    "policies",
+    "few runs",
     "audit",
     "generalizability",
     "sources",
@@ -139,3 +152,19 @@ def test_wrapped_lines_hold_every_word(width):
     joined = "".join("".join(line[2:].split()) for line in lines)
     assert joined == "".join(text.split())
     assert wrapped("", width) == [""]
+
+
+def test_compared_policies_print_as_a_table():
+    found = compare_regrets(compared())
+    lines = repr(found).split("\n")
+    assert lines[1].split() == ["policy", "ratio", "[95", "%]", "p", "regret"]
+    assert "1 (reference)" in lines[2]
+    row = found.isel(policy=9)
+    numbers = number_with_interval(*(float(row[n]) for n in ("ratio", "ratio_low", "ratio_high")))
+    (shown,) = [line for line in lines if line.startswith("3 ")]
+    assert numbers in shown
+    assert shown.endswith(f" {100 * float(row['lower']):.0f} %")
+    assert "too few runs" not in repr(found)
+    few = repr(compare_regrets(compared(n_runs=5)))
+    assert "inf" not in few
+    assert "too few runs" in few

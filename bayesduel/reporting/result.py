@@ -9,6 +9,7 @@ from bayesduel.reporting.coefficients import coefficients_table_section
 from bayesduel.reporting.generalizability import generalizability_section
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.panel import panel_section
+from bayesduel.reporting.policy_comparison import policy_comparison_section
 from bayesduel.reporting.predict import predictions_section
 from bayesduel.reporting.ranking_table import winners_table_section
 from bayesduel.reporting.sources import sources_section
@@ -26,6 +27,7 @@ SECTIONS: Mapping[str, Callable[[Any], "Section | None"]] = {  # by the class of
     "Generalizability": generalizability_section,
     "JudgeAgreement": judge_agreement_section,
     "Panel": panel_section,
+    "PolicyComparison": policy_comparison_section,
     "Predictions": predictions_section,
     "SourceAgreement": sources_section,
     "TopKSets": top_k_section,

@@ -24,8 +24,39 @@ from bayesduel.intervals import adjusted, check_ci_prob, clopper_pearson, median
 from bayesduel.simulation.regret import Cost, regret
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.options import Decision
+from bayesduel.text import printed_tables, screen, section_html
 
-__all__ = ["compare_policies", "compare_regrets"]
+__all__ = ["PolicyComparison", "compare_policies", "compare_regrets"]
+
+SHOWN = ("ratio", "ratio_low", "ratio_high", "p_adjusted", "lower")
+
+
+class PolicyComparison(xr.Dataset):
+    """A Dataset of policies compared, which prints as a table with a row for each policy."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        from bayesduel.reporting.policy_comparison import comparison_notes
+
+        if not self._complete:
+            return super().__repr__()
+        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
+        tables = [*printed_tables(self), ""]
+        tail = [*comparison_notes(self), contents]
+        return screen((), tables, tail, whole='["ratio"].to_series()')
+
+    def _repr_html_(self) -> str:
+        if not self._complete:
+            return super()._repr_html_()
+        variables = f"<summary>All variables</summary>{super()._repr_html_()}"
+        return f"{section_html(self)}<details>{variables}</details>"
+
+    @property
+    def _complete(self) -> bool:
+        """Whether nothing that the table shows has been selected away."""
+        known = {*SHOWN} <= {*map(str, self.data_vars)} and "reference" in self.attrs
+        return known and self["ratio"].dims == ("policy",)
 
 
 def compare_policies(
@@ -34,7 +65,7 @@ def compare_policies(
     criterion: str | Cost | None = None,
     *,
     ci_prob: float = Decision.ci_prob,
-) -> xr.Dataset:
+) -> PolicyComparison:
     """Compare the policies of a trace by their regret at its end, with intervals.
 
     Of several problems, intervals are about further problems like these. Of one problem, they are
@@ -53,11 +84,12 @@ def compare_policies(
 
     Returns
     -------
-    By ``policy``: `ratio`, the median over runs of the ratio of regrets to the reference (of
-    several problems, the median over them of each one's median), with `ratio_low` and `ratio_high`,
-    which are 0 and infinite where there are too few runs or problems to tell (under 6 at 95 %);
-    `p`, two-sided by the sign test, that the median is 1, and `p_adjusted` by Holm's procedure for
-    all policies but the reference; `lower`, the share of runs with less regret than the reference,
+    A Dataset, which prints as a table. By ``policy``, in the order of the trace: `ratio`, the
+    median over runs of the ratio of regrets to the reference (of several problems, the median over
+    them of each one's median), with `ratio_low` and `ratio_high`, which are 0 and infinite where
+    there are too few runs or problems to tell (under 6 at 95 %); `p`, two-sided by the sign test,
+    that the median is 1, and `p_adjusted` by Holm's procedure for all policies but the reference;
+    `lower`, the share of runs with less regret than the reference,
     ties a half; `iqm_ratio`, the mean of the middle half of all ratios, and `mean_ratio`, the
     geometric mean over problems of the ratio of mean regrets: both have no interval, since rare
     runs can decide them. By ``policy`` and ``ratio_at``: `profile`, the share of runs with a ratio
@@ -86,7 +118,7 @@ def compare_policies(
 
 def compare_regrets(
     regrets: xr.DataArray, reference: str | None = None, *, ci_prob: float = Decision.ci_prob
-) -> xr.Dataset:
+) -> PolicyComparison:
     """Return what ``compare_policies`` does, of regrets (problem, policy, replication).
 
     ``problem`` may be missing. Raises ValueError as it does.
@@ -106,7 +138,7 @@ def compare_regrets(
     # 101 points of a profile
     at = np.linspace(finite.min(), finite.max(), 101)
     shares = _profiles(logs, at, ci_prob)
-    return xr.Dataset(
+    return PolicyComparison(
         {name: ("policy", found) for name, found in of_policy.items()}
         | {name: (("policy", "ratio_at"), found) for name, found in shares.items()},
         coords={"policy": known, "ratio_at": np.exp(at)},
