@@ -18,6 +18,7 @@ from bayesduel.cli.study_tickets import (
     of_study,
     opened,
     outcome_of,
+    outcome_words,
     say,
     study_argument,
 )
@@ -298,16 +299,18 @@ def tell(
 ) -> tuple[Any, str]:
     """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin.
 
-    "cannot tell" is stored and is no duel. In a study with grades it is, say, "left much better".
+    The name of the better arm may stand in place of left or right. "cannot tell" is stored and is
+    no duel. In a study with grades the OUTCOME is, say, "left much better".
     """
     from bayesduel.text import count
 
     parts = [text.rpartition("=") for text in criteria]
     told = {name: answer for name, _, answer in parts}
-    study.tell(ticket, outcome_of(outcome), criteria=told, **given)
-    text = f"{ticket} is stored: {outcome}. {count(study.n_duels, 'duel')}."
-    data = {"ticket": ticket, "outcome": outcome, "duels": study.n_duels}
-    feedback = study.ticket(ticket).feedback
+    study.tell(ticket, outcome_of(study, outcome), criteria=told, **given)
+    stored = study.ticket(ticket)
+    text = f"{ticket} is stored: {outcome_words(stored)}. {count(study.n_duels, 'duel')}."
+    data = {"ticket": ticket, "outcome": stored.outcome, "duels": study.n_duels}
+    feedback = stored.feedback
     if feedback is not None:
         right = "That is right." if feedback["right"] else f"Right is: {feedback['outcome']}."
         text = " ".join([text, right, feedback["text"]]).rstrip()
@@ -323,9 +326,10 @@ def correct(
     study: "Study", ticket: str, outcome: str, reason: str, by: str | None
 ) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
-    study.correct(ticket, outcome_of(outcome), reason, by=by)
-    data = {"ticket": ticket, "outcome": outcome, "reason": reason}
-    return data, f"{ticket} is corrected: {outcome}."
+    study.correct(ticket, outcome_of(study, outcome), reason, by=by)
+    stored = study.ticket(ticket)
+    data = {"ticket": ticket, "outcome": stored.outcome, "reason": reason}
+    return data, f"{ticket} is corrected: {outcome_words(stored)}."
 
 
 @of_study("status")

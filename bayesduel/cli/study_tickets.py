@@ -22,6 +22,7 @@ __all__ = [
     "of_study",
     "opened",
     "outcome_of",
+    "outcome_words",
     "say",
     "study_argument",
 ]
@@ -90,12 +91,21 @@ def _check_there(study: Place) -> None:
         raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
 
 
-def outcome_of(text: str) -> Any:
-    """Return an outcome: a margin if it is a number, else as it is."""
+def outcome_of(study: "Study", text: str) -> Any:
+    """Return an outcome: a margin if the study asks for these and it is a number, else as it is."""
+    if study.kind != "margin":
+        return text
     try:
         return float(text)
     except ValueError:
         return text
+
+
+def outcome_words(ticket: "Ticket") -> str:
+    """Return the outcome of a ticket as it is stored, with the arm that it is for."""
+    side = str(ticket.outcome).partition(" ")[0]
+    arm = {"left": ticket.left, "right": ticket.right}.get(side)
+    return str(ticket.outcome) if arm is None else f"{ticket.outcome} ({arm})"
 
 
 def say(as_json: bool, data: Any, text: str) -> None:
@@ -149,8 +159,12 @@ def undo(study: "Study", judge: str) -> tuple[Any, str]:
 def add(
     study: "Study", left: str, right: str, outcome: str, **given: str | None
 ) -> tuple[Any, str]:
-    """Store a duel of LEFT and RIGHT that the study did not ask for, with its OUTCOME."""
-    return _done(study.add(left, right, outcome_of(outcome), **given), f"is stored: {outcome}.")
+    """Store a duel of LEFT and RIGHT that the study did not ask for, with its OUTCOME.
+
+    OUTCOME is left, right, tie or the name of the better arm.
+    """
+    ticket = study.add(left, right, outcome_of(study, outcome), **given)
+    return _done(ticket, f"is stored: {outcome_words(ticket)}.")
 
 
 def _done(ticket: "Ticket", what: str) -> tuple[Any, str]:

@@ -24,6 +24,7 @@ __all__ = [
     "Answer",
     "Asking",
     "Said",
+    "check_labels",
     "checked_asking",
     "said_in",
     "stored_asking",
@@ -32,6 +33,7 @@ __all__ = [
 CANNOT_TELL = "cannot tell"
 BOTH_BAD = "tie (bothbad)"
 SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5, CANNOT_TELL: None}
+ENDS = ("left", "right")
 NAMES = {value: name for name, value in SIDES.items()}
 DEGREES = {1: "slightly better", 2: "better", 3: "much better", 4: "very much better"}
 SCALES = {1: (), 2: (2, 3), 3: (1, 2, 3), 4: (1, 2, 3, 4)}  # sizes by the number of grades
@@ -210,6 +212,7 @@ class Asking:
         reasons: Sequence[str] = (),
         comment: str | None = None,
         *,
+        arms: Sequence[str] = (),
         whole_ticket: bool = True,
     ) -> Answer:
         """Return an answer as it is stored.
@@ -218,6 +221,7 @@ class Asking:
         kind: of the model's outcomes; "margin" where they are margins.
         criteria: the words of the other criteria, by name.
         reasons, comment: what was chosen and written.
+        arms: labels of left and right, which may stand in a word in place of these.
         whole_ticket: whether each of the other criteria has to have an answer.
         Raises ValueError if anything is none that this study asks for.
         """
@@ -225,7 +229,7 @@ class Asking:
             word = None
             answer = _margin(outcome)
         else:
-            word = self._word(outcome, "outcome")
+            word = self._word(outcome, "outcome", arms)
             answer = Answer(self.words[word])
         check_type(criteria, Mapping | None, "criteria", "answers by criterion")
         told = dict(criteria or {})
@@ -235,20 +239,41 @@ class Asking:
             raise ValueError(f"criteria should have an answer to each of {wanted}, got {got}")
         said = Said(
             None if word in NAMES.values() else word,
-            {name: self._word(told[name], name) for name in self.others if name in told},
+            {name: self._word(told[name], name, arms) for name in self.others if name in told},
             self._reasons(reasons),
             self._comment(comment),
         )
         return answer._replace(said=said.text())
 
-    def _word(self, word: object, name: str) -> str:
-        if not isinstance(word, str) or word not in self.words:
+    def _word(self, given: object, name: str, arms: Sequence[str] = ()) -> str:
+        found = self._meaning(given, arms) if isinstance(given, str) else None
+        if found is None:
             sides = sorted(self.words.items(), key=lambda each: each[1] == 0.5)
             known = join([repr(each) for each, _ in sides if each != CANNOT_TELL], word="or")
+            shown = [f"{side} is {label!r}" for side, label in zip(ENDS, arms, strict=False)]
             raise ValueError(
-                f"{name} should be {known}, or {CANNOT_TELL!r}, got {shown_value(word)}"
+                f"{name} should be {known}, or {CANNOT_TELL!r}, got {shown_value(given)}"
+                f"{': ' if shown else ''}{join(shown)}"
             )
-        return word
+        return found
+
+    def _meaning(self, text: str, arms: Sequence[str]) -> str | None:
+        """Return the word of `words` that a text means, None where it means none, or several.
+
+        A label of `arms` stands for its side: "tea much better" for "left much better". Its case
+        does not matter, unless the labels differ by case alone.
+        """
+        if text in self.words:
+            return text
+        by_label = [
+            (word.replace(side, label, 1), word)
+            for side, label in zip(ENDS, arms, strict=False)
+            for word in self.words
+            if word.startswith(side)
+        ]
+        exact = {word for labelled, word in by_label if labelled == text}
+        means = exact or {word for labelled, word in by_label if _plain(labelled) == _plain(text)}
+        return means.pop() if len(means) == 1 else None
 
     def _reasons(self, given: Any) -> list[str]:
         chosen = texts(given, "reasons") if given else []
@@ -270,6 +295,22 @@ class Asking:
         if len(given) > COMMENT:
             raise ValueError(f"comment should have at most {COMMENT:,} characters")
         return str(given)
+
+
+def check_labels(arms: Sequence[str]) -> None:
+    """Raise ValueError if an arm has the name of an answer, which would then mean two things."""
+    answers = {word for grades in SCALES for word in Asking(grades=grades, both_bad=True).words}
+    for label in arms:
+        if _plain(label) in answers:
+            raise ValueError(
+                f"an arm of a study should not have the name of an answer, got {label!r}: rename "
+                "the arm"
+            )
+
+
+def _plain(text: str) -> str:
+    """Return a text by which two are compared: case and white space do not matter."""
+    return " ".join(text.split()).casefold()
 
 
 def _margin(outcome: object) -> Answer:

@@ -188,9 +188,10 @@ class Desk:
             What ``ask`` returned, or its id, or the number behind the dash of its id.
         outcome
             "left", "right" or "tie"; under a model of margins a number, left's score minus right's.
-            Or "cannot tell": an answer that is stored and is no duel. In a study that asks for
-            grades a word such as "left much better", where it asks for that "tie (bothbad)": see
-            ``study.asking.words``.
+            The label of the arm on that side may stand in place of left and right: "tea", in any
+            case. Or "cannot tell": an answer that is stored and is no duel. In a study that
+            asks for grades a word such as "left much better", where it asks for that "tie
+            (bothbad)": see ``study.asking.words``.
         judge
             Who tells; by default the ticket's judge. Another than that is refused.
         cost
@@ -210,12 +211,14 @@ class Desk:
             If the answer, the cost or `seen` is none, another answer was told before (see
             ``correct``), or the ticket was cancelled.
         """
-        answer = self.asking.answer(outcome, self.kind, criteria, reasons, comment)
         judge = judge_name(judge)
         if seen is not None and finite(seen, "seen") < 0:
             raise ValueError(f"seen should be 0 or more seconds, got {shown_value(seen)}")
         with self.together():
             row = self._row(ticket, judge)
+            answer = self.asking.answer(
+                outcome, self.kind, criteria, reasons, comment, arms=self._labels_of(row)
+            )
             who = row.judge if judge is None else judge
             if row.state in ("open", "skipped"):
                 more: dict[str, Any] = {"judge": who, "cost": _added(row, cost)}
@@ -268,10 +271,12 @@ class Desk:
             )
         check_utf8(reason, "reason should be UTF-8 text")
         with self.together():
-            said = said_in(self._row(ticket).said)  # the rest of the answer stays
+            row = self._row(ticket)
+            said = said_in(row.said)  # the rest of the answer stays
             answer = self.asking.answer(
-                outcome, self.kind, said.criteria, said.reasons, said.comment, whole_ticket=False
-            )
+                outcome, self.kind, said.criteria, said.reasons, said.comment,
+                arms=self._labels_of(row), whole_ticket=False,
+            )  # fmt: skip
             self._happen(
                 ticket, "corrected", ("told",), "told", "an outcome to correct",
                 answer=answer, reason=reason, by=by,
@@ -417,7 +422,8 @@ class Desk:
         pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two different arms, got {left!r} twice")
-        answer = self.asking.answer(outcome, self.kind, whole_ticket=False)
+        arms = (left, right)
+        answer = self.asking.answer(outcome, self.kind, arms=arms, whole_ticket=False)
         known = isinstance(item, str) and item in self._items
         if not (known if self._items else item is None):
             rule = "one of the study" if self._items else "None, because the study has no items"
@@ -736,12 +742,16 @@ class Desk:
             raise KeyError(f"ticket {self._id(number)} should belong to {judge!r}, but it does not")
         return found
 
+    def _labels_of(self, row: Row) -> tuple[str, str]:
+        """Return the labels of the left and the right arm of a ticket."""
+        if max(row.left, row.right) >= len(self._ledger.labels):  # another process added arms
+            self._ledger.catch_up()
+        labels = self._ledger.labels
+        return labels[row.left], labels[row.right]
+
     def _shown(self, row: Row) -> Ticket:
         """Return a ticket with labels."""
-        labels = self._ledger.labels
-        if max(row.left, row.right) >= len(labels):  # another process added arms
-            self._ledger.catch_up()
-            labels = self._ledger.labels
+        left, right = self._labels_of(row)
         expired = row.state == "open" and not self._ledger.awaits(row)
         sources = self._ledger.parts.session.sources
         said = said_in(row.said)
@@ -753,8 +763,8 @@ class Desk:
             feedback = {"right": right, "outcome": NAMES[row.gold], "text": note}
         return Ticket(
             self._id(row.number),
-            labels[row.left],
-            labels[row.right],
+            left,
+            right,
             row.judge,
             None if row.item is None else self._items[row.item],
             "expired" if expired else row.state,

@@ -19,7 +19,7 @@ from bayesduel.study.arms import (
     required_duels,
     required_matrix,
 )
-from bayesduel.study.asking import Asking, checked_asking, stored_asking
+from bayesduel.study.asking import Asking, check_labels, checked_asking, stored_asking
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.judging import Judging, checked_judging, stored_judging
 from bayesduel.study.policy_settings import is_automatic, policy_from, settings_of
@@ -72,6 +72,7 @@ def stored_settings(
     another.
     """
     labels = checked_labels(arms)
+    check_labels(labels)
     goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
     goal.check(len(labels))
     model = model_named("bradley-terry" if given["model"] is None else given["model"])

@@ -13,7 +13,7 @@ from bayesduel.data.read.coding import check_coding
 from bayesduel.data.reading import Reading
 from bayesduel.models import Model
 from bayesduel.study.arms import allowed_pairs, checked_labels, listed
-from bayesduel.study.asking import NAMES, Asking
+from bayesduel.study.asking import NAMES, Asking, check_labels
 from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.export import export
@@ -239,6 +239,7 @@ class Study(Desk):
         by = judge_name(by, "by")
         with self.together():
             new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
+            check_labels(new)
             check_room(len(self.arms) + len(new))
             self._warn_of_parts([*self.arms, *new], self._ledger.retired)
             if new:

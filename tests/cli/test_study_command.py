@@ -227,3 +227,22 @@ def test_a_study_has_a_confidence_and_the_earlier_name_says_so(tmp_path, capsys)
     assert "--probability is now called --confidence" in capsys.readouterr().err
     assert study("new", path, "--arms", "tea,coffee", "--confidence", "0.9", "--no-confirm") == 0
     assert bd.Study(path).stop == bd.study.WithinRope(0.9, rope=0.05)
+
+
+def test_the_name_of_an_arm_is_an_answer(tmp_path, capsys):
+    path = tmp_path / "s"
+    assert study("new", path, "--arms", "GPT-5,3") == 0
+    capsys.readouterr()
+    assert study("ask", path, "--json") == 0
+    ticket = json.loads(capsys.readouterr().out)
+    side = "left" if ticket["left"] == "3" else "right"
+    other = {"left": "right", "right": "left"}[side]
+    assert study("tell", path, ticket["id"], "3") == 0
+    assert f"is stored: {side} (3). 1 duel." in capsys.readouterr().out
+    assert study("correct", path, ticket["id"], "gpt-5", "--reason", "typo", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["outcome"] == other
+    assert study("tell", path, ticket["id"], "claude") == 2
+    message = capsys.readouterr().err
+    assert f"left is '{ticket['left']}' and right is '{ticket['right']}'" in message
+    assert study("add", path, "3", "GPT-5", "gpt-5") == 0
+    assert "is stored: right (GPT-5)." in capsys.readouterr().out

@@ -221,3 +221,67 @@ def test_a_machine_answers_each_criterion_or_the_ticket_is_skipped():
     for row in study.rows():
         assert row["outcome"] == ("left" if row["left"] < row["right"] else "right")
         assert study.ticket(row["id"]).criteria == dict.fromkeys(others, "tie")
+
+
+@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+def test_the_label_of_an_arm_is_an_answer_for_its_side(asking):
+    study = bd.Study(arms=["GPT 5", "claude"], asking=asking, stop=None)
+    good = given(asking, 0)
+    for word in asking.words:
+        ticket = study.ask()
+        sides = {"left": ticket.left, "right": ticket.right}
+        side, space, degree = word.partition(" ")
+        named = f"{sides[side]}{space}{degree}" if side in sides else word
+        otherwise = f" {named.upper()} " if side in sides else word
+        criteria = dict.fromkeys(asking.others, otherwise)
+        study.tell(ticket, **good | {"outcome": named, "criteria": criteria})
+        assert study.ticket(ticket).outcome == word
+        assert study.ticket(ticket).criteria == dict.fromkeys(asking.others, word)
+        study.tell(ticket, **good | {"outcome": otherwise, "criteria": criteria})  # the same
+        for end, label in sides.items():
+            better = next(each for each in asking.words if each.startswith(end))
+            study.correct(ticket, better.replace(end, label.casefold()), "typo")
+            assert study.ticket(ticket).outcome == better
+
+
+def test_a_label_that_is_not_one_of_the_pair_is_refused_with_the_sides():
+    study = bd.Study(arms=["a", "b", "c"], stop=None)
+    ticket = study.ask()
+    (other,) = {"a", "b", "c"} - {ticket.left, ticket.right}
+    sides = f"left is '{ticket.left}' and right is '{ticket.right}'"
+    with pytest.raises(ValueError, match=f"got '{other}': {sides}"):
+        study.tell(ticket, other)
+    study.add("b", "c", "C")
+    assert study.tally()[2, 1] == 1
+
+
+def test_labels_that_differ_by_case_alone_are_told_apart():
+    study = bd.Study(arms=["straße", "STRASSE"], stop=None)
+    ticket = study.ask()
+    with pytest.raises(ValueError, match="got 'Strasse': left is"):
+        study.tell(ticket, "Strasse")
+    study.tell(ticket, ticket.right)
+    assert study.ticket(ticket).outcome == "right"
+
+
+@pytest.mark.parametrize(
+    "label", ["left", "Right", " tie", "TIE", "cannot  tell", "Tie (bothbad)", "left much better"]
+)
+def test_no_arm_has_the_name_of_an_answer(label):
+    with pytest.raises(ValueError, match="should not have the name of an answer") as refused:
+        bd.Study(arms=["tea", label])
+    assert repr(label) in str(refused.value)
+    study = bd.Study(arms=["tea", "left-handed"], stop=None)
+    with pytest.raises(ValueError, match="rename the arm"):
+        study.add_arms([label])
+    assert study.arms == ("tea", "left-handed")
+
+
+@pytest.mark.parametrize("word", ["left", "right", "tie"])
+def test_in_a_study_that_has_such_an_arm_the_fixed_word_wins(word, monkeypatch):
+    monkeypatch.setattr("bayesduel.study.settings.check_labels", lambda arms: None)
+    study = bd.Study(arms=["tea", word], stop=None)  # as an earlier version made it
+    for _ in range(4):  # on either side
+        ticket = study.ask()
+        study.tell(ticket, word)
+        assert study.ticket(ticket).outcome == word
