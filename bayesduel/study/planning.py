@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.beliefs.model_posterior import log_of_tally
+from bayesduel.jit import tell_if_it_compiles
 from bayesduel.models import model_named
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.desk import Desk
@@ -200,6 +201,9 @@ def plan(
     setting = _setting(start, goal, policy, stop, model, seed, n_futures)
     kept = _kept(path)
     missing = [k for k in range(n_futures) if k not in kept]
+    (_, _, chosen, *_), _, stopped, _ = setting
+    if missing and not stopped:
+        tell_if_it_compiles(chosen.select, "the policy")
     jobs = (delayed(_future)(setting, k, budget, seed) for k in missing)
     for k, future in Parallel(workers, return_as="generator_unordered")(jobs):
         kept[k] = future

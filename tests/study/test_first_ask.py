@@ -1,5 +1,6 @@
 """The first questions of an installation wait for no compiler, or are told that they do."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 from bayesduel import Study, policies
 from bayesduel.jit import interpreted
+from bayesduel.study import WithinRope
 
 ASK = """
 import sys
@@ -30,10 +32,24 @@ with study.compiled_meanwhile() if sys.argv[1] == "no patience" else nullcontext
         study.tell(ticket, outcome)
 """
 
+COMMAND = """
+import sys
+from bayesduel.cli import main
+from bayesduel.study import planning
+
+planning._future = lambda setting, k, *_: (k, planning.Future(7, True, True))  # compiles nothing
+main(sys.argv[1:])
+"""
+COMPILES = "Compiling the policy, once per installation: it may take some minutes.\n"
+
 
 def asked(folder, arms, **more):
+    return run(folder, ASK, arms, **more)
+
+
+def run(folder, code, *arguments, **more):
     done = subprocess.run(
-        [sys.executable, "-c", ASK, arms],
+        [sys.executable, "-c", code, *arguments],
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | more,
         capture_output=True, text=True, check=True,
     )  # fmt: skip
@@ -56,7 +72,17 @@ def test_the_first_questions_of_a_small_study_compile_nothing(how, tmp_path):
 
 def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     _, said = asked(tmp_path, "many")
-    assert said == "Compiling the policy, once per installation: it may take some minutes.\n"
+    assert said == COMPILES
+
+
+@pytest.mark.parametrize("words", [["status"], ["plan", "--workers", "1", "--futures", "2"]])
+def test_the_first_forecast_of_a_study_says_that_it_compiles(words, tmp_path):
+    path = tmp_path / "a.study"
+    with Study(path, arms=["a", "b", "c"], stop=WithinRope(0.95)) as study:  # one plan
+        study.tell(study.ask(), "left")
+    printed, said = run(tmp_path / "numba", COMMAND, "study", *words, str(path), "--json")
+    assert said.strip() == COMPILES.strip()
+    assert json.loads(printed)
 
 
 @pytest.mark.slow  # the belief that a study follows takes 17 s to compile
