@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots import style
+from bayesduel.posterior.winners_dataset import best_first
 from bayesduel.system.arguments import check_type
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
@@ -39,8 +40,8 @@ def in_order(winners: "xr.Dataset") -> "xr.Dataset":
     """Return the winners with arms (and opponents) in rank order, best first."""
     if "order" not in winners:
         raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
-    order = winners["order"].values
-    return winners.isel({d: order for d in ("arm", "opponent") if d in winners.dims})
+    found = winners.isel(arm=best_first(winners))
+    return found.sel(opponent=found["arm"].values) if "opponent" in found.dims else found
 
 
 def check_tables(winners: "xr.Dataset", name: str) -> None:

@@ -103,8 +103,11 @@ def winners(
 
     Returns
     -------
-    A Dataset. By criterion and arm: ``winner_probability`` (of being among the winners; for von
-    Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
+    A Dataset, whose arms are in the order of ``fit.duel.arms``. What is printed, ``.table()`` and
+    ``.to_dataframe()`` have the best arm first; so has ``winners.sortby("rank_mean")``.
+
+    By criterion and arm: ``winner_probability`` (of being among the winners; for von Neumann the
+    mean weight in the maximin mixture), ``winner_share`` (a win split among those
     who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
     ``rank_mean``, ``_lower``, ``_upper`` (1 is best; quantiles of the rank in the draws),
     ``rank_joint_lower``, ``rank_joint_upper`` (by pairwise certainty, see

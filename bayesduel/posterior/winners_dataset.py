@@ -11,7 +11,7 @@ import xarray as xr
 from bayesduel.posterior.verdict import ACROSS
 from bayesduel.text import NOW_CALLED, json_ready, printed_tables, screen, section_html
 
-__all__ = ["Winners"]
+__all__ = ["Winners", "best_first"]
 
 JSON_ATTRS = (
     "verdict_arms",
@@ -28,6 +28,10 @@ FROM_XARRAY = (
 )  # of its methods and attributes, those that completion offers
 RANK = ("rank_mean", "rank_lower", "rank_upper", "rank_joint_lower", "rank_joint_upper")
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
+ARMS = (
+    "The arms of this xarray.Dataset are in the order of fit.duel.arms; .table() and "
+    ".to_dataframe() have them best first."
+)
 
 
 class Winners(xr.Dataset):
@@ -58,12 +62,12 @@ class Winners(xr.Dataset):
     def rank(self) -> xr.DataArray:  # type: ignore[override]
         """Place of each arm in the ranking, 1 is best, by arm."""
         place = np.empty(self.sizes["arm"], dtype=int)
-        place[self["order"].values] = np.arange(1, len(place) + 1)
+        place[best_first(self)] = np.arange(1, len(place) + 1)
         return xr.DataArray(place, coords={"arm": self["arm"].values}, dims="arm", name="rank")
 
     def table(self) -> pd.DataFrame:
         """Return one row per arm, best first: the printed ranking, not rounded."""
-        order = self["order"].values
+        order = best_first(self)
         columns = {name: self[name].values[order] for name in RANK}
         for criterion in ("condorcet", "copeland"):
             columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
@@ -127,7 +131,7 @@ class Winners(xr.Dataset):
     def __repr__(self) -> str:
         if not _complete(self):
             return super().__repr__()
-        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
+        contents = f"{ARMS} Variables of it: {', '.join(map(str, self.data_vars))}"
         across = () if self.groups() is None else (ACROSS, "")
         head = (*_verdict_lines(self), "", *across)
         tail = ("", _notes(self), contents)
@@ -141,8 +145,21 @@ class Winners(xr.Dataset):
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
             f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"
             f"{section_html(self)}<p>{escape(_notes(self))}</p>"
-            f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
+            f"<details><summary>All variables</summary><p>{escape(ARMS)}</p>"
+            f"{super()._repr_html_()}</details>"
         )
+
+
+def best_first(found: xr.Dataset) -> np.ndarray:
+    """Return the indices of the arms, best mean rank first, as the arms stand now.
+
+    ``order`` is of the arms as `winners` returned them, and stays the same where they are sorted.
+    """
+    order = found["order"].values
+    rank = found["rank_mean"].values
+    if (np.diff(rank[order]) >= 0).all():
+        return np.asarray(order)
+    return np.lexsort((-found["win_rate"].values, rank))  # as `winners` orders them
 
 
 def _complete(dataset: Winners) -> bool:

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
+from bayesduel.plots.ranking import in_order
 from bayesduel.posterior import draws
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import beta_draws, matrix_draws, score_draws, tree
@@ -113,6 +114,34 @@ def test_it_prints_its_verdict_and_its_ranking_first(some):
     part = some[["tier"]]  # what is selected away cannot be printed
     assert "xarray" in repr(part) and "xarray" in part._repr_html_()
     assert "xarray" in repr(some.isel(arm=[0]))
+
+
+@pytest.mark.parametrize(
+    "sorted_by",
+    [
+        lambda found: found.sortby("rank_mean"),
+        lambda found: found.isel(arm=slice(None, None, -1)),
+        lambda found: found.reindex(arm=["d", "b", "a", "c"]),
+        lambda found: found.sortby("win_rate").sortby("opponent", ascending=False),
+    ],
+    ids=["rank", "turned", "given", "both"],
+)
+def test_a_dataset_that_was_sorted_is_printed_and_drawn_alike(some, sorted_by):
+    found = sorted_by(some)
+    assert repr(found) == repr(some)
+    assert found.table().equals(some.table())
+    assert found.to_dataframe().equals(some.to_dataframe())
+    assert found.summary()["ranking"] == some.summary()["ranking"]
+    assert found.rank.to_series().to_dict() == some.rank.to_series().to_dict()
+    drawn = in_order(found).drop_vars("order")
+    assert drawn.identical(in_order(some).drop_vars("order"))
+
+
+def test_it_says_in_which_order_arms_are(some):
+    assert list(some["arm"].values) == ["a", "b", "c", "d"]
+    assert list(some.sortby("rank_mean")["arm"].values) == list(some.table().index)
+    assert "in the order of fit.duel.arms; .table()" in " ".join(repr(some).split())
+    assert "in the order of fit.duel.arms" in some._repr_html_()
 
 
 def test_html_is_escaped():
