@@ -1,5 +1,7 @@
 """What public objects print fits on a screen; their attributes and ``to_dict`` agree."""
 
+import ast
+import re
 from dataclasses import fields
 
 import numpy as np
@@ -81,6 +83,8 @@ def test_coefficients_are_a_table_of_their_main_columns(terms, ci_prob, levels, 
     assert number_with_interval(middle, low, high) in lines[1]
     assert all(name in repr(found) for name in found.columns)
     assert "<table" in found._repr_html_()
+    (by_name,) = re.findall(r"One row, by its name: [.]loc\[(.+)\]$", repr(found), flags=re.M)
+    assert found.loc[ast.literal_eval(by_name)].equals(effect)
     assert type(found.head()) is pd.DataFrame  # what is taken from it prints as pandas does
     found.drop(columns="lower", inplace=True)
     assert "intervals" not in repr(found)

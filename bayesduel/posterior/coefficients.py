@@ -36,9 +36,10 @@ class Coefficients(pd.DataFrame):  # type: ignore[misc]  # pandas has no types h
             return super().__repr__()
         level = f"{100 * self.attrs['ci_prob']:g} % intervals."
         contents = f"Columns of this pandas.DataFrame: {', '.join(map(str, self.columns))}"
+        by_name = [f"One row, by its name: .loc[{str(self.index[0])!r}]"] if len(self) else []
         dependent = [self.attrs["dependent"]] if self.attrs.get("dependent") else []
         tables = [*printed_tables(self), ""]
-        return screen((), tables, [*dependent, level, contents], whole=".to_string()")
+        return screen((), tables, [*dependent, level, *by_name, contents], whole=".to_string()")
 
     def _repr_html_(self) -> str:
         if not self._complete:
@@ -79,7 +80,11 @@ def coefficients(
 
     Returns
     -------
-    Indexed by name: ``term`` and ``kind``; ``coefficient`` (posterior mean) with ``lower`` and
+    Indexed by the name that the printed table shows: of an attribute or a covariate as its table
+    calls it, with the level of an indicator ("type: chat"); "side advantage"; of a learned number
+    as the group ``posterior`` calls it ("scale"); ": " and the level follow where there is one for
+    each. ``list(found.index)`` has all.
+    Columns: ``term`` and ``kind``; ``coefficient`` (posterior mean) with ``lower`` and
     ``upper``. Kinds: "effect" (of an attribute, a covariate, the side advantage, in the unit of the
     scores (``fit.attrs["score_unit"]``) for one unit of it on its original scale; for having the
     level instead of the reference, where it is an indicator), "parameter" (a spread, a drift, the
@@ -104,8 +109,11 @@ def coefficients(
     --------
     >>> model = bd.models.BradleyTerry() + bd.models.SideAdvantage()
     >>> fit = bd.fit(bd.datasets.load("baseball1987"), model)
-    >>> bd.coefficients(fit)["coefficient"].round(1).to_dict()
+    >>> found = bd.coefficients(fit)
+    >>> found["coefficient"].round(1).to_dict()
     {'side advantage': 0.3, 'scale': 0.6}
+    >>> float(found.loc["side advantage", "odds_ratio"].round(1))
+    1.3
     """
     check_ci_prob(ci_prob)
     check_flag(levels, "levels")

@@ -43,7 +43,7 @@ def _table(found: "SourceAgreement") -> Table:
             lambda r: "–" if np.isnan(r["worth"]) else f"{r['worth']:,.0f}",
         ),
         ("n", "correlation", _interval("correlation")),
-        ("n", "left side", _interval("left")),
+        ("n", "side\nadvantage", _interval("left")),
     )
     return frame_table(
         found.table.reset_index(names="source"),
@@ -52,8 +52,8 @@ def _table(found: "SourceAgreement") -> Table:
         name="sources",
         caption=f"With {100 * found.ci_prob:g} % intervals. Worth: further votes of the target "
         "that tell as much about its scores. Correlation: of an arm's scores by the "
-        "source and by the target. Left side: the side advantage with this source, in "
-        f"{found.unit}; 0 means no bias.",
+        "source and by the target. Side advantage: how much the left side is ahead with this "
+        f"source, in {found.unit}; 0 means no bias.",
     )
 
 
