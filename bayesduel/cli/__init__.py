@@ -26,7 +26,7 @@ from typing import Any, cast
 import click
 
 from bayesduel import __version__
-from bayesduel.system.arguments import did_you_mean, shown_value
+from bayesduel.system.arguments import command_line, did_you_mean, shown_value
 from bayesduel.system.imports import Later
 from bayesduel.system.memory import available_memory, check_process, keep_freed_memory
 
@@ -114,7 +114,7 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")
-        with warnings.catch_warnings(), _terminable() as ignored:
+        with warnings.catch_warnings(), command_line(), _terminable() as ignored:
             warnings.showwarning = _show_warning
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)

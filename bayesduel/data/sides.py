@@ -27,6 +27,7 @@ from bayesduel.data.read.words import (
     WON_SIDES,
 )
 from bayesduel.intervals import wilson
+from bayesduel.system.arguments import as_options, by_reader
 from bayesduel.text import percent
 
 __all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
@@ -37,12 +38,6 @@ BEYOND = 0.9
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
 LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the side listed first"}
 FIRST = "the left side (shown first)"
-
-
-MIRRORED = (
-    "all counts are the same from both sides: where each duel has two rows, it counts twice "
-    "(shape='matches', --shape matches, counts it once)"
-)
 
 
 class Sides(NamedTuple):
@@ -69,7 +64,7 @@ def sides_of(duels: Duels) -> Sides:
     won = sorted((int(cells.left_wins.sum()), int(cells.right_wins.sum())))
     if not duels.ordered:
         return Sides(False, left, "left and right carry no meaning in it")
-    twice = MIRRORED if _mirrored(duels) else ""
+    twice = _mirrored_words() if _mirrored(duels) else ""
     if None not in names and found is None:
         return Sides(False, left, f"the {named} do not say how a pair was presented", twice)
     if found and found[1] in WON_SIDES:
@@ -82,7 +77,8 @@ def sides_of(duels: Duels) -> Sides:
         side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
         share = percent(won[1] / decided)
         why = f"the {side} side won {share} % of the decided duels, as where the winner is written"
-        remark = f"{why} there: sides are not used (--side-advantage takes it for an advantage)"
+        term = by_reader("SideAdvantage() in the model", "--side-advantage")
+        remark = f"{why} there: sides are not used ({term} takes it for an advantage)"
         return Sides(False, left, f"{why} there", remark)
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
@@ -97,6 +93,13 @@ def sides_of(duels: Duels) -> Sides:
         if found and found[0] in GROUNDS and plain(column).startswith("neutral"):
             why += f" (the column {column} is not used: games on neutral ground have it, too)"
     return Sides(True, left, why, twice)
+
+
+def _mirrored_words() -> str:
+    return (
+        "all counts are the same from both sides: where each duel has two rows, it counts twice "
+        f"({as_options(shape='matches')} counts it once)"
+    )
 
 
 def _mirrored(duels: Duels) -> bool:

@@ -751,7 +751,7 @@ class Desk:
 
     def _shown(self, row: Row) -> Ticket:
         """Return a ticket with labels."""
-        left, right = self._labels_of(row)
+        labels = self._labels_of(row)
         expired = row.state == "open" and not self._ledger.awaits(row)
         sources = self._ledger.parts.session.sources
         said = said_in(row.said)
@@ -763,8 +763,7 @@ class Desk:
             feedback = {"right": right, "outcome": NAMES[row.gold], "text": note}
         return Ticket(
             self._id(row.number),
-            left,
-            right,
+            *labels,
             row.judge,
             None if row.item is None else self._items[row.item],
             "expired" if expired else row.state,

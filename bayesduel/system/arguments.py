@@ -4,10 +4,13 @@ import datetime
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from numbers import Integral, Rational, Real
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_FLOAT",
     "Progress",
+    "as_options",
+    "by_reader",
     "check_call",
     "check_flag",
     "check_length",
@@ -30,6 +35,7 @@ __all__ = [
     "check_utf8",
     "check_whole",
     "column_of",
+    "command_line",
     "did_you_mean",
     "finite",
     "labels_of",
@@ -49,6 +55,8 @@ LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
 LONGEST = 10**8  # entries of a list, which take some 4 GB
+
+_of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
 
 
 def whole(value: object, name: str, least: int, most: int = LARGEST) -> int:
@@ -157,6 +165,49 @@ def check_one_of(value: object, name: str, allowed: Sequence[str]) -> None:
         words = [repr(word) for word in allowed]
         rule = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Let messages name settings as options meanwhile, ``--judge ann``: a command is running."""
+    before = _of_a_command.set(True)
+    try:
+        yield
+    finally:
+        _of_a_command.reset(before)
+
+
+def by_reader(python: str, command: str) -> str:
+    """Return the words for who reads a message: one who calls Python, or who runs a command."""
+    return command if _of_a_command.get() else python
+
+
+def as_options(**given: Any) -> str:
+    """Return settings as the reader of a message gives them.
+
+    In Python ``judge='ann', time=False``, on the command line ``--judge ann --time none``. None
+    stands for no value: ``judge=``, ``--judge``.
+    """
+    python = [f"{name}={'' if value is None else repr(value)}" for name, value in given.items()]
+    command = [_as_option(name, value) for name, value in given.items()]
+    return by_reader(", ".join(python), " ".join(command))
+
+
+def _as_option(name: str, value: Any) -> str:
+    """Return a setting as a shell takes it."""
+    option = f"--{name.replace('_', '-')}"
+    if value is None or value is True:
+        return option
+    if isinstance(value, Mapping):
+        value = [f"{_quoted(str(key))}={meant}" for key, meant in value.items()]
+    if isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    return f"{option} {'none' if value is False else quote(str(value))}"
+
+
+def _quoted(key: str) -> str:
+    """Return a value of a list, such as that of ``--means``, whose commas are its own."""
+    return f'"{key}"' if set(key) & set(',"\n') else key
 
 
 def did_you_mean(word: object, known: Iterable[str], what: str = "") -> str:

@@ -124,7 +124,7 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
         ),
         (
             "name,x\na,1\na,2\n",
-            "items.csv: no column 'item' for the labels of the items (item= or --item names it); "
+            "items.csv: no column 'item' for the labels of the items (item= names it); "
             "the columns are 'name', 'x'",
         ),
         ("size,x\n1,1\n2,2\n", "no column 'item' for the labels of the items"),

@@ -240,7 +240,7 @@ def test_judges_and_groups_of_other_names_are_given_and_kept(capsys):
         log.split("where")
     repeated = pd.concat([TEXT.assign(who=who) for who in "uv"])
     bd.read_rankings(repeated)
-    assert "not used: who (2 values in 6 rows; --judge who?)" in capsys.readouterr().err
+    assert "not used: who (2 values in 6 rows; judge='who'?)" in capsys.readouterr().err
     with pytest.raises(ValueError, match="no column 'whom' for judge"):
         bd.read_rankings(repeated, judge="whom")
 

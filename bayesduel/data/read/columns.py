@@ -7,7 +7,6 @@ said in :mod:`bayesduel.data.read.roles`.
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from shlex import quote
 from typing import Any, ClassVar
 
 from bayesduel.data.read.words import BARE, SIDES
@@ -23,7 +22,6 @@ __all__ = [
     "Roles",
     "Side",
     "are_flags",
-    "as_option",
     "bare",
     "has_word",
     "plain",
@@ -152,11 +150,6 @@ class Columns:
 def plain(name: str) -> str:
     """Return a name without case, spaces and punctuation, as names are compared."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
-
-
-def as_option(option: str, *columns: str) -> str:
-    """Return the option that names columns, as a shell takes it."""
-    return f"--{option} {quote(','.join(columns))}"
 
 
 def bare(name: str) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
-from bayesduel.data.read.columns import Columns, Roles, as_option
+from bayesduel.data.read.columns import Columns, Roles
+from bayesduel.system.arguments import as_options
 
 if TYPE_CHECKING:
     from bayesduel.data.read.shape import Source
@@ -30,8 +31,7 @@ def remark_on_components(source: "Source", roles: Roles, log: Duels) -> None:
     column = _separating(source, roles, parts)
     if column is not None:
         source.say(
-            f"{found}, and {column!r} separates them: by={column!r} ({as_option('by', column)}) "
-            "ranks each by itself"
+            f"{found}, and {column!r} separates them: {as_options(by=column)} ranks each by itself"
         )
 
 

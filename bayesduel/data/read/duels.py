@@ -26,10 +26,7 @@ from bayesduel.data.read.rankings import columns_in, rankings_in
 from bayesduel.data.read.reading_options import COLUMNS, DEFAULTS, Given, OnBad, TieRule
 from bayesduel.data.read.roles import assign
 from bayesduel.data.read.source import open_log
-from bayesduel.system.arguments import (
-    check_one_of,
-    check_type,
-)
+from bayesduel.system.arguments import as_options, check_one_of, check_type
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import join
 
@@ -373,7 +370,7 @@ def _read_any(
                 "whose left arm won every duel"
             )
         unused = (
-            f"{column!r} is not used (sampling_weight=, --sampling-weight: weights of a survey)"
+            f"{column!r} is not used ({as_options(sampling_weight=None)}: weights of a survey)"
             for column in roles.unused
         )
         source.say(*source.said(roles.notice(source.roles)), *unused)
@@ -389,7 +386,8 @@ def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meani
         return None
     if roles.outcome is None:
         raise ValueError(
-            f"{name}: {asked[0]} should be given of a log with outcomes (outcome=, --outcome)"
+            f"{name}: {asked[0]} should be given of a log with outcomes "
+            f"({as_options(outcome=None)})"
         )
     if asked == ["means"]:
         return means_of(options["means"])

@@ -35,9 +35,7 @@ from bayesduel.data.read.reading_options import OnBad
 from bayesduel.data.read.rows import Rows
 from bayesduel.data.sides import sides_of
 from bayesduel.data.votes import ReadSummary
-from bayesduel.system.arguments import (
-    text_of,
-)
+from bayesduel.system.arguments import as_options, text_of
 from bayesduel.system.warnings import warn
 from bayesduel.text import count, join
 
@@ -76,7 +74,7 @@ def duels_in(
         source.say(
             f"{join(names, quote=True)} "
             f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            "(missing=, --missing: a missing label)"
+            f"({as_options(missing=None)}: a missing label)"
         )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
@@ -177,7 +175,7 @@ def _checked(
         n = _unreadable_times(rows)
         source.say(
             f"{roles.time!r} is not used as the time: {count(n, 'row')} cannot be read as dates "
-            "or numbers (time=, --time, for an error that names the first)"
+            f"or numbers ({as_options(time=None)} for an error that names the first)"
         )
         guessed = tuple(role for role in roles.guessed if role != "time")
         roles = replace(roles, time=None, guessed=guessed)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bayesduel.data.read.words import BYES
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
+from bayesduel.system.arguments import as_options
 from bayesduel.text import count, join
 
 __all__ = [
@@ -61,10 +61,10 @@ FAULTS = {
     "right, length": ("right", TOO_LONG),
     "by": ("by", "should name a log"),
     "outcome": ("outcome", "should be {accepted}"),
-    "margin": ("margin", f"should be {FINITE} (margin=False or --margin none ignores it)"),
+    "margin": ("margin", f"should be {FINITE} ({{ignored}} ignores it)"),
     "margin, sign": (
         "margin",
-        "should agree with outcome {outcome} (margin=False or --margin none ignores it)",
+        "should agree with outcome {outcome} ({ignored} ignores it)",
     ),
     "weight": (
         "weight",
@@ -72,19 +72,18 @@ FAULTS = {
     ),
     "date": (
         "time",
-        "should be an ISO date or time (--time-format says another form; time=False or --time none "
-        "ignores it)",
+        "should be an ISO date or time ({time_format} says another form; {ignored} ignores it)",
     ),
-    "time": ("time", "should be a number (time=False or --time none ignores it)"),
+    "time": ("time", "should be a number ({ignored} ignores it)"),
     "sampling_weight": ("sampling_weight", "should be a positive number"),
-    "tie": ("tie", "should be true or false (tie=False or --tie none ignores it)"),
+    "tie": ("tie", "should be true or false ({ignored} ignores it)"),
     "tie, outcome": (
         "tie",
-        "should agree with outcome {outcome} (tie=False or --tie none ignores it)",
+        "should agree with outcome {outcome} ({ignored} ignores it)",
     ),
     "shown_first": (
         "shown_first",
-        "should name the side or the arm that was shown first (--shown-first none)",
+        "should name the side or the arm that was shown first ({ignored} ignores it)",
     ),
     "twice": ("left", "should name each member of a side once, as should the other side"),
 }
@@ -200,7 +199,8 @@ def decide_first(rows: Rows, roles: Roles) -> Meaning | None:
     try:
         return _chosen(rows, rows.shown_first, roles, roles.shown_first, None)
     except ValueError:
-        _, rule = FAULTS["shown_first"]
+        role, rule = FAULTS["shown_first"]
+        rule = rule.format(ignored=as_options(**{role: False}))
         values = [text for text in rows.shown_first.values if text.strip()]
         raise ValueError(
             f"column {roles.shown_first!r} {rule}, got {join(values, SHOWN_FIRST, quote=True)}"
@@ -361,7 +361,10 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     covariate = (f"covariate_{fault - COVARIATE}", f"should be {FINITE}")
     role, rule = FAULTS.get(name, covariate)
     rule = rule.format(
-        accepted=reading.accepted if reading else "", outcome=shown(values.get("outcome"))
+        accepted=reading.accepted if reading else "",
+        outcome=shown(values.get("outcome")),
+        ignored=as_options(**{role: False}),
+        time_format=as_options(time_format=None),
     )
     got = shown(values.get(role))
     column = columns_of(role, roles)
@@ -372,8 +375,8 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     hint = ""
     blank = not values.get("outcome")
     if name == "outcome" and reading and (reading.to_complete or (blank and reading.by_name)):
-        line = quote(",".join(filter(None, (reading.to_complete, "=?" if blank else ""))))
-        hint = f"; say what it means, left, right, tie or none: --means {line} (means= in Python)"
+        gaps = dict([*reading.to_complete, *([("", "?")] if blank else [])])
+        hint = f"; say what it means, left, right, tie or none: {as_options(means=gaps)}"
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
 
 
@@ -389,7 +392,7 @@ def refusal(where: str, what: str, more: int, *, skipped: bool = False) -> Value
     skipped: whether the reader leaves bad rows out where it is asked to.
     """
     also = f" (and {count(more, 'more bad row')})" if more else ""
-    also += "; on_bad='skip' (--on-bad skip) leaves bad rows out" if skipped else ""
+    also += f"; {as_options(on_bad='skip')} leaves bad rows out" if skipped else ""
     return ValueError(f"{where}: {what}{also}")
 
 

@@ -17,7 +17,7 @@ from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
-from bayesduel.system.arguments import check_log, check_type, shown_value, texts_of
+from bayesduel.system.arguments import as_options, check_log, check_type, shown_value, texts_of
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["read_families", "read_items"]
 
 ITEM = "item"
-LEAVE_OUT = "(leave_out, or --leave-out)"
 NUMERIC = re.compile(NUMBER)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
@@ -173,7 +172,9 @@ def _names(
     try:
         take(there, source.name, {"item": item})
     except ColumnError as error:
-        raise error.named_by("the labels of the items (item= or --item names it)") from None
+        raise error.named_by(
+            f"the labels of the items ({as_options(item=None)} names it)"
+        ) from None
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
         for name in named:
             take(there, source.name, {role: name})
@@ -283,7 +284,7 @@ def _indicators(words: list[str], name: str, reference: str | None) -> list[Attr
         raise ValueError(
             f"column {name!r} should be numeric, or have levels that items share; it has a "
             f"different one for every item, and {first!r} is not a number; leave it out "
-            f"{LEAVE_OUT}"
+            f"({as_options(leave_out=None)})"
         )
     if reference == "":
         reference = str(levels[count.argmax()])
@@ -304,7 +305,7 @@ def _check_varies(items: Items) -> None:
     if constant:
         raise ValueError(
             f"attributes should vary between items, got constant {join(constant, quote=True)}; "
-            f"leave them out {LEAVE_OUT}"
+            f"leave them out ({as_options(leave_out=None)})"
         )
 
 

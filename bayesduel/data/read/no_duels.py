@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from bayesduel.data.read.columns import Finder, as_option, has_word, texts_in
+from bayesduel.data.read.columns import Finder, has_word, texts_in
 from bayesduel.data.read.reading import REPEATED, measures
 from bayesduel.data.read.rows import NUMBER, are_numbers
 from bayesduel.data.read.words import (
@@ -18,6 +18,7 @@ from bayesduel.data.read.words import (
     UP,
     VARIANTS,
 )
+from bayesduel.system.arguments import as_options
 from bayesduel.text import join
 
 __all__ = ["as_scores", "check_no_totals"]
@@ -55,13 +56,14 @@ def as_scores(finder: Finder) -> str:
         named = [name for name in labels if has_word(name, (*MODELS, *TEAMS, *CLUBS))]
         arm = (named or sorted(labels, key=lambda name: len(texts[name])))[0]
         unit = next(name for name in labels if name != arm)
-        options = [as_option("left", arm), as_option("group", unit)]
-        options.append(as_option("outcome", numbers[0]))
+        by = as_options(shape="scores", left=arm, group=unit, outcome=numbers[0])
         shown = join(numbers, SHOWN, quote=True, word="or")
-        return f"where {shown} is the score of a {arm!r}, --shape scores {' '.join(options)}; "
+        return f"where {shown} is the score of a {arm!r}, {by}; "
     if len(numbers) > 1:
         shown = join(numbers, SHOWN, quote=True)
-        return f"where each of {shown} is an arm, --shape scores (--shape ranks: 1 is best); "
+        scores = as_options(shape="scores")
+        ranks = as_options(shape="ranks")
+        return f"where each of {shown} is an arm, {scores} ({ranks}: 1 is best); "
     return ""
 
 
@@ -91,7 +93,8 @@ def _totals(finder: Finder, arm: str) -> str:
     for name in thumbs:
         said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
         said += f"item={arm!r}, reward={name!r}) reads such rewards"
-        same = "; where several have answered the same prompt, --shape scores compares them"
+        scores = as_options(shape="scores")
+        same = f"; where several have answered the same prompt, {scores} compares them"
         texts = {text.casefold() for text in texts_in(read[name])}
         return said + (same if are_numbers(texts - {"true", "false"}) else "")
     return ""

@@ -27,17 +27,16 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from shlex import quote
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import as_option, plain, side_of, words_of
+from bayesduel.data.read.columns import plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, TIES, WORDS
 from bayesduel.data.votes import LARGEST_GRADE
-from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.system.arguments import as_options, by_reader, shown_value, text_of
 from bayesduel.text import count, shorten
 
 __all__ = [
@@ -150,7 +149,8 @@ class Meaning:
     shares: Mapping[str | float, float] | None = None  # the probability that left is better
     exact: bool = False  # whether words are compared as they are written, but for case
     said: Mapping[str, str | None] | None = None  # the ``means`` that reads the same again
-    to_complete: str = ""  # the ``--means`` of all values, "?" for those that are not understood
+    # what each value means, "?" for those that are not understood; none where numbers say it
+    to_complete: tuple[tuple[str, str], ...] = ()
 
     def key(self, text: str) -> str | float:
         """Return an outcome as it is looked up."""
@@ -347,7 +347,7 @@ def choose_meaning(
                 f"column {columns[2]!r} should be unambiguous, got "
                 f"{outcome.values[outcome.code[k]]!r} for {left.values[left.code[k]]!r} against "
                 f"{right.values[right.code[k]]!r}, which is a side and an arm; say which: "
-                f"coding={chosen.coding!r} or coding={NAMED!r} (--coding)"
+                f"{as_options(coding=chosen.coding)} or {as_options(coding=NAMED)}"
             )
         if by_name >= most:
             settled = bool(by_name > most)
@@ -394,34 +394,35 @@ class _Values:
         seen = ", ".join(f"{shorten(t, 40)!r} ({self.counts[t]:,})" for t in texts)
         if len(self.counts) > SHOWN:
             seen += f" and {count(len(self.counts) - SHOWN, 'other value')}"
-        line = quote(",".join(f"{_quoted(t)}=?" for t in texts))
+        means = as_options(means=dict.fromkeys(texts, "?"))
         numbers = [k for k in self.times if isinstance(k, float)]
         signed = min(numbers, default=0) < 0 < max(numbers, default=0)
         also = ""
         if numbers and not signed and 1 < max(numbers) <= 100 and len(numbers) == len(self.times):
-            also = (
-                "; of a scale, --grades BEST_FOR_LEFT,BEST_FOR_RIGHT; of percentages of left, "
-                "--coding percent"
-            )
+            ends = "BEST_FOR_LEFT,BEST_FOR_RIGHT"
+            grades = by_reader(f"grades=({ends.replace(',', ', ')})", f"--grades {ends}")
+            percent = as_options(coding="percent")
+            also = f"; of a scale, {grades}; of percentages of left, {percent}"
         if signed and len(numbers) == len(self.times):
             also = (
-                "; where a positive number says that left is better: coding='grades' (--coding "
-                f"grades), or margin={self.column!r} (--margin) with outcome=False"
+                "; where a positive number says that left is better: "
+                f"{as_options(coding='grades')}, or "
+                f"{as_options(margin=self.column, outcome=False)}"
             )
         return ValueError(
             f"column {self.column!r} {rule}; its values are {seen}; {then}, each left, right, "
-            f"tie, a grade or none: --means {line} (means= in Python, or coding=){also}"
+            f"tie, a grade or none: {means} (or {as_options(coding=None)}){also}"
         )
 
-    def completed(self, way: Meaning, arms: set[str]) -> str:
-        """Return the ``--means`` that says the rest, "" where numbers say what they mean."""
+    def completed(self, way: Meaning, arms: set[str]) -> tuple[tuple[str, str], ...]:
+        """Return what values mean, "?" for the rest; nothing where numbers say what they mean."""
         if way.shares or way.margins or way.sized:
-            return ""
+            return ()
         texts = [t for t in self.counts if not way.by_name or t.strip().casefold() not in arms]
         meant = {t: RESULTS.get(way.codes.get(way.key(t), UNREADABLE), "?") for t in texts[:SHOWN]}
         order = [*RESULTS.values(), "?"]
         texts = sorted(meant, key=lambda text: order.index(meant[text]))
-        return ",".join(f"{_quoted(text)}={meant[text]}" for text in texts)
+        return tuple((text, meant[text]) for text in texts)
 
     def check_grades(self) -> None:
         """Raise ValueError if whole numbers are grades of one sign, whose middle is not known."""
@@ -429,11 +430,11 @@ class _Values:
         if len(numbers) > 1 and not min(numbers) < 0:
             least = min(numbers)
             most = max(numbers)
+            ends = tuple(int(n) if n.is_integer() else n for n in (least, most))
             raise ValueError(
                 f"column {self.column!r} should have grades of both signs, got {least:g} to "
                 f"{most:g}; say the number that is best for left, then for right: "
-                f"grades=({least:g}, {most:g}) or grades=({most:g}, {least:g}) (--grades "
-                f"{least:g},{most:g})"
+                f"{as_options(grades=ends)} or {as_options(grades=ends[::-1])}"
             )
 
 
@@ -452,8 +453,8 @@ def _of_the_other(way: Meaning, values: _Values, columns: tuple[str, str, str]) 
     if way.shares:
         raise ValueError(
             f"column {outcome!r} should be a share of {left!r}, got one of {right!r}, by its name; "
-            f"name the sides in its order ({as_option('left', right)} {as_option('right', left)}), "
-            "or the way it is: --coding probability (coding=)"
+            f"name the sides in its order ({as_options(left=right, right=left)}), or "
+            f"the way it is: {as_options(coding='probability')}"
         )
     if way.by_name:
         return LOSERS
@@ -472,11 +473,6 @@ def _names_right(outcome: str, left: str, right: str) -> bool:
     if second in words or first in words:
         return second in words and first not in words
     return plain(right) in plain(outcome) and plain(left) not in plain(outcome)
-
-
-def _quoted(value: str) -> str:
-    """Return a value as ``--means`` takes it."""
-    return f'"{value}"' if set(value) & set(',"\n') else value
 
 
 def coding_of(texts: Collection[str], labels: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.columns import Columns, as_option
+from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.reading_options import TieRule
 from bayesduel.data.read.roles import wins_columns
@@ -18,6 +18,7 @@ from bayesduel.data.read.source import bad_row
 from bayesduel.data.read.sql import name_of
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.votes import LARGEST, ReadSummary
+from bayesduel.system.arguments import as_options
 from bayesduel.text import count
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def read_pair_counts(
         first = f"{name_of(taken['left'])} < {name_of(taken['right'])}"
         raise ValueError(
             f"{source.name}: each pair should have its counts once, got every row a second time "
-            f"from the other side; {as_option('where', first)} (where=) keeps one of the two"
+            f"from the other side; {as_options(where=first)} keeps one of the two"
         )
     summary = ReadSummary(
         source=source.words,
@@ -106,13 +107,13 @@ def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
         if not (0 <= value <= LARGEST and value.is_integer()):
             rule = f"should be a whole number of {'ties' if role == 'ties' else 'wins'}"
             commas = "," in (row[role] or "")
-            signs = "; commas for thousands: --decimal . (decimal=)" if commas else ""
+            signs = f"; commas for thousands: {as_options(decimal='.')}" if commas else ""
             return f"column {column[role]!r} {rule}, got {shown(row[role])}{signs}"
     n = sum(counts.values())
     if weight is not None and weight != n:
         return (
             f"column {column['weight']!r} should be the number of duels of the row, {n:g} "
-            f"(weight=False or --weight none ignores it), got {shown(row['weight'])}"
+            f"({as_options(weight=False)} ignores it), got {shown(row['weight'])}"
         )
     return ""
 

@@ -27,7 +27,7 @@ import numpy as np
 from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.address import is_address
 from bayesduel.data.read.coding import reading_of
-from bayesduel.data.read.columns import Columns, Finder, as_option, plain, take
+from bayesduel.data.read.columns import Columns, Finder, plain, take
 from bayesduel.data.read.faults import label_of, refusal
 from bayesduel.data.read.faults import shown as shown_text
 from bayesduel.data.read.formats import expand, is_read_whole, recognise
@@ -43,7 +43,7 @@ from bayesduel.data.read.table import PEEK
 from bayesduel.data.read.words import OF_PLACES, ORDINALS, OUTCOMES
 from bayesduel.data.reading import HEADER_AGAIN, LEFT_OUT, NOT_USED, Line
 from bayesduel.data.votes import ReadSummary, is_whole
-from bayesduel.system.arguments import check_names, check_one_of, check_type, texts_of
+from bayesduel.system.arguments import as_options, check_names, check_one_of, check_type, texts_of
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
@@ -598,7 +598,7 @@ def _repeated(name: str, values: Sequence[str | None]) -> str:
     counts = Counter(value for value in values if value is not None)
     if len(counts) < 2 or min(counts.values()) < 2:
         return name
-    return f"{name} ({len(counts):,} values in {len(values):,} rows; {as_option('judge', name)}?)"
+    return f"{name} ({len(counts):,} values in {len(values):,} rows; {as_options(judge=name)}?)"
 
 
 def _label(text: str | None) -> str | None:

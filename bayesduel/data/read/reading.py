@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.data.read.columns import Columns, Roles, as_option, plain
+from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import LOSERS_NAME, NAMED, WINNERS_NAME, Meaning
 from bayesduel.data.read.rows import MEMBERS, NUMBER, Coded, Rows
 from bayesduel.data.reading import Line, Reading
 from bayesduel.data.teams import split_sides
+from bayesduel.system.arguments import as_options
 from bayesduel.text import count, shorten, significant
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
         more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
         said.append(
             f"not used: {', '.join(named)}{more}; votes that share a value may depend "
-            "(--judge, --group)"
+            f"({as_options(judge=None)}, {as_options(group=None)})"
         )
     return said
 
@@ -98,7 +99,7 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
             noticed = True
     elif joined:
         parts = ", whose labels may be of several members"
-    hint = f"--teams '{joined}'" if joined else ""
+    hint = as_options(teams=joined) if joined else ""
     words = f"{count(len(lefts), what)}{parts}"
     yield Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
     again = f"{count(len(rights), what)}, the same"
@@ -283,7 +284,7 @@ def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Li
             typical = sorted(counted.values())[n_values // 2]
             words += f", most in {typical:,} rows" if typical > 1 else ""
             option = "by" if n_values <= FEW else "group"
-            hint = as_option(option, name)
+            hint = as_options(**{option: name})
         yield Line("not used", name, words, n_rows, hint)
 
 

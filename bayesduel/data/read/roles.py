@@ -24,7 +24,6 @@ from bayesduel.data.read.columns import (
     Roles,
     Side,
     are_flags,
-    as_option,
     has_word,
     plain,
     side_of,
@@ -57,6 +56,7 @@ from bayesduel.data.read.words import (
     WIN_COUNTS,
     WON_SIDES,
 )
+from bayesduel.system.arguments import as_options, by_reader
 
 __all__ = ["ROLES", "arms_in", "assign", "goes_on", "scores_in", "shared_start", "wins_columns"]
 
@@ -220,9 +220,10 @@ def assign(
         _drop_flag(finder)
     if wanted and not {"outcome", "margin"} & found.keys():
         raise ValueError(
-            f"{source}: no column for the outcome (outcome=, or margin= with one column or two "
-            f"scores; --outcome, --margin){_may_be_outcomes(finder)}; counts of the wins of "
-            f"each side are columns such as wins_a and wins_b; {finder.there}"
+            f"{source}: no column for the outcome ({as_options(outcome=None)}, or "
+            f"{as_options(margin=None)} with one column or two scores)"
+            f"{_may_be_outcomes(finder)}; counts of the wins of each side are columns such as "
+            f"wins_a and wins_b; {finder.there}"
         )
     _check_order(finder)
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
@@ -254,7 +255,7 @@ def _take_given(finder: Finder, given: Mapping[str, Any], by: str | None) -> Non
         if role == "weight" and plain(column) in SAMPLING:
             raise ValueError(
                 f"weight should be a column of whole numbers of identical duels, got "
-                f"{column!r}: sampling_weight= (--sampling-weight) takes weights of a survey"
+                f"{column!r}: {as_options(sampling_weight=None)} takes weights of a survey"
             )
         finder.take(role, column)
 
@@ -281,11 +282,15 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
     if finder.peek is not None and len(default) == 2:
         check_no_totals(finder)
         advice = as_scores(finder)
+    rankings = by_reader(
+        "read_rankings(..., ranking=, arm=, rank=)",
+        "--rankings ranking=COLUMN,arm=COLUMN,rank=COLUMN",
+    )
     raise ValueError(
-        f"{finder.source}: no column for {' and '.join(default)} (set left= and right=, "
-        f"or --left and --right; is the header line missing?); {advice}where a row is no duel, "
-        f"--shape says what it is (shape=); of a log of rankings, --rankings "
-        f"ranking=COLUMN,arm=COLUMN,rank=COLUMN says the columns (read_rankings); {finder.there}"
+        f"{finder.source}: no column for {' and '.join(default)} (set "
+        f"{as_options(left=None)} and {as_options(right=None)}; is the header line missing?); "
+        f"{advice}where a row is no duel, {as_options(shape=None)} says what it is; of a log of "
+        f"rankings, {rankings} says the columns; {finder.there}"
     )
 
 
@@ -391,12 +396,11 @@ def _sharing_labels(finder: Finder) -> list[Side]:
     for labels, (side, first, second) in found[1:]:
         best, (other, *both) = found[0]
         if side == other and len(labels & best) > len(best) / 2 and not {first, second} & {*both}:
-            lefts = as_option("left", both[0], first)
-            rights = as_option("right", both[1], second)
+            lists = as_options(left=[both[0], first], right=[both[1], second])
             raise ValueError(
                 f"{finder.source}: each side may have several members, in the columns {both[0]!r} "
-                f"and {first!r} against {both[1]!r} and {second!r}: say so by {lefts} "
-                f"{rights} (left=, right= as lists), or name one column of each side"
+                f"and {first!r} against {both[1]!r} and {second!r}: say so by {lists}, "
+                "or name one column of each side"
             )
     return [pair for _, pair in found]
 
@@ -448,8 +452,7 @@ def _check_order(finder: Finder) -> None:
         if any(second in words[:k] and first in words[k:] for k in signs):
             raise ValueError(
                 f"{finder.source}: column {found[role]!r} is {right!r} minus {left!r}, by its "
-                f"name: name the sides in its order ({as_option('left', right)} "
-                f"{as_option('right', left)})"
+                f"name: name the sides in its order ({as_options(left=right, right=left)})"
             )
 
 
@@ -496,15 +499,15 @@ def _may_be_outcomes(finder: Finder) -> str:
     said = []
     if _hold_numbers(finder, arms):
         said.append(
-            f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: --shape "
-            "scores, or --shape ranks, where 1 is best)"
+            f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: "
+            f"{as_options(shape='scores')}, or {as_options(shape='ranks')}, where 1 is best)"
         )
     measured = {}
     verdicts = []
     labels = set().union(*map(texts_in, finder.rows(arms).values()))
     for column, read in finder.rows(finder.free).items():
         texts = texts_in(read)
-        option = as_option("outcome", column)
+        option = as_options(outcome=column)
         coding = coding_of(texts, labels)
         verdicts += [column] if coding else []
         if side := _sides_in(texts):
@@ -517,29 +520,34 @@ def _may_be_outcomes(finder: Finder) -> str:
             measured[column] = sorted(map(float, texts))
     _, *pair = next(Finder(measured, "").sided(), ((), "", ""))
     if all(pair):
+        margin = as_options(margin=(*pair,))
         said.append(
-            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({as_option('margin', *pair)}; "
-            "where fewer is better, --lower-is-better, too)"
+            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({margin}; "
+            f"where fewer is better, {as_options(lower_is_better=True)}, too)"
         )
     said += [_may_be(name, measured[name]) for name in measured if name not in pair]
     if len(verdicts) > 1:
-        said.append("where each of several columns is a judge: --shape judges")
+        judges = as_options(shape="judges")
+        said.append(f"where each of several columns is a judge: {judges}")
     return "".join(f"; {words}" for words in said if words)
 
 
 def _may_be(column: str, values: Sequence[float]) -> str:
     """Return what a column of numbers may say of who won, with the option; "" if nothing."""
     whole = all(value.is_integer() for value in values)
-    option = as_option("outcome", column)
+    option = as_options(outcome=column)
     words = f"{len(values)} {'whole ' if whole else ''}numbers from {values[0]:g} to {values[-1]:g}"
     if values == [0, 1]:
-        return f"{column!r} has 0 and 1 ({option} --means '0=?,1=?')"
+        gaps = dict.fromkeys("01", "?")
+        return f"{column!r} has 0 and 1 ({as_options(outcome=column, means=gaps)})"
     if whole and values[0] < 0 < values[-1] and len(values) < FEW:
-        return f"{column!r} has {words} (a margin, or grades: {option} --coding grades)"
+        grades = as_options(outcome=column, coding="grades")
+        return f"{column!r} has {words} (a margin, or grades: {grades})"
     if values[0] < 0 < values[-1]:
-        return f"{column!r} has {words} ({as_option('margin', column)})"
+        return f"{column!r} has {words} ({as_options(margin=column)})"
     if 1 < values[-1] <= 100 and measures(column, map(str, values)):
-        return f"{column!r} has {words} (a share of the left in percent: {option} --coding percent)"
+        percent = as_options(outcome=column, coding="percent")
+        return f"{column!r} has {words} (a share of the left in percent: {percent})"
     return f"{column!r} has {words} ({option})" if len(values) < FEW else ""
 
 

@@ -20,6 +20,7 @@ from bayesduel.data.read.rows import MEMBERS, are_numbers
 from bayesduel.data.read.shape import OTHER, Asked, Part, text_in_json, text_of_column
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.reading import HEADER_AGAIN
+from bayesduel.system.arguments import as_options
 from bayesduel.text import count, join
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class ShapedSource(FrameSource):
             if len(sources) > 1:
                 lines.append(
                     f"{count(len(sources), 'source')}, {join(sources, quote=True)}, which "
-                    "keep=['source'] (--keep source) and the term Sources tell apart"
+                    f"{as_options(keep=['source'])} and the term Sources tell apart"
                 )
         return [line for line in (*lines, *self._remarks) if line]
 
@@ -293,7 +294,7 @@ class ShapedSource(FrameSource):
             raise ValueError(
                 f"{place}: a model should have one score of an item, got {n:,} of {shown(model)} "
                 f"on {shown(item)}; where several judges gave them, say who: "
-                "--shape scores --judge COLUMN"
+                f"{as_options(shape='scores', judge='COLUMN')}"
             )
 
 

@@ -43,6 +43,7 @@ from bayesduel.data.read.words import (
     VERSUS,
     WINS,
 )
+from bayesduel.system.arguments import as_options
 from bayesduel.text import join
 
 __all__ = [
@@ -344,7 +345,7 @@ def members(table: Table) -> Shape | str:
         raise ValueError(
             f"{table.source.name}: the rows of a side should have one {result!r}, got several in "
             f"the column {side!r} of a match: give the result of the side to each of its rows, or "
-            "compare the players one by one (shape='scores', --shape scores)"
+            f"compare the players one by one ({as_options(shape='scores')})"
         )
     key = text_of_column(match)
     value = text_of_column(result)

@@ -44,6 +44,7 @@ from bayesduel.data.read.words import (
     TIES,
     WORST,
 )
+from bayesduel.system.arguments import as_options
 from bayesduel.text import join
 
 __all__ = [
@@ -167,9 +168,9 @@ def ranks(table: Table) -> Shape | str:
     if not table.named and _from_0(table, arms):
         raise ValueError(
             f"{table.source.name}: {join(arms, quote=True)} hold 0 to {len(arms) - 1} in each row: "
-            "these may be points (shape='scores', --shape scores; where 0 is best, "
-            "lower_is_better=True, --lower-is-better, too) or ranks, of which 0 is no place "
-            "(shape='ranks', --shape ranks); say which"
+            f"these may be points ({as_options(shape='scores')}; where 0 is best, "
+            f"{as_options(lower_is_better=True)}, too) or ranks, of which 0 is no place "
+            f"({as_options(shape='ranks')}); say which"
         )
     if pair is not None and not (len(arms) > 2 and (names or {*pair} <= {*arms})):
         return lack
@@ -179,7 +180,7 @@ def ranks(table: Table) -> Shape | str:
     if not table.named and not names and all(BY_NUMBER.fullmatch(plain(name)) for name in arms):
         raise ValueError(
             f"{table.source.name}: {arms[0]!r} may hold the place of arm {arms[0][-1]} "
-            "(shape='ranks', --shape ranks) or the arm at that place (shape=False, --shape none); "
+            f"({as_options(shape='ranks')}) or the arm at that place ({as_options(shape=False)}); "
             "say which"
         )
     if not table.named and (len(arms) < 3 or len(table.rows[arms[0]]) < FEWEST_RANKS):
@@ -202,8 +203,8 @@ def _ranks_or_scores(table: Table, arms: Sequence[str]) -> ValueError:
     """Return the error of columns that may hold ranks or scores."""
     return ValueError(
         f"{table.source.name}: {join(arms, quote=True)} hold 1 to {len(arms)} in each row: "
-        "these may be ranks (1 is best: shape='ranks', --shape ranks) or scores "
-        "(shape='scores', --shape scores); say which"
+        f"these may be ranks (1 is best: {as_options(shape='ranks')}) or scores "
+        f"({as_options(shape='scores')}); say which"
     )
 
 

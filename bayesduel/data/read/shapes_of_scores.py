@@ -18,6 +18,7 @@ from bayesduel.data.read.shapes_of_rankings import are_ranks, columns_of_places
 from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.data.read.table import ITEMS, JUDGES, RANKING, ROWS, Table, left_over, mostly_numbers
 from bayesduel.data.read.words import FEWER, MARKS_OF_SCHOOLS, MODELS, POINTS, THUMBS
+from bayesduel.system.arguments import as_options
 from bayesduel.text import join
 
 __all__ = [
@@ -161,8 +162,7 @@ def _check_direction(table: Table, columns: Sequence[str]) -> None:
         return
     raise ValueError(
         f"{table.source.name}: of {join(columns, quote=True)} the lower number may be better: say "
-        "lower_is_better=True (--lower-is-better), or shape='scores' (--shape scores) where the "
-        "higher is"
+        f"{as_options(lower_is_better=True)}, or {as_options(shape='scores')} where the higher is"
     )
 
 

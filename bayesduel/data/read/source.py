@@ -23,7 +23,7 @@ from bayesduel.data.read.shape import Asked, Part
 from bayesduel.data.read.shapes import checked_shape, shape_asked, shape_found
 from bayesduel.data.read.shapes_of_duels import duels
 from bayesduel.data.read.shapes_of_rankings import RANKS
-from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.system.arguments import as_options, shown_value, text_of
 
 if TYPE_CHECKING:
     from bayesduel.data.read.shape import Source
@@ -207,8 +207,8 @@ def _shaped(con: Any, parts: list[Part], name: str, asked: Asked, most: int | No
     if ranked is not None:
         scores = ""
         if ranked.shape.name == RANKS:
-            scores = ", or as scores by shape='scores' with lower_is_better=True (--shape scores "
-            scores += "--lower-is-better: 1 is best)"
+            by = as_options(shape="scores", lower_is_better=True)
+            scores = f", or as scores by {by} (1 is best)"
         raise ValueError(
             f"{ranked.source.name}: rows should be duels, got rankings ({ranked.shape.said}); "
             f"read them by bayesduel.read_rankings{scores}"

@@ -130,7 +130,9 @@ def read_as_meant(coding, codes, names):
     reading, found = chosen(COLUMNS[names], codes, coding)
     assert (reading.coding, found) == (coding, {c: MEANING[coding][c] for c in codes})
     if set(codes) == {"1", "0"} and COLUMNS[names][2] == "winner":
-        with pytest.raises(ValueError, match=r"or be the second arm.*--means '0=[?],1=[?]'"):
+        with pytest.raises(
+            ValueError, match=r"or be the second arm.*means={'0': '[?]', '1': '[?]'}"
+        ):
             chosen(COLUMNS[names], codes)
         return
     open_code = next((code for code, most, _ in OPEN if {code} <= set(codes) <= most), None)

@@ -142,7 +142,7 @@ def test_weights_are_counts_of_identical_duels(tmp_path):
 def test_sampling_weights_are_refused_by_name(tmp_path, name):
     path = tmp_path / "log.csv"
     path.write_text(f"left,right,outcome,{name}\na,b,left,2\n")
-    with pytest.raises(ValueError, match=r"sampling_weight= .* takes weights of a survey"):
+    with pytest.raises(ValueError, match=r"sampling_weight= takes weights of a survey"):
         bd.read_duels(path, weight=name)
     assert bd.read_duels(path).n_duels == 1
 

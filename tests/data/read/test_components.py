@@ -28,7 +28,7 @@ def test_the_separating_column_is_named(as_file, tmp_path, capsys):
     bd.read_duels(log)
     said = capsys.readouterr().err
     assert "2 components never met, and 'league' separates them" in said
-    assert "--by league" in said
+    assert "by='league' ranks each" in said
 
 
 def test_a_column_that_does_not_separate_is_not_named(capsys):

@@ -159,6 +159,6 @@ def test_a_column_of_sampling_weights_is_not_passed_over_in_silence(capsys):
     )
     assert bd.read_duels(log).n_duels == 2
     assert (
-        "'sampling_weight' is not used (sampling_weight=, --sampling-weight: weights of a survey)"
+        "'sampling_weight' is not used (sampling_weight=: weights of a survey)"
         in capsys.readouterr().err
     )

@@ -14,6 +14,7 @@ from collections import Counter
 import pytest
 
 import bayesduel as bd
+from bayesduel.system.arguments import command_line
 
 ARMS = ("Ajax", "Brest", "Celtic", "Dynamo")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -650,7 +651,7 @@ def test_a_file_is_read_right_or_asked_about(name, tmp_path, capsys):
     path = tmp_path / file
     path.write_text(text, encoding="utf-8")
     if advice:
-        with pytest.raises(ValueError, match=advice) as caught:
+        with command_line(), pytest.raises(ValueError, match=advice) as caught:
             bd.read_duels(path)
         assert str(caught.value).count("\n") == 0
     else:

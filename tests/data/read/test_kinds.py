@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
+from bayesduel.system.arguments import command_line
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ARMS = ("Ada", "Bo", "Cyd", "Dee")
@@ -175,7 +176,7 @@ def test_the_name_of_a_file_may_say_that_fewer_is_better(name, tmp_path):
     frame = pd.DataFrame({"task": range(9), "Ada": 0.5, "Bo": 2.25, "Cyd": 3.5})
     path = tmp_path / f"{name}.csv"
     frame.to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"--lower-is-better.*--shape scores"):
+    with command_line(), pytest.raises(ValueError, match=r"--lower-is-better.*--shape scores"):
         bd.read_duels(path)
     lower = bd.read_duels(path, lower_is_better=True).tally()[0]
     higher = bd.read_duels(path, shape="scores").tally()[0]
@@ -192,7 +193,7 @@ def test_of_seconds_the_lower_is_better_where_it_is_said(beside, tmp_path, capsy
     path = written(BESIDE[beside](table), tmp_path)
     shape = None if beside == "a question" else "scores"  # no item is named: asked for
     if shape:
-        with pytest.raises(ValueError, match="--shape"):
+        with command_line(), pytest.raises(ValueError, match="--shape"):
             bd.read_duels(path, lower_is_better=True)
     log = bd.read_duels(path, shape=shape, lower_is_better=True)
     pd.testing.assert_frame_equal(points_of(log), orders_of(table))
@@ -373,7 +374,7 @@ def test_a_match_of_two_rows_counts_once(results, with_id, tmp_path, capsys):
     both = pd.concat([ours, theirs]).sort_index(kind="stable")
     path = written(both, tmp_path)
     if results == "points" and not with_id:  # 3, 1 and 0 are no words for a result
-        with pytest.raises(ValueError, match="--means"):
+        with command_line(), pytest.raises(ValueError, match="--means"):
             bd.read_duels(path)
         return
     same(bd.read_duels(path), right_points(duels))
@@ -393,7 +394,7 @@ def test_0_and_1_are_asked_about_where_they_may_be_an_index(column, sides, tmp_p
     index = (1 - duels["result"]).astype(int)
     frame = pd.DataFrame({sides[0]: duels["first"], sides[1]: duels["second"], column: index})
     path = written(frame, tmp_path)
-    with pytest.raises(ValueError, match=r"--means '0=\?,1=\?'"):
+    with command_line(), pytest.raises(ValueError, match=r"--means '0=\?,1=\?'"):
         bd.read_duels(path, outcome=column)
     given = bd.read_duels(path, outcome=column, means={0: "left", 1: "right"})
     same(given, right_points(duels))
@@ -452,9 +453,9 @@ def test_codes_that_are_not_understood_are_asked_about(codes, tmp_path):
          "answer": words(duels, first, second, tie)}
     )  # fmt: skip
     path = written(frame, tmp_path)
-    with pytest.raises(ValueError, match="--means") as refused:
+    with command_line(), pytest.raises(ValueError, match="--means") as refused:
         bd.read_duels(path)
-    line = str(refused.value).partition("--means ")[2].partition(" (means=")[0]
+    line = str(refused.value).partition("--means ")[2].partition(" (or --coding")[0]
     (said,) = shlex.split(line)  # as a shell reads it
     assert all(re.search(rf"{code}=[?a-z]", said) for code in (first, second, tie))
     given = bd.read_duels(path, means={first: "left", second: "right", tie: "tie"})
@@ -473,7 +474,7 @@ def test_a_scale_of_one_side_is_asked_about(best, worst, tmp_path):
     duels.loc[5, "result"] = 1.0
     path = written(frame, tmp_path)
     for coding in (None, "grades"):
-        with pytest.raises(ValueError, match=r"--means|--grades"):
+        with command_line(), pytest.raises(ValueError, match=r"--means|--grades"):
             bd.read_duels(path, coding=coding)
     same(bd.read_duels(path, grades=(best, worst)), right_points(duels))
 
@@ -570,7 +571,7 @@ def test_a_guessed_time_that_cannot_be_read_stops_no_command(odd, tmp_path, caps
     log = bd.read_duels(path)
     same(log, right_points(duels))
     assert "date" in {line.column for line in log.reading.not_used}
-    with pytest.raises(ValueError, match=r"line 9.*--time-format"):
+    with command_line(), pytest.raises(ValueError, match=r"line 9.*--time-format"):
         bd.read_duels(path, time="date")
 
 
@@ -599,7 +600,7 @@ def test_a_refusal_says_what_to_do(name, tmp_path):
     text, advice = REFUSALS[name]
     path = tmp_path / "log.csv"
     path.write_text(text)
-    with pytest.raises(ValueError, match=advice):
+    with command_line(), pytest.raises(ValueError, match=advice):
         bd.read_duels(path)
 
 

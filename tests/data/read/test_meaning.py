@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.data.reading import Reading
+from bayesduel.system.arguments import command_line
 
 ARMS = ["ada", "bob", "cyd"]
 
@@ -214,7 +215,10 @@ def test_several_columns_of_members_are_asked_for():
     rows = {f"team{t}_player{k}": ["abcdef"[(t + k + r) % 6] for r in range(12)]
             for t in (1, 2) for k in (1, 2)}  # fmt: skip
     rows["winner"] = ["team1", "team2"] * 6
-    with pytest.raises(ValueError, match="--left team1_player1,team1_player2 --right team2"):
+    with (
+        command_line(),
+        pytest.raises(ValueError, match="--left team1_player1,team1_player2 --right team2"),
+    ):
         bd.read_duels(rows)
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
+from bayesduel.system.arguments import command_line
 
 ROWS = [  # first, second, the one that won ("": a tie)
     ("ada", "bob", "ada"), ("bob", "cyd", "cyd"), ("cyd", "ada", "ada"), ("bob", "ada", "bob"),
@@ -94,12 +95,12 @@ def test_words_of_outcomes(words, capsys):
     log = pd.DataFrame([row[:2] for row in ROWS], columns=["model_a", "model_b"])
     log["verdict"] = said
     if words in ASKED:
-        with pytest.raises(ValueError, match="--means") as refused:
+        with command_line(), pytest.raises(ValueError, match="--means") as refused:
             bd.read_duels(log)
         assert all(f"{word}=?" in str(refused.value) for word in words)
     elif words == ("a", "b", "c"):
         line = r"--means 'a=left,b=right,c=\?'"
-        with pytest.raises(ValueError, match=rf"row 4 .* got 'c'; say .* {line}"):
+        with command_line(), pytest.raises(ValueError, match=rf"row 4 .* got 'c'; say .* {line}"):
             bd.read_duels(log)
     else:
         assert (points(bd.read_duels(log)) == truth()).all()

@@ -13,6 +13,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.data.read.shapes import SHAPES
+from bayesduel.system.arguments import command_line
 
 CITIES = ("London", "Paris", "São Paulo", "New York")
 WINNERS = {"left": "left", "right": "right", "tie": "tie"}
@@ -449,7 +450,7 @@ def test_two_columns_of_ranks_are_asked_for(way, tmp_path, names, beside):
     """Places of two systems, under names of the sides of a duel, ask for what they are."""
     table = {"item": [f"q{k}" for k in range(12)], **beside}
     table |= {name: [1 + (k + j) % 2 for k in range(12)] for j, name in enumerate(names)}
-    with pytest.raises(ValueError, match="--shape ranks") as caught:
+    with command_line(), pytest.raises(ValueError, match="--shape ranks") as caught:
         bd.read_duels(given(table, way, tmp_path))
     assert "--shape scores" in str(caught.value)
 
@@ -460,7 +461,10 @@ def test_numbered_places_are_asked_for(way, tmp_path, n_arms):
     lists = orders(range(1, n_arms + 1), n=9)
     table = {f"rank{k}": [row[k - 1] for row in lists] for k in range(1, n_arms + 1)}
     source = given(table, way, tmp_path)
-    with pytest.raises(ValueError, match=r"--shape ranks\) or the arm at that place"):
+    with (
+        command_line(),
+        pytest.raises(ValueError, match=r"--shape ranks\) or the arm at that place"),
+    ):
         bd.read_rankings(source)
     of_arms = bd.read_rankings(source, shape="ranks")
     at_places = bd.read_rankings(source, shape=False)

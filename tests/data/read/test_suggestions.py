@@ -20,6 +20,7 @@ from bayesduel.cli import main
 from bayesduel.data import read as reader
 from bayesduel.data import sides
 from bayesduel.data.read.rankings import rankings_in
+from bayesduel.system.arguments import command_line
 from tests.support.kinds import (
     ARMS,
     STRENGTH,
@@ -218,7 +219,7 @@ def first_words(tmp_path, name, text):
     path.write_text(text, encoding="utf-8")
     words = ["read", str(path), "-o", str(tmp_path / "out.csv")]
     if name == "ranks for duels":  # the command reads rankings by itself
-        with pytest.raises(ValueError, match="got rankings") as error:
+        with command_line(), pytest.raises(ValueError, match="got rankings") as error:
             bd.read_duels(path)
         return words, str(error.value)
     return words, CliRunner().invoke(main, [*words, *ASKED.get(name, [])]).output
@@ -339,8 +340,8 @@ SAID = {
         "--left model_b --right model_a", {}),
     "sides that are arms": (
         table([{**v, "a": "b", "b": "a"} if v["k"] % 2 else {**v, "a": "a", "b": "b"}
-               for v in STRICT], **TABLE, winner=PLAIN), None, "(--coding)",
-        {"(--coding)": "--coding a/b"}),
+               for v in STRICT], **TABLE, winner=PLAIN), None, "--coding a/b",
+        {}),
     "ranks or scores": (rows(ARMS[:3], [[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3]]),
                         ahead([[[ARMS[i]] for i in order] for order in
                                ((0, 1, 2), (1, 0, 2), (0, 2, 1), (0, 1, 2))]), "--shape ranks", {}),
@@ -352,7 +353,7 @@ SAID = {
     "doubles": (
         rows(["player_1", "player_2", "winner"],
              [["x/" + v["a"], "x/" + v["b"] if False else "y/" + v["b"], PLAIN(v)]
-              for v in STRICT]), None, "--teams '/'", {}),
+              for v in STRICT]), None, "--teams /", {}),
     "doubles of columns": (
         rows(["team1_player1", "team1_player2", "team2_player1", "team2_player2", "winner"],
              [[*random.Random(v["k"]).sample(ARMS, 4), says(1, 2)(v)] for v in STRICT]), None,
@@ -383,7 +384,7 @@ SAID = {
         "--tie none", {}),
     "weights of a survey": (
         table(STRICT, **TABLE, winner=PLAIN, sample_weight=lambda v: v["k"] + 1), PAIRS,
-        "(--sampling-weight)", {"(--sampling-weight)": "--sampling-weight sample_weight"}),
+        "--sampling-weight", {"--sampling-weight": "--sampling-weight sample_weight"}),
     "meaning without an outcome": (
         table(STRICT, **TABLE, result=says("x", "y"), margin=lambda v: v["ga"] - v["gb"]), PAIRS,
         "--outcome", {"--outcome": "--outcome result --means x=left,y=right"}),
@@ -405,8 +406,8 @@ SAID = {
               date=lambda v: "soon" if v is MANY[-1] else "2024-01-01"),
         {pair: 126 * n for pair, n in PAIRS.items()}, "--time", {"--time": "--time none"}),
     "positive and negative": (
-        table(TIED, **TABLE, result=says(2.5, -3.5, 0)), points(TIED), "(--margin)",
-        {"(--margin)": "--margin result --outcome none"}),
+        table(TIED, **TABLE, result=says(2.5, -3.5, 0)), points(TIED),
+        "--margin result --outcome none", {}),
     "one side of a scale": (table(TIED, **TABLE, result=says(1, 5, 3)), points(TIED),
                             "--grades 1,5", {}),
     "a share by its name": (
@@ -465,3 +466,40 @@ def test_every_option_that_a_message_names_is_tried_here(tmp_path):
         said += first_words(folder, name, text)[1]
     lost = [text for text in literals() if text not in said]
     assert not lost
+
+
+ASKED_IN_PYTHON = {
+    "weights of a survey": {"weight": "sample_weight"},
+    "meaning without an outcome": {"outcome": False, "means": {"x": "left", "y": "right"}},
+    "one side of a scale": {"coding": "grades"},
+}
+OF_COMMANDS = {"--rankings", "--side-advantage"}  # Python has a function and a term for these
+
+
+@pytest.mark.parametrize("name", [*KINDS, *SAID])
+def test_python_is_told_arguments_and_a_command_options(name, tmp_path, capsys):
+    text, _, printed, _ = (KINDS | SAID)[name]
+    _, by_command = first_words(tmp_path, name, text)
+    path = tmp_path / (name if "." in name else "log.csv")
+    capsys.readouterr()
+    ranked = name != "ranks for duels" and rankings_by_command(path)
+    read = bd.read_rankings if ranked else bd.read_duels
+    try:
+        found = read(path, **ASKED_IN_PYTHON.get(name, {}))
+        said = f"{capsys.readouterr().err} {getattr(found, 'reading', '')} "
+        said += sides.sides_of(found).remark if isinstance(found, bd.Duels) else ""
+    except ValueError as error:
+        said = str(error)
+    assert not re.search(r"(?<![-\w])--[a-z]", said), said
+    of_options = re.sub(r"read_[a-z]+\(.*?\)", "", by_command)  # there is no command for these
+    assert not re.search(r"\b[a-z_]+=[(;,)\['\" ]", of_options), by_command
+    for option in {*re.findall(r"--[a-z-]+", printed)} - OF_COMMANDS:
+        assert f"{option[2:].replace('-', '_')}=" in said
+
+
+def rankings_by_command(path):
+    """Return whether the command reads a file as rankings."""
+    try:
+        return rankings_in(str(path)) is not None
+    except ValueError:
+        return False

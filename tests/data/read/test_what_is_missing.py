@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.data.read.rankings import rankings_in
+from bayesduel.system.arguments import command_line
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -164,7 +165,10 @@ def test_a_row_for_each_player_of_doubles(tmp_path, head, again):
 def test_players_of_a_side_with_several_scores_are_asked_for(tmp_path):
     body = "1,ann,x,5\n1,bob,x,7\n1,cy,y,2\n1,di,y,8\n"
     path = written(tmp_path, f"match,player,team,score\n{body}")
-    with pytest.raises(ValueError, match=r"should have one 'score', .* --shape scores"):
+    with (
+        command_line(),
+        pytest.raises(ValueError, match=r"should have one 'score', .*--shape scores"),
+    ):
         bd.read_duels(path)
     assert bd.read_duels(path, shape="scores").n_duels == 6
 

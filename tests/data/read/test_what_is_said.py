@@ -9,6 +9,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.data.read.dates import format_of_dates
+from bayesduel.system.arguments import command_line
 from tests.support.spreadsheet import write_xlsx
 
 TABLE = pd.DataFrame(
@@ -158,7 +159,10 @@ def test_days_and_months_that_cannot_be_told_apart_are_asked_for(tmp_path, given
     if given is None:
         assert "date" not in bd.read_duels(path).read_summary.columns.values()
     else:
-        with pytest.raises(ValueError, match=r"line 2: .*--time-format.*got '03/04/2024'"):
+        with (
+            command_line(),
+            pytest.raises(ValueError, match=r"line 2: .*--time-format.*got '03/04/2024'"),
+        ):
             bd.read_duels(path, time=given)
     for form, month in (("%d/%m/%Y", 4), ("%m/%d/%Y", 3)):
         log = bd.read_duels(path, time_format=form)
