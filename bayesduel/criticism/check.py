@@ -13,6 +13,12 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior
+from bayesduel.criticism.cycles_by_model import (
+    COMPARED_DRAWS,
+    cycles_by_model,
+    models_to_compare,
+)
+from bayesduel.criticism.order_share import CROSSED, OrderShare, order_share
 from bayesduel.criticism.ranking import ranking_text as words
 from bayesduel.criticism.ranking.posterior import (
     SURE,
@@ -28,7 +34,6 @@ from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.criticism.transitivity.triads import Triads, closed_triads
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import one_verdict_per_unit, repeated_role
-from bayesduel.intervals import wilson
 from bayesduel.preference import consistence
 from bayesduel.system.arguments import (
     check_call,
@@ -51,87 +56,18 @@ if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
     from bayesduel.models.model import Model
 
-__all__ = ["Check", "OrderShare", "check", "expected_seconds", "with_comparison"]
+__all__ = ["Check", "check", "expected_seconds"]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 # Of processor time, beside other work: 12.4 s of 345 arms and 5,100 pairs, 14.8 s of 200 arms and
 # 19,900 pairs; see expected_seconds.
 SECONDS_A_PAIR = 6e-4
 SECONDS_A_TRIAD = 2e-7
-DRAWS = 1000  # of each model compared, and of logs by which arms are held against scores
-CROSSED = 0.5  # share of pairs that met in both orders, from which a side advantage is plain
+DRAWS = 1000  # of logs by which arms are held against scores
 DRAWN_AT_ONCE = (200, 2000)  # of its draws, at least and at most
 CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
 CONTROLLED_ARMS = 200  # and arms
 NAN = float("nan")
-
-
-@dataclass(frozen=True, kw_only=True)
-class OrderShare:
-    """The share of wins of the side listed first."""
-
-    # share of the decisive duels, and its 95 % interval
-    share: float
-    interval: tuple[float, float]
-    # probability that it wins between arms of equal score, estimated together with the scores, and
-    # its 95 % interval; None where the design does not identify it
-    between_level: float | None
-    between_interval: tuple[float, float] | None
-    n_decisive: int  # number of decisive duels
-    both_ways: float  # share of the pairs that met in both orders
-
-    @property
-    def clear(self) -> bool:
-        """Whether the interval between arms of equal score excludes one half."""
-        between = self.between_interval
-        return between is not None and not between[0] <= 0.5 <= between[1]
-
-    @property
-    def sentence(self) -> str:
-        """The result in sentences."""
-        return self.words()
-
-    def words(self, *, modelled: bool = False) -> str:
-        """Return what was found, and how to model a side advantage.
-
-        `modelled`: whether the ranking beside it adjusts for one.
-        """
-        low, high = (100 * x for x in self.interval)
-        won = (
-            f"The side listed first won {100 * self.share:.1f} % of {self.n_decisive:,} decisive "
-            f"duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
-        )
-        if self.between_level is None or self.between_interval is None:
-            return (
-                f"{won} The design does not identify a side advantage, so the check of cycles "
-                "does not adjust for one. If the side listed first may have an advantage, "
-                f"{check_text.MODELLED}."
-            )
-        low, high = (100 * x for x in self.between_interval)
-        words = (
-            f"{won} Between arms of equal score it wins {100 * self.between_level:.1f} % of "
-            f"decisive duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
-        )
-        if not self.clear:
-            return (
-                f"{words} There is no clear side advantage; the check of cycles adjusts for "
-                "what there is."
-            )
-        if self.both_ways >= CROSSED:
-            adjusts = "the check of cycles adjusts for it"
-            if modelled:
-                return f"{words} This is a side advantage; {adjusts}, and so does the ranking."
-            how = check_text.MODELLED
-            return f"{words} This is a side advantage; {adjusts}. To adjust a ranking, {how}."
-        met = check_text.both_orders_words(self.both_ways)
-        remedy = f"If sides carry a meaning, {check_text.MODELLED}."
-        if modelled:
-            remedy = "The ranking adjusts for it."
-        return (
-            f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
-            f"{met}, so the estimate rests on how the results of three arms fit "
-            f"together: it may be a side advantage or another deviation from the scores. {remedy}"
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -651,7 +587,7 @@ def check(
         cycle_posterior=posterior,
         cycle_posteriors={},
         residuals=residuals,
-        order=_order(duels, voted),
+        order=order_share(duels, voted),
         margins=margins,
         consistence=_consistence(units),
         comparison=None,
@@ -661,16 +597,15 @@ def check(
     )
     if models is None and found.why_not_compared:
         return found
-    return with_comparison(found, models, unit=unit, step=step, progress=progress)
+    return _with_comparison(found, models, unit, step, progress)
 
 
-def with_comparison(
+def _with_comparison(
     found: Check,
-    models: Iterable[Any] | Mapping[str, Any] | None = None,
-    *,
-    unit: str = "pair",
-    step: Callable[[str], None] = lambda name: None,
-    progress: Callable[[float], None] | None = None,
+    models: Iterable[Any] | Mapping[str, Any] | None,
+    unit: str,
+    step: Callable[[str], None],
+    progress: Callable[[float], None] | None,
 ) -> Check:
     """Return a check with models compared, and the cycles under each of them."""
     from bayesduel.criticism.compare import compare_models
@@ -678,24 +613,21 @@ def with_comparison(
     log = found.duels
     if models is None:
         whole = found.units is found.duels
-        ordered = whole and found.order is not None and found.order.clear
+        clear = whole and found.order is not None and found.order.clear
         log = found.units if unit in ("pair", "duel") else found.duels  # a judge has votes
-        models = _candidates(log, ordered)
+        models = models_to_compare(log, with_side_advantage=clear)
     step("comparing models")
     # 5 refits of a model without the units that importance sampling cannot leave out
     comparison = compare_models(
-        log, models, unit=unit, draws=DRAWS, folds=5, seed=found.seed, progress=progress
+        log, models, unit=unit, draws=COMPARED_DRAWS, folds=5, seed=found.seed, progress=progress
     )
     posteriors = {}
-    if found.cycle_posterior is not None and found.evidence.scores is not None:
+    scores = found.evidence.scores
+    if found.cycle_posterior is not None and scores is not None:
         step("finding cycles under each model")
-        design = found.evidence.scores.design
         asked = np.random.SeedSequence(found.seed).spawn(3)[-1]
         rng = np.random.default_rng(asked)
-        triads = closed_triads(log.n_arms, design.first, design.second, rng)
-        for name, tree in comparison.fits.items():
-            ahead = _ahead(tree, design, DRAWS)
-            posteriors[name] = cycle_posterior(ahead, design, log.arms, triads)
+        posteriors = cycles_by_model(comparison.fits, scores.design, log.arms, rng)
     return replace(found, comparison=comparison, cycle_posteriors=posteriors, why_not_compared="")
 
 
@@ -754,47 +686,6 @@ def _with_cause(
     if p > LEVEL:
         return replace(evidence, other_cause="conditions")
     return replace(evidence, other_cause="order" if evidence.order == "not identified" else "")
-
-
-def _candidates(duels: Duels, ordered: bool) -> list[Any]:
-    """Return the models to compare where none are named."""
-    from bayesduel.criticism.compare import default_models
-    from bayesduel.models import BradleyTerry, SideAdvantage
-
-    candidates = default_models(duels)
-    if ordered:
-        candidates.append(BradleyTerry() + SideAdvantage())
-    return candidates
-
-
-def _ahead(fit: "xr.DataTree", design: DecidedDuels, n_draws: int) -> np.ndarray:
-    """Return by draw whether the first arm of each pair is the better one, about `n_draws`."""
-    from bayesduel.posterior.draws import preference_draws
-
-    parts = [P[:, design.first, design.second] > 0.5 for P in preference_draws(fit)]
-    step = max(1, sum(map(len, parts)) // n_draws)
-    return np.concatenate(parts)[::step]
-
-
-def _order(duels: Duels, voted: ScoreModel | None) -> OrderShare | None:
-    """Return what the side listed first won, None where sides carry no meaning.
-
-    voted: scores by the votes, each of them counted.
-    """
-    if voted is None or voted.design.order == "not recorded":
-        return None
-    first = int(duels.cells.left_wins.sum())
-    second = int(duels.cells.right_wins.sum())
-    low, high = wilson(first, first + second)
-    identified = voted.design.has_order
-    return OrderShare(
-        share=first / (first + second),
-        interval=(float(low), float(high)),
-        between_level=voted.first_wins if identified else None,
-        between_interval=voted.first_wins_interval if identified else None,
-        n_decisive=first + second,
-        both_ways=voted.design.both_ways,
-    )
 
 
 def _consistence(units: Duels) -> float | None:

@@ -166,7 +166,7 @@ def test_a_flipped_bit_of_what_has_no_checksum(written, tmp_path, monkeypatch):
     assert 2 in statuses
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("command", "other"), product(OPENING, OTHERS))
 def test_settings_of_another_model(other, command, written, tmp_path, monkeypatch):
     path = tmp_path / "other.nc"

@@ -93,9 +93,10 @@ def test_an_exported_study_is_read_as_it_was(files, raw, audit):
         assert "=J()" in log.votes.judges
 
 
-def test_a_log_of_another_source_keeps_its_apostrophes(files):
-    (files / "log.csv").write_text("left,right,outcome\n'=x,=x,left\n=x,'-O2',left\n")
-    assert set(bd.read_duels("log.csv").arms) == {"'=x", "=x", "'-O2'"}
+def test_a_log_of_another_source_keeps_its_apostrophes(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("left,right,outcome\n'=x,=x,left\n=x,'-O2',left\n")
+    assert set(bd.read_duels(log).arms) == {"'=x", "=x", "'-O2'"}
 
 
 @pytest.mark.parametrize("raw", ["", " --raw"])

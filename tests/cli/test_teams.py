@@ -83,7 +83,7 @@ def arguments(what):
 
 @pytest.mark.parametrize("what", BESIDE)
 @pytest.mark.parametrize("sides", ["text", "columns"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_members_are_ranked_beside_all_else(folder, what, sides):
     """The ranking is of members, in the order of their scores, whatever the log has beside."""
     teams = ("--teams", ",") if sides == "text" else ("--left", "p1,p2", "--right", "p3,p4")
@@ -132,7 +132,7 @@ def test_pages_and_tables_of_teams(folder, tmp_path, by, what):
 @pytest.mark.parametrize("form", ["ann, bob", "ann + bob", "bob,ann"])
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("sides", ["text", "columns"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 def test_sides_are_predicted_as_they_are_written(folder, tmp_path, form, many, sides):
     """However a side is written, its prediction is that of its members; rows stay rows."""
     fit = tmp_path / "fit.nc"

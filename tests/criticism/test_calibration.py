@@ -360,6 +360,7 @@ def crossed_log(kind: str, n: int = 300) -> Duels:
 
 @pytest.mark.parametrize("given", [True, False], ids=["a fit given", "no fit given"])
 @pytest.mark.parametrize("kind", CROSSED)
+@pytest.mark.sampled(2)
 def test_scales_of_the_whole_log_predict_as_those_of_each_fold(kind, given, monkeypatch):
     """Ties, prompts, judges and a side advantage, as if no weights could certify the draws."""
     log = crossed_log(kind)

@@ -13,7 +13,7 @@ from scipy.special import expit
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
-from bayesduel.criticism.check import OrderShare, _otherwise, check
+from bayesduel.criticism.check import _otherwise, check
 from bayesduel.criticism.check_text import (
     both_orders_words,
     evidence_words,
@@ -23,6 +23,7 @@ from bayesduel.criticism.check_text import (
 )
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, cycle_posterior
+from bayesduel.criticism.order_share import OrderShare
 from bayesduel.criticism.residuals import _binomial, _tails_of_sums, judge_residuals
 from bayesduel.criticism.transitivity.design import design_of
 from bayesduel.criticism.transitivity.score_model import ScoreModel

@@ -279,7 +279,7 @@ def test_a_fit_is_the_same_by_any_number_of_threads(monkeypatch):
 @pytest.mark.filterwarnings("ignore:20 duels are few")
 @pytest.mark.parametrize("terms", ["random:group", "random:judge", "random:group + random:judge"])
 @pytest.mark.parametrize("response", ["bradley-terry", "thurstone", "davidson"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 def test_fewer_duels_than_deviations_are_fitted(response, terms):
     """Twenty duels of 12 arms in 12 groups: a design of few cells is kept as a dense matrix."""
     rng = np.random.default_rng(0)

@@ -34,8 +34,8 @@ def test_each_pair_has_a_place_and_a_sign():
 def test_draws_are_those_of_nuts(method):
     """Of residuals, their scale and P, also of the pair that never met."""
     model = BradleyTerry() + PairEffects()
-    found = bd.fit(table(), model, method, draws=4000, seed=1)
-    exact = bd.fit(table(), model, "nuts", draws=4000, seed=2)
+    found = bd.fit(table(), model, method, draws=2000, seed=1)
+    exact = bd.fit(table(), model, "nuts", draws=2000, seed=2)
     spread = exact.posterior["pair_residual"].std(("chain", "draw"))
     for fit in (found, exact):
         assert fit.posterior["pair_residual"].dims == ("chain", "draw", "matchup")

@@ -173,6 +173,7 @@ CASES = {  # a model, and priors of every kind that it takes
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_prior_draws_of_pymc_have_the_prior_of_the_quick_route(case, log):
     """Mean and covariance of coefficients, at scales that are known: 6 standard errors of draws."""
     model, priors = CASES[case]

@@ -129,6 +129,7 @@ def densities(log, model, eta, parameters):
 @pytest.mark.parametrize("side", ["sum", "mean"])
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
 @pytest.mark.parametrize("response", RESPONSES.values(), ids=RESPONSES.keys())
+@pytest.mark.sampled(3)
 def test_the_predictor_and_the_likelihood_are_those_by_hand(response, terms, side, shared):
     log = world(40, 1, shared=shared)
     model = response(Scores(side=side))

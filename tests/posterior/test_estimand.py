@@ -47,7 +47,7 @@ def test_the_quadrature_is_that_of_scipy(link, deviation):
 
 @pytest.mark.parametrize("shared", [(), ("judge",)])
 @pytest.mark.parametrize("response", ["bradley-terry", "thurstone", "davidson"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_new_prompt_is_integrated_out(response, shared):
     """The win probability is the mean over levels drawn from the learned spread."""
     log = made_log()
@@ -85,7 +85,7 @@ def test_a_new_prompt_is_integrated_out(response, shared):
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("kind", ["all", "sample"])
 @pytest.mark.parametrize("further", [None, SideAdvantage(), RandomEffects("prompt")])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_levels_are_averaged_weighed_or_chosen(kind, further, clustered):
     log = made_log() if clustered else made_log().with_votes(np.arange(400), np.ones(400, int))
     term = CategoryEffects("language") if kind == "all" else RandomEffects("language")

@@ -57,7 +57,7 @@ def log_of(response, shared):
     )
 
 
-@pytest.mark.sampled(4, "davidson-order-both", "bradley-terry-prompt-judge")
+@pytest.mark.sampled(8, "davidson-order-both", "bradley-terry-prompt-judge")
 @pytest.mark.parametrize("shared", SHARED)
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("response", RESPONSES)
@@ -146,7 +146,7 @@ def test_pages_and_files_of_a_log_with_ties_prompts_and_judges_say_the_same(tmp_
 @pytest.mark.parametrize("shared", ["none", "both"])
 @pytest.mark.parametrize("asked", ["at", "weights"])
 @pytest.mark.parametrize("term", ["category:category", "random:category"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_report_is_about_the_level_that_is_asked_for(term, asked, shared, tmp_path):
     log = log_of("bradley-terry", SHARED[shared])
     model = bd.DefaultModel(terms=(term,))

@@ -40,6 +40,7 @@ NOTES = {
     ("times", "note", "judge", "ending"),
     itertools.product(TIMES, NOTES, (True, False), ("csv", "parquet", "frame")),
 )
+@pytest.mark.sampled(3)
 def test_duplicates_are_those_of_pandas(tmp_path, times, note, judge, ending):
     frame = frame_of(TIMES[times], NOTES[note], judge)
     given = frame

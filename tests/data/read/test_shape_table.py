@@ -413,6 +413,7 @@ KINDS_OF_RANKS = ["letters", "ordinals", "text left over", "names and places", "
 @pytest.mark.parametrize("kind", KINDS_OF_RANKS, ids=str)
 @pytest.mark.parametrize("judges", [1, 3])
 @pytest.mark.parametrize("n_arms", [3, 5])
+@pytest.mark.sampled(3)
 def test_tables_of_ranks_are_rankings(tmp_path, way, capsys, kind, judges, n_arms):
     """What people call a table of ranks is read as its rankings, with the judge."""
     arms = ["sys b", "baseline", "Ünal", "gpt-x", "k2"][:n_arms]
