@@ -35,7 +35,7 @@ class Line(NamedTuple):
     rows
         Number of rows it concerns, or None where it is not known.
     hint
-        The option that would take it for something else, such as "--by lang", or "".
+        What would take it for something else, "by='lang'" or, of a command, "--by lang"; or "".
     noticed
         Whether it is said on stderr when the log is read.
     """

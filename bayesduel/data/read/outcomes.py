@@ -363,7 +363,10 @@ def choose_meaning(
         shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
         key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
         value = next(text for text in outcome.values if _key(text) == key)
-        readings = [f"coding={w.coding!r} reads {RESULTS[w.codes[key]]}" for w in (chosen, *clash)]
+        readings = [
+            f"{as_options(coding=way.coding)} reads {RESULTS[way.codes[key]]}"
+            for way in (chosen, *clash)
+        ]
         raise values.refused(
             f"should be unambiguous, got {value!r}, which {' and '.join(readings)}", "say which"
         )

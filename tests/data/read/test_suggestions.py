@@ -410,6 +410,8 @@ SAID = {
         "--margin result --outcome none", {}),
     "one side of a scale": (table(TIED, **TABLE, result=says(1, 5, 3)), points(TIED),
                             "--grades 1,5", {}),
+    "codes of two codings": (table(WON, **TABLE, result=lambda v: "L"), points(WON),
+                             "--coding l/r", {}),
     "a share by its name": (
         table(TIED, **TABLE, b_result=share("0.{1}")), {(b, a): n for (a, b), n in SHARES.items()},
         "--coding probability", {}),
