@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior
-from bayesduel.criticism.cycles_by_model import (
+from bayesduel.criticism.model_cycles import (
     COMPARED_DRAWS,
     cycles_by_model,
     models_to_compare,
