@@ -98,6 +98,7 @@ def test_half_an_answer_is_refused_and_stores_nothing(site, asking):
 
 
 @pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED)
+@pytest.mark.sampled(2, "everything")
 def test_keys_answer_everything_that_is_asked(serving, opened, asking):
     items = [f"item {k}" for k in range(12)]
     found = serving(arms=("a", "b"), items=items, asking=asking)
@@ -160,6 +161,7 @@ def test_a_form_that_lacks_an_answer_is_not_sent(serving, opened):
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["slider", "sliders"])
+@pytest.mark.sampled(2)
 def test_a_slider_answers_where_it_is_moved_and_not_before(serving, opened, name, width):
     asking = ASKED[name]
     found = serving(arms=("a", "b"), items=[f"item {k}" for k in range(12)], asking=asking)

@@ -115,7 +115,7 @@ def judged(serving, opened, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("asking", [None, bd.study.Asking(grades=4, both_bad=True), EVERYTHING],
                          ids=["plain", "grades", "everything"])  # fmt: skip
-@pytest.mark.sampled(8, "plain-code-360", "plain-code-768", "everything-code-360")
+@pytest.mark.sampled(16, "plain-code-360", "plain-code-768", "everything-code-360")
 def test_the_page_holds_whatever_is_compared(judged, opened, asking, kind, width):
     page = judged(KINDS[kind], prompt=KINDS[kind], width=width, asking=asking)
     found = page.evaluate(FITS)
@@ -204,7 +204,7 @@ def test_a_formula_is_set_and_one_that_is_none_stays_as_it_was_written(judged, o
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("asking", [None, EVERYTHING], ids=["plain", "everything"])
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 def test_the_page_holds_whatever_is_compared_in_each_language(
     judged, opened, asking, kind, width, code
 ):
