@@ -95,8 +95,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
         robust += f" besides the effects by {join(own)} in the model"
     sentence = (
-        f"Standard errors are {robust} ({clusters}, bias-reduced; intervals by "
-        f"Student's t with {shown} degrees of freedom for the median arm)."
+        f"Standard errors are {robust} ({clusters}). They are bias-reduced, and intervals use "
+        f"Student's t with {shown} degrees of freedom for the median arm."
     )
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."

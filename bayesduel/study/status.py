@@ -44,7 +44,7 @@ class Status:
         Groups of arms that are declared tied within the rope of the stop rule.
     check
         What the transitivity check said at this number of duels, or None: ``transitive``,
-        ``sentence`` and ``notions`` (the probability that the first arm of the answer wins by
+        ``sentence`` and ``criteria`` (the probability that the first arm of the answer wins by
         each criterion, where the check objects).
     plan
         What is expected to go, or None: what ``bayesduel.study.plan`` found, its ``sentence``, and

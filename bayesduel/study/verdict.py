@@ -10,7 +10,7 @@ from bayesduel.text import join, percent, win_points
 
 __all__ = ["objection", "transitivity", "verdict"]
 
-NOTIONS = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
+CRITERIA = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
 
 
 def verdict(
@@ -66,7 +66,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
     best: the first arm of the answer.
     model: name of the study's model.
     Returns ``transitive`` (False where the check objects, None where the log cannot tell),
-    ``sentence``, and, where it objects, ``notions``: the posterior probability that `best` is the
+    ``sentence``, and, where it objects, ``criteria``: the posterior probability that `best` is the
     winner under each criterion (several winners share it), where pairs may deviate from scores.
     """
     from bayesduel.criticism.check import check
@@ -74,14 +74,14 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
 
     found = check(duels, quick=True)
     if found.transitive is not False:
-        return {"transitive": found.transitive, "sentence": found.verdict_parts[0], "notions": {}}
+        return {"transitive": found.transitive, "sentence": found.verdict_parts[0], "criteria": {}}
     shares = winners(found.fit)["winner_share"].sel(arm=best)
-    notions = {name: float(shares.sel(criterion=name)) for name in NOTIONS}
+    criteria = {name: float(shares.sel(criterion=name)) for name in CRITERIA}
     said = ", ".join(
-        f"the {NOTIONS[n]} winner with probability {p:.2f}" for n, p in notions.items()
+        f"the {CRITERIA[n]} winner with probability {p:.2f}" for n, p in criteria.items()
     )
     sentence = (
         f"{found.verdict_parts[0]} The answer is about the scores of {model}. If pairs may "
         f"deviate from scores, {best} is {said}."
     )
-    return {"transitive": False, "sentence": sentence, "notions": notions}
+    return {"transitive": False, "sentence": sentence, "criteria": criteria}

@@ -134,7 +134,7 @@ def test_the_verdict_says_where_the_transitivity_check_objects():
     status = study.status(check=True)
     assert status.check["transitive"] is False
     assert "check rejects a single ranking" in status.verdict
-    assert status.check["notions"]["condorcet"] < 0.05
+    assert status.check["criteria"]["condorcet"] < 0.05
     assert "Condorcet winner with probability" in " ".join(str(status).split())
     assert study.status(check=False).check == status.check  # kept for these outcomes
 
