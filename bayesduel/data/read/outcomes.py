@@ -33,6 +33,7 @@ import numpy as np
 
 from bayesduel.data.read.columns import plain, side_of, words_of
 from bayesduel.data.read.grades import grade_in
+from bayesduel.data.read.outcome_text import difference, exact_key, outcome_key
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, TIES, WORDS
 from bayesduel.data.votes import LARGEST_GRADE
@@ -52,7 +53,6 @@ __all__ = [
     "Meaning",
     "choose_meaning",
     "coding_of",
-    "difference",
     "grades_of",
     "means_of",
     "says_both_bad",
@@ -70,9 +70,6 @@ SHOWN = 12  # values that a message lists
 WINNERS_NAME = "the winner's name"
 LOSERS_NAME = "the loser's name"
 
-# What a language model answers as a judge, where "[[C]]" is a tie: Zheng and others, "Judging
-# LLM-as-a-judge with MT-Bench and Chatbot Arena", 2023, figure 5.
-VERDICT = re.compile(r"\[\[(\w+)\]\]")
 SIDES_SAID = WORDS[0], WORDS[3]  # beside probabilities: "left", "model_a"
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
@@ -102,18 +99,6 @@ CODINGS = (
     SCORED,
 )
 MEANS = "means"  # how outcomes are read where the user says what each value means
-# A share of left, or those of both sides, which add up to 100: "60 %", "55% / 45%", "55/45".
-PERCENT = re.compile(
-    r"\s*(?P<left>[0-9]+(?:[.,][0-9]+)?)\s*(?P<sign>%?)"
-    r"(?:\s*[-:–/|]\s*(?P<right>[0-9]+(?:[.,][0-9]+)?)\s*(?P=sign))?\s*"
-)
-DASHES = re.compile("[‐‑‒–—−－]")  # as editors and phones write a hyphen
-SETS = r"\d+-\d+(\(\d+\))?(,? +\d+-\d+(\(\d+\))?)+"  # of tennis, with their tie-breaks
-# Two scores, and those of half-time in brackets.
-SCORE = re.compile(
-    r"\s*([0-9]+(?:\.[0-9]+)?)\s*[-:–—xX×]\s*([0-9]+(?:\.[0-9]+)?)\s*"
-    r"(?:\(\s*([0-9]+)\s*[-:–—]\s*([0-9]+)\s*\)\s*)?"
-)
 # Names of columns in which 0 may stand for the first of two, as an index does.
 WHICH = "winner|label|index|preferred|preference|choice|chosen|selected|best|better|pick|target"
 WHOSE = "response|answer|model|option|output|system|candidate|item|side|completion"
@@ -154,7 +139,7 @@ class Meaning:
 
     def key(self, text: str) -> str | float:
         """Return an outcome as it is looked up."""
-        return _exact(text) if self.exact else _key(text)
+        return exact_key(text) if self.exact else outcome_key(text)
 
     @property
     def sized(self) -> bool:
@@ -241,7 +226,7 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
     said: dict[str, str | None] = {}
     for value, meaning in means.items():
         text = text_of(value) or ""
-        key = _exact(text)
+        key = exact_key(text)
         word = str("none" if meaning is None else meaning).strip().casefold()
         graded = re.fullmatch(rf"grade\s*([+-]?[0-{LARGEST_GRADE}])", word)
         if key in codes:
@@ -362,7 +347,7 @@ def choose_meaning(
     if clash:
         shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
         key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
-        value = next(text for text in outcome.values if _key(text) == key)
+        value = next(text for text in outcome.values if outcome_key(text) == key)
         readings = [
             f"{as_options(coding=way.coding)} reads {RESULTS[way.codes[key]]}"
             for way in (chosen, *clash)
@@ -387,7 +372,7 @@ class _Values:
         self.n = sum(self.counts.values())
         self.times: dict[str | float, float] = {}
         for text, k in self.counts.items():
-            self.times[_key(text)] = self.times.get(_key(text), 0) + k
+            self.times[outcome_key(text)] = self.times.get(outcome_key(text), 0) + k
 
     def refused(self, rule: str, then: str = "say what each value means") -> ValueError:
         """Return the error of outcomes that are not understood, with the ``means`` to complete."""
@@ -483,31 +468,36 @@ def coding_of(texts: Collection[str], labels: Collection[str]) -> str:
 
     labels: of the arms.
     """
-    keys = {_key(text) for text in texts} - TIE_WORDS.keys()
-    codings: dict[str, set[str | float]] = {NAMED: {_key(label) for label in labels}}
-    codings |= {"/".join(pair): {*map(_key, pair)} for pair in WORDS}
+    keys = {outcome_key(text) for text in texts} - TIE_WORDS.keys()
+    codings: dict[str, set[str | float]] = {NAMED: {outcome_key(label) for label in labels}}
+    codings |= {"/".join(pair): {*map(outcome_key, pair)} for pair in WORDS}
     codings |= {coding: {*codes} for coding, codes in NUMBERS.items()}
     return next((coding for coding, known in codings.items() if keys and keys <= known), "")
 
 
 def says_both_bad(text: str) -> bool:
     """Return whether an outcome is "both bad", which is a tie that is counted separately."""
-    return _key(text) in BOTH_BAD_WORDS
+    return outcome_key(text) in BOTH_BAD_WORDS
 
 
 def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Meaning]:
     """Return the ways that need no names of arms by coding, in order of preference."""
-    own = _own_coding(columns) == OWN and _key(columns[0]) != _key(columns[1])
+    own = _own_coding(columns) == OWN and outcome_key(columns[0]) != outcome_key(columns[1])
     pairs = {OWN: columns[:2]} if own else {}
     pairs |= {"/".join(pair): pair for pair in WORDS}
-    ways = {
-        coding: Meaning(coding, f"{a}, {b} or tie", TIE_WORDS | {_key(a): LEFT, _key(b): RIGHT})
-        for coding, (a, b) in pairs.items()
-    }
-    for coding, codes in NUMBERS.items():
+    ways = {}
+    for coding, (left, right) in pairs.items():
+        codes = TIE_WORDS | _sides(left, right)
+        ways[coding] = Meaning(coding, f"{left}, {right} or tie", codes)
+    for coding, numbers in NUMBERS.items():
         accepted = " or ".join(coding.replace("/", ", ").rsplit(", ", 1))
-        ways[coding] = Meaning(coding, accepted, TIE_WORDS | codes)
+        ways[coding] = Meaning(coding, accepted, TIE_WORDS | numbers)
     return ways
+
+
+def _sides(left: str, right: str) -> dict[str | float, int]:
+    """Return what two words say, the one of the left arm and the one of the right."""
+    return {outcome_key(left): LEFT, outcome_key(right): RIGHT}
 
 
 def _is_soft(key: str | float) -> bool:
@@ -516,17 +506,19 @@ def _is_soft(key: str | float) -> bool:
 
 def _soft_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are the probability that left is better."""
-    keys = {_key(text) for text in outcome.values}
+    keys = {outcome_key(text) for text in outcome.values}
     shares = {key: float(key) for key in keys if _is_soft(key)}
     codes: dict[str | float, int] = {0.0: RIGHT, 1.0: LEFT}
     codes |= {key: LEFT if share >= 0.5 else RIGHT for key, share in shares.items()}
-    words = {_key(a): LEFT for a, _ in SIDES_SAID} | {_key(b): RIGHT for _, b in SIDES_SAID}
+    words: dict[str | float, int] = {}
+    for left, right in SIDES_SAID:
+        words |= _sides(left, right)
     return Meaning(SOFT, "a number from 0 to 1", TIE_WORDS | words | codes, shares=shares)
 
 
 def _percent_way(outcome: Coded) -> Meaning:
     """Return the way by which outcomes are percentages without a sign: 64 for 64 %."""
-    keys = {_key(text) for text in outcome.values}
+    keys = {outcome_key(text) for text in outcome.values}
     shares: dict[str | float, float] = {}
     codes = dict(TIE_WORDS)
     for key in keys:
@@ -542,30 +534,9 @@ def _score_way(outcome: Coded) -> Meaning:
     for text in outcome.values:
         margin = difference(text)
         if margin is not None:
-            margins[_key(text)] = margin
+            margins[outcome_key(text)] = margin
     codes = {key: int(np.sign(margin)) for key, margin in margins.items()}
     return Meaning(SCORED, "two scores such as 2-1", codes, margins=margins)
-
-
-def difference(text: str) -> float | None:
-    """Return left's score minus right's in a text: of sets ("6-4 3-6 7-5") those won; else None.
-
-    Where a letter says who won ("W 3-1", "L 3-1"), it does, whichever score stands first.
-    """
-    led = re.match(r"\s*([WLDT])\s+", text, re.IGNORECASE)
-    letter = led and led[1].lower()
-    score = text[led.end() :] if led else text
-    difference = None
-    found = SCORE.fullmatch(score)
-    if found and all(float(found[k + 2] or 0) <= float(found[k]) for k in (1, 2)):
-        difference = float(found[1]) - float(found[2])
-    elif re.fullmatch(SETS, score.strip()):
-        games = re.findall(r"(\d+)-(\d+)", score)
-        difference = float(sum(np.sign(int(one) - int(other)) for one, other in games))
-    if letter is None or difference is None:
-        return difference
-    sign = {"w": 1, "l": -1}.get(letter, 0)
-    return sign * abs(difference) if bool(difference) == bool(sign) else None
 
 
 def _sided_way(outcome: Coded, sides: Collection[str]) -> Meaning | None:
@@ -574,24 +545,24 @@ def _sided_way(outcome: Coded, sides: Collection[str]) -> Meaning | None:
     sides: the words of the sides of the columns of arms, which are no ties.
     """
     ties = TIE_WORDS.keys() - {*sides}
-    words = sorted({text.strip() for text in outcome.values if _key(text) not in ties})
-    if len(words) != 2 or any(isinstance(_key(word), float) for word in words):
+    words = sorted({text.strip() for text in outcome.values if outcome_key(text) not in ties})
+    if len(words) != 2 or any(isinstance(outcome_key(word), float) for word in words):
         return None
-    known = {frozenset(map(_key, pair)) for pair in WORDS}
-    if frozenset(map(_key, words)) in known:
+    known = {frozenset(map(outcome_key, pair)) for pair in WORDS}
+    if frozenset(map(outcome_key, words)) in known:
         return None
     for left, right in (words, words[::-1]):
         if side_of(left, right) is not None:
             said: dict[str, str | None] = {left: "left", right: "right"}
-            tied = {t: "tie" for t in outcome.values if _key(t) in ties}
-            codes = TIE_WORDS | {_key(left): LEFT, _key(right): RIGHT}
+            tied = {t: "tie" for t in outcome.values if outcome_key(t) in ties}
+            codes = TIE_WORDS | _sides(left, right)
             return Meaning(MEANS, f"{left}, {right} or tie", codes, said=said | tied)
     return None
 
 
 def _graded_way(outcome: Coded, *, numbers: bool) -> Meaning:
     """Return the way that reads grades: in words, and if asked for in numbers."""
-    found = {_key(text): grade_in(text, numbers=numbers) for text in outcome.values}
+    found = {outcome_key(text): grade_in(text, numbers=numbers) for text in outcome.values}
     grades = {key: grade for key, grade in found.items() if grade is not None}
     codes = {key: int(np.sign(grade)) for key, grade in grades.items()}
     accepted = "a grade ('left is much better', 'better', 'same', 'A>>B'"
@@ -601,8 +572,8 @@ def _graded_way(outcome: Coded, *, numbers: bool) -> Meaning:
 
 def _own_coding(columns: tuple[str, str, str]) -> str:
     """Return the coding whose words are the names of the two columns of arms."""
-    own = [_key(name) for name in columns[:2]]
-    return next(("/".join(pair) for pair in WORDS if [*map(_key, pair)] == own), OWN)
+    own = [outcome_key(name) for name in columns[:2]]
+    return next(("/".join(pair) for pair in WORDS if [*map(outcome_key, pair)] == own), OWN)
 
 
 def _best(
@@ -636,7 +607,7 @@ def _best(
         return [c for c in among if any(mine.get(k, v) != v for k, v in codes[c].items())]
 
     decided = [DECISIVE.get(by) for by in (plain(columns[2]), side_of(*columns[:2]))]
-    if not any(isinstance(_key(name), float) for name in columns[:2]):
+    if not any(isinstance(outcome_key(name), float) for name in columns[:2]):
         decided.insert(0, _own_coding(columns))
     named = [c for c in decided if c is not None and read.get(c, -1) >= 0.9 * most]
     both_sides = [c for c in equal if {LEFT, RIGHT} <= {*codes[c].values()}]
@@ -661,39 +632,6 @@ def _partial(ways: Mapping[str, Meaning], times: Mapping[str | float, float]) ->
         for coding in (*NUMBERS, SOFT)
     }
     return {coding for coding, n in lost.items() if 0.01 * total < n < total}
-
-
-def _exact(text: str) -> str | float:
-    """Return an outcome as `means` compares it: a number, or text without regard to case."""
-    stripped = text.strip()
-    return float(stripped) if re.fullmatch(NUMBER, stripped) else stripped.casefold()
-
-
-def _key(text: str) -> str | float:
-    """Return an outcome for comparison: a number or a plain word (2-1 keeps its hyphen)."""
-    text = DASHES.sub("-", text)
-    share = _share_in(text)
-    try:
-        return float(text) if share is None else share
-    except ValueError:
-        word = re.sub(r"\s+", "", text.casefold())
-        said = VERDICT.fullmatch(word)
-        if said is not None:
-            word = "tie" if said[1] == "c" else said[1]
-        return word if word[:1] in tuple("0123456789½") else plain(word)
-
-
-def _share_in(text: str) -> float | None:
-    """Return the share of left that percentages say; None where a text holds none."""
-    found = PERCENT.fullmatch(text)
-    if found is None or not (found["sign"] or (found["right"] and "/" in text)):
-        return None
-    left = float(found["left"].replace(",", "."))
-    if found["right"] is None:
-        return left / 100
-    both = left + float(found["right"].replace(",", "."))
-    # Two percentages that are rounded may miss 100 by 1 at most
-    return left / both if abs(both - 100) <= 1 else None
 
 
 def _folded(column: Coded) -> set[str]:
