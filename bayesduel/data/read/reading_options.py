@@ -121,8 +121,8 @@ READING = {
     "shape": declared(
         None,
         "Which rows and columns make one comparison: duels, counts, matrix, scores, pairs, "
-        "choices, best, ranks, places, lists, one-hot, nested, matches, versus, results, or "
-        "the name of a tool. With none each row is a duel.  [default: found]",
+        "choices, best, ranks, places, lists, one-hot, nested, matches, members, judges, versus, "
+        "results, or the name of a tool. With none each row is a duel.  [default: found]",
         "NAME",
     ),
     "where": declared(

@@ -136,9 +136,12 @@ def wins_columns(
     return finder.found
 
 
-def arms_in(columns: Sequence[str]) -> tuple[str, str] | None:
-    """Return the two columns that are named like the two arms of a duel, or None."""
-    finder = Finder(columns, "")
+def arms_in(columns: Sequence[str], peek: Peek | None = None) -> tuple[str, str] | None:
+    """Return the two columns that are named like the two arms of a duel, or None.
+
+    peek: as of :func:`assign`; without it names alone decide.
+    """
+    finder = Finder(columns, "", peek)
     try:
         _find_arms(finder, "left", "right")
     except ValueError:

@@ -4,9 +4,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from operator import eq
 from typing import Any
 
-from bayesduel.data.read.columns import Finder, plain
+from bayesduel.data.read.columns import Finder, has_word, plain
 from bayesduel.data.read.outcome_text import difference
 from bayesduel.data.read.outcomes import coding_of
 from bayesduel.data.read.roles import ROLES, arms_in, scores_in, shared_start, wins_columns
@@ -526,15 +527,13 @@ def judges(table: Table) -> Shape | str:
     The votes of a row are about the same, so that they are a group where no column is one.
     """
     lack = "two columns of arms, and several that each hold the verdicts of a judge"
-    arms = arms_in(table.columns)
-    if table.used("left", "right") == ("left", "right"):
-        arms = (table.given["left"], table.given["right"])
+    arms = _judged(table)
     if arms is None or (not table.named and {*map(plain, table.columns)} & {*OUTCOMES}):
         return lack
     labels = table.known(arms[0]) | table.known(arms[1])
     beside = table.beside(*arms)
     if not table.named:
-        beside = [name for name in beside if any(word in plain(name) for word in JUDGE)]
+        beside = [name for name in beside if has_word(name, JUDGE)]
     coding = {name: coding_of(table.known(name), labels) for name in beside}
     usual = Counter(found for found in coding.values() if found).most_common(1)
     verdicts = [name for name in beside if usual and coding[name] == usual[0][0]]
@@ -560,6 +559,23 @@ def judges(table: Table) -> Shape | str:
         open=True,
         roles=own | ({} if grouped else {"group": "the row"}),
     )
+
+
+def _judged(table: Table) -> tuple[str, str] | None:
+    """Return the two columns of the arms that judges compare, or None.
+
+    Where the shape is named, columns are arms as in a table with a row per duel. Those called
+    after judges are so last, as are two that agree: an arm does not meet itself.
+    """
+    if table.used("left", "right") == ("left", "right"):
+        return table.given["left"], table.given["right"]
+    if not table.named:
+        return arms_in(table.columns)
+    others = [name for name in table.columns if not has_word(name, JUDGE)]
+    found = [arms_in(names, table.peek) for names in (others, table.columns)]
+    pairs = [pair for pair in found if pair is not None]
+    rows = table.rows
+    return min(pairs, key=lambda pair: sum(map(eq, *(rows[name] for name in pair))), default=None)
 
 
 def _pairs_of(table: Table) -> dict[str, tuple[str, str]]:

@@ -147,6 +147,11 @@ class Table:
             found[name] = [text_with_point(text, self.decimal) for text in found[name]]
         return _without_headers(found)
 
+    def peek(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """Return the texts of the first rows of some columns, by column."""
+        found: Mapping[str, Any] = self.source.peek(Columns({n: n for n in names}), PEEK)
+        return found
+
     def known(self, column: str) -> set[str]:
         """Return the texts of a column that are not missing."""
         return set(self.rows[column]) - {""}

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
+from bayesduel.data.read.reading_options import READING
+from bayesduel.data.read.shapes import SHAPES
 
 WINS = np.array([[0, 3, 2], [1, 0, 4], [0, 2, 0]])
 PAIRS = [(i, j) for i in range(3) for j in range(3) for _ in range(WINS[i, j])]
@@ -174,3 +176,32 @@ def test_a_letter_before_a_score_is_not_turned(texts, letters, lower_is_better, 
         pair = (loser, winner) if turned else (winner, loser)
         wins[log.arms.index(pair[0]), log.arms.index(pair[1])] += 1
     np.testing.assert_array_equal(log.tally().wins, wins)
+
+
+JUDGED = [  # first, second, what each of two judges says
+    ("ada", "bob", "ada", "bob"), ("bob", "cyd", "cyd", "tie"), ("cyd", "ada", "ada", "ada"),
+    ("bob", "ada", "bob", "ada"), ("ada", "cyd", "tie", "cyd"), ("cyd", "bob", "bob", "bob"),
+] * 2  # fmt: skip
+
+
+@pytest.mark.parametrize("named", ["judge_1 judge_2", "ann bob", "Ana's_verdict Bob's_verdict"])
+@pytest.mark.parametrize(
+    "arms", ["dish_a dish_b", "sandwich_a sandwich_b", "probe1 probe2", "left right"]
+)
+def test_columns_of_judges_stand_beside_any_pair_of_arms(arms, named):
+    sides = arms.split()
+    judges = named.split()
+    frame = pd.DataFrame(JUDGED, columns=[*sides, *judges])
+    for one in (frame, frame[[*judges, *sides]]):
+        log = bd.read_duels(one, shape="judges")
+        found = log.read_summary.columns
+        assert (found["left"], found["right"]) == (*sides,)
+        assert log.votes.judges == (*judges,)
+        assert log.n_duels == 2 * len(JUDGED)
+        decided = [word for row in JUDGED for word in row[2:] if word != "tie"]
+        assert log.tally().wins.sum() == len(decided)
+
+
+def test_the_help_of_a_shape_names_all_shapes():
+    words = {*READING["shape"].metadata["words"].replace(",", " ").split()}
+    assert {*SHAPES} <= words
