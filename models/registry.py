@@ -38,7 +38,7 @@ from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
-from bayesduel.system.arguments import check_text, check_type, shown_value
+from bayesduel.system.arguments import check_text, check_type, did_you_mean, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def term_named(term: str) -> Part:
     if name not in TERMS or (colon and not text):
         raise ValueError(
             f"term should be one of {', '.join(TERMS)}, or {' or '.join(SHORT)}, "
-            f"got {shown_value(term)}"
+            f"got {shown_value(term)}{did_you_mean(name, [*TERMS, *SHORT])}"
         )
     kind: Any = TERMS[name]
     try:
@@ -440,6 +440,7 @@ def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> 
         raise ValueError(
             f"model name should be one of {', '.join(MODELS)}, with terms after a plus "
             f"({', '.join(TERMS)}), got {shown_value(label)}; pass a model of your own as an object"
+            f"{did_you_mean(label, MODELS)}"
         )
     settings = dict(settings)
     if "terms" in settings:
@@ -476,7 +477,8 @@ def _part_of(settings: dict[str, Any], items: "Items | None", classes: Mapping[s
     own = {known: kind for known, kind in classes.items() if issubclass(kind, Part)}
     kind: Any = {**TERMS, **own}.get(str(name))
     if kind is None:
-        raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(name)}")
+        hint = did_you_mean(name, TERMS)
+        raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(name)}{hint}")
     if kind is ItemCovariates:
         settings["items"] = items
     listed = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}

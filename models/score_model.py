@@ -9,7 +9,7 @@ from bayesduel.models.prior import Prior, Said, priors_of
 from bayesduel.models.response import Response
 from bayesduel.models.scores import Scores
 from bayesduel.models.term import Part, Term, Terms
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import did_you_mean, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class ScoreModel(Model):
                 raise ValueError(
                     f"priors should be for variables of {self.name}, got {name!r}. The variables "
                     f"are {join([*scales, *numbers], quote=True)}"
+                    f"{did_you_mean(name, [*scales, *numbers])}"
                 )
             if not isinstance(one, Prior) and (name in self.response.own or name in scales):
                 raise ValueError(f"{name} should have one prior, got one per label")

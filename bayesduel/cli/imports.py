@@ -2,9 +2,12 @@
 
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
+
+from bayesduel.system.arguments import did_you_mean
 
 __all__ = ["FILE_NAME", "of_file"]
 
@@ -27,5 +30,14 @@ def of_file(file: str, name: str, option: str) -> Any:
             f"{option} should name a file that is not called like a module, got {file!r}"
         )
     if not hasattr(module, name):
-        raise click.UsageError(f"{option} should name what {file} has, got {name!r}")
+        own = [n for n, one in vars(module).items() if _is_of(one, module)]
+        has = f" ({', '.join(own)})" if own else ""
+        hint = did_you_mean(name, own)
+        raise click.UsageError(f"{option} should name what {file} has{has}, got {name!r}{hint}")
     return getattr(module, name)
+
+
+def _is_of(value: Any, module: ModuleType) -> bool:
+    """Return whether a class, a function or an object is made in a module."""
+    made = value if hasattr(value, "__qualname__") else type(value)
+    return getattr(made, "__module__", None) == module.__name__

@@ -21,6 +21,7 @@ from bayesduel.data.read.reading_options import (
     RANKING_ROLES,
     READING,
 )
+from bayesduel.system.arguments import did_you_mean
 from bayesduel.system.options import Decision, Fitting
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READING_PAGE",
+    "OneOf",
     "against_option",
     "alpha_option",
     "analysing",
@@ -99,12 +101,22 @@ def _option(name: str, field: Field[Any], **given: Any) -> Callable[..., Any]:
     rule = field.metadata["rule"]
     allowed = field.metadata["allowed"]
     if allowed:
-        said["type"] = click.Choice(allowed, case_sensitive=False)
+        said["type"] = OneOf(allowed, case_sensitive=False)
     elif rule:
         said["type"] = _range(rule)
     elif field.default is False:
         said["is_flag"] = True
     return click.option(f"--{name.replace('_', '-')}", **said | given)
+
+
+class OneOf(click.Choice[str]):
+    """A word of several: the message of another one names the nearest."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong with a word."""
+        said = super().get_invalid_choice_message(value, ctx)
+        hint = did_you_mean(value, self.choices)
+        return said.removesuffix(".") + hint if hint else said
 
 
 def _range(rule: str) -> click.IntRange | click.FloatRange:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from bayesduel.cli.imports import FILE_NAME, of_file
+from bayesduel.system.arguments import did_you_mean
 
 __all__ = [
     "constructed",
@@ -50,6 +51,7 @@ def constructed(
         if _name(part) not in outer:
             raise click.UsageError(
                 f"{option} should be of {', '.join(outer)}, got {ast.unparse(part)!r}"
+                f"{did_you_mean(_name(part), outer)}"
             )
         made.append(_object(part, outer, inner))
     return made
@@ -109,7 +111,7 @@ def regret_of(text: str | None) -> Any:
     if not found or not file.endswith(".py"):
         raise click.UsageError(
             f"--regret should be one of {', '.join(FORMULAS)}, or FILE.py:NAME for a function "
-            f"NAME(P, a, b), got {text!r}"
+            f"NAME(P, a, b), got {text!r}{did_you_mean(text, FORMULAS)}"
         )
     cost = of_file(file, name, "--regret")
     if not callable(cost):
@@ -171,10 +173,12 @@ def _problem_of(text: str) -> Any:
     text, own = _with_files(text, "--problem")
     name = text.partition("(")[0].strip()
     if name not in (*FAMILIES, *ITEM_FAMILIES, *CHANGING, *own):
+        known = (*problems.NAMES, *datasets.names(), *FAMILIES, *ITEM_FAMILIES, *CHANGING)
         raise click.UsageError(
             "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
             f"{', '.join(problems.NAMES)}, FILE.py:NAME, or a family of "
             f"{', '.join(FAMILIES + ITEM_FAMILIES + CHANGING)} with its settings, got {text!r}"
+            f"{did_you_mean(name, known)}"
         )
     families = {family: _drawn(getattr(problems, family)) for family in FAMILIES}
     if name in own and not callable(own[name]):

@@ -120,7 +120,7 @@ def site(
 @shared.log_argument
 @shared.folder_option
 @click.option(
-    "--format", type=click.Choice(["csv", "json"]), default="csv", help="Format of the files."
+    "--format", type=shared.OneOf(["csv", "json"]), default="csv", help="Format of the files."
 )
 @shared.raw_option
 @shared.analysis_options

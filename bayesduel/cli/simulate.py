@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli.console import out, print_json
-from bayesduel.cli.options import json_option, output_option, seed_option
+from bayesduel.cli.options import OneOf, json_option, output_option, seed_option
 from bayesduel.cli.write import check_not_input, check_picture
 from bayesduel.system.atomic_write import write_figure
 
@@ -47,7 +47,7 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
 @seed_option
 @click.option(
     "--record-at",
-    type=click.Choice(["log", "linear"]),
+    type=OneOf(["log", "linear"]),
     default="log",
     help="Spacing of the recorded times.",
 )
@@ -61,12 +61,12 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
 )
 @click.option(
     "--detail",
-    type=click.Choice(["auto", "pairs", "arms", "duels"]),
+    type=OneOf(["auto", "pairs", "arms", "duels"]),
     help="Whether the trace keeps tallies of pairs or of arms, or every duel.  [default: auto]",
 )
 @click.option(
     "--never-met",
-    type=click.Choice(["error", "half"]),
+    type=OneOf(["error", "half"]),
     help="For a log: stop at pairs that never met (error), or toss a fair coin for them "
     "(half).  [default: error]",
 )
@@ -80,7 +80,7 @@ HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "me
 @click.option("--workers", type=int, help="Number of processes.  [default: one per processor]")
 @click.option(
     "--backend",
-    type=click.Choice(["processes", "dask"]),
+    type=OneOf(["processes", "dask"]),
     default="processes",
     help="Where the replications run: processes of this machine, or a Dask cluster.",
 )

@@ -403,7 +403,7 @@ def _other_rules(stop: Any) -> dict[str, Any]:
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--format",
-    type=click.Choice(FORMATS),
+    type=shared.OneOf(FORMATS),
     help="label-studio and argilla write a folder.  [default: parquet where PATH ends so, or csv]",
 )
 @click.option(

@@ -10,7 +10,7 @@ from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
-from bayesduel.system.arguments import numbers, shown_value
+from bayesduel.system.arguments import did_you_mean, numbers, shown_value
 
 __all__ = ["as_margin_problem", "as_problem", "several_problems"]
 
@@ -38,7 +38,10 @@ def as_problem(problem: Any) -> Any:
     if isinstance(problem, str):
         if problem not in NAMES:
             names = ", ".join(NAMES)
-            raise ValueError(f"problem name should be one of {names}, got {shown_value(problem)}")
+            hint = did_you_mean(problem, NAMES)
+            raise ValueError(
+                f"problem name should be one of {names}, got {shown_value(problem)}{hint}"
+            )
         return named(problem)
     if isinstance(problem, Duels):
         return Replay(problem)

@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.problems.contexts import ContextualDuels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
-from bayesduel.system.arguments import check_range, check_type, real, shown_value
+from bayesduel.system.arguments import check_range, check_type, did_you_mean, real, shown_value
 
 __all__ = ["NAMES", "named"]
 
@@ -69,7 +69,8 @@ def named(name: str, **settings: Any) -> Any:
         return FORMULAS[name](**settings)
     if name in STORED:
         raise TypeError(f"{name} takes no settings, got {sorted(settings)}")
-    raise ValueError(f"name should be one of {', '.join(NAMES)}, got {shown_value(name)}")
+    hint = did_you_mean(name, NAMES)
+    raise ValueError(f"name should be one of {', '.join(NAMES)}, got {shown_value(name)}{hint}")
 
 
 def arithmetic() -> Matrix:

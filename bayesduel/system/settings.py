@@ -7,7 +7,7 @@ from numbers import Integral
 from textwrap import fill, indent
 from typing import Any, ClassVar, get_args
 
-from bayesduel.system.arguments import check_flag, check_range, real, shown_value
+from bayesduel.system.arguments import check_flag, check_range, did_you_mean, real, shown_value
 
 __all__ = ["Settings", "completed"]
 
@@ -62,7 +62,8 @@ def check_settings(settings: Any) -> None:
         if words and all(isinstance(word, str | int) for word in words):
             alike = isinstance(value, str | int) and not huge
             if not alike or value not in words:
-                rule = f"{name} should be one of {', '.join(map(repr, words))}, got {got}"
+                hint = did_you_mean(value, [word for word in words if isinstance(word, str)])
+                rule = f"{name} should be one of {', '.join(map(repr, words))}, got {got}{hint}"
                 raise ValueError(rule) if alike else TypeError(rule)
         if (value is None and none) or not plain:
             continue
