@@ -1,5 +1,6 @@
 """``bayesduel predict``: the outcome of duels under a saved fit."""
 
+from collections.abc import Mapping
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from bayesduel.cli.write import check_csv
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 __all__ = ["command"]
 
@@ -38,8 +40,9 @@ __all__ = ["command"]
     "--given",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Condition of the duels: judge=ann, time=2024-05-01, length=0.5, prompt=p1. Repeat the "
-    "option for more.  [default: neutral]",
+    help="Condition of the duels, by the name of its column: judge=ann, time=2024-05-01, "
+    "length=0.5, prompt=p1; judge=none is a new judge. Repeat the option for more.  "
+    "[default: neutral]",
 )
 @click.option(
     "--family",
@@ -82,7 +85,7 @@ def command(
         raise click.UsageError("give LEFT and RIGHT, or --pairs")
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
     duels = one if pairs is None else _read(pairs)
-    conditions = _by_name(given, "--given", "NAME=VALUE")
+    conditions: dict[str, Any] = {**_by_name(given, "--given", "NAME=VALUE")}
     for name in conditions:
         if name in duels:
             raise click.UsageError(f"--given {name} should not be a column of the duels")
@@ -93,7 +96,10 @@ def command(
     asked: Any = {"ci_prob": ci_prob, "side_advantage": side_advantage, **conditions}
     if family:
         asked["family"] = _by_name(family, "--family", "ARM=FAMILY")
-    found = predict(load(fit), duels, **asked)
+    saved = load(fit)
+    for name in _new_levels(saved, conditions):
+        asked[name] = conditions[name] = None
+    found = predict(saved, duels, **asked)
     for name, value in conditions.items():
         duels[name] = value
     table = duels.assign(**{str(name): found[name].to_numpy() for name in found.data_vars})
@@ -106,6 +112,20 @@ def command(
         shown = table.drop(columns=list(conditions))
         level = f"{100 * ci_prob:g} %"
         show(_blocks(shown, level, str(found.attrs["model"]), notes(found)))
+
+
+def _new_levels(fit: "xr.DataTree", conditions: Mapping[str, Any]) -> list[str]:
+    """Return the conditions that are said to be none, a new level: no level has that name."""
+    from bayesduel.posterior.predict import condition_names
+
+    roles = condition_names(fit)
+    levels = fit["posterior"].coords
+    found = []
+    for name, value in conditions.items():
+        role = roles.get(name, name)
+        if value.casefold() == "none" and role in levels:
+            found += [] if value in levels[role].to_numpy().astype(str) else [name]
+    return found
 
 
 def _read(path: Path) -> "pd.DataFrame":

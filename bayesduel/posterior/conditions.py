@@ -14,11 +14,12 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.read.coding import reading_of
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes
 from bayesduel.models import Model
 from bayesduel.models.term import NEW
-from bayesduel.system.arguments import shown_value, text_of
+from bayesduel.system.arguments import by_reader, did_you_mean, shown_value, text_of
 from bayesduel.system.warnings import BayesduelWarning, warn
 from bayesduel.text import count, join
 
@@ -73,7 +74,7 @@ def conditions(
         got = join(unknown, 8, quote=True)
         known = "no conditions"
         if readers:
-            known = join(sorted(readers), 8, quote=True)
+            known = join([_with_column(fit, name) for name in sorted(readers)], 8)
         suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
         raise ValueError(
             f"conditions should be what the terms of {model.name} read ({known}), got {got}; "
@@ -93,8 +94,8 @@ def conditions(
         if name in fit["posterior"].coords:
             got = join([*said, *(["side_advantage"] if side_advantage else [])], 8, quote=True)
             raise ValueError(
-                f"{key} depends on {name!r}: say {name}=..., or {name}=None for no {name}, "
-                f"got only {got}"
+                f"{key} depends on {name!r}: say {by_reader('', '--given ')}{name}=..., or "
+                f"{_new(name)} for no {name}, got only {got}"
             )
     said = {**said, **dict.fromkeys(unsaid)}  # covariates of 0
     if asked:
@@ -106,6 +107,17 @@ def conditions(
         for part in asked:
             columns |= part.columns(log) | part.beyond(log)
     return columns | model.terms.tables(labels)
+
+
+def _with_column(fit: xr.DataTree, name: str) -> str:
+    """Return the name of a condition in quotes, with that of its column where it has another."""
+    column = reading_of(fit).get(name, name)
+    return repr(name) if column == name else f"{name!r}, which is the column {column!r}"
+
+
+def _new(name: str) -> str:
+    """Return how a condition is said to be a new level."""
+    return by_reader(f"{name}=None", f"--given {name}=none")
 
 
 def _log(
@@ -155,8 +167,8 @@ def _log(
         wrong = [v for v in texts if v is not None and v not in place]
         if wrong:
             raise ValueError(
-                f"{name} should be one of the fit ({join(known, 5, quote=True)}), or None for a "
-                f"new {name}, got {wrong[0]!r}"
+                f"{name} should be one of the fit ({join(known, 5, quote=True)}), or "
+                f"{_new(name)} for a new {name}, got {wrong[0]!r}{did_you_mean(wrong[0], known)}"
             )
         code = np.array([NEW if v is None else place[v] for v in texts])
         votes = votes.with_level(name, code, known)

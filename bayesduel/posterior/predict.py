@@ -29,7 +29,7 @@ from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
 from bayesduel.text import count, join, printed_tables, screen, section_html, shorten
 
-__all__ = ["Predictions", "notes", "predict"]
+__all__ = ["Predictions", "condition_names", "notes", "predict"]
 
 
 class Predictions(xr.Dataset):
@@ -271,10 +271,15 @@ def predict(
 
 def _by_role(fit: xr.DataTree, conditions: Mapping[str, Any]) -> dict[str, Any]:
     """Return conditions by the names that terms have, of those that columns of the log have."""
+    roles = condition_names(fit)
+    return {roles.get(name, name): value for name, value in conditions.items()}
+
+
+def condition_names(fit: xr.DataTree) -> dict[str, str]:
+    """Return the names of conditions by the columns of the log that hold them."""
     read = reading_of(fit)
     readers = {name for part in fit.duel.model.terms for name in part.reads}
-    roles = {str(read[name]): name for name in readers if name in read}
-    return {roles.get(name, name): value for name, value in conditions.items()}
+    return {str(read[name]): name for name in readers if name in read}
 
 
 def _shown_condition(value: Any) -> str:

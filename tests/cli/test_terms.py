@@ -8,6 +8,7 @@ from itertools import product
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -237,6 +238,34 @@ def test_predict_is_that_of_python(fit, tmp_path):
     assert given in " ".join(shown.stdout.split())
 
 
+@pytest.mark.parametrize("word", ["none", "None", "NONE"])
+def test_none_is_a_new_judge_on_the_command_line(word, fit):
+    answer = run("predict", fit, "a", "b", "--given", f"judge={word}", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    new = float(bd.predict(bd.load(fit), "a", "b", judge=None, length=0.0)["win"])
+    assert json.loads(answer.stdout)["duels"][0]["win"] == pytest.approx(new)
+    known = float(bd.predict(bd.load(fit), "a", "b", judge="j1", length=0.0)["win"])
+    assert new != known
+
+
+def test_none_is_a_judge_where_one_has_that_name(tmp_path):
+    votes = pd.DataFrame({"left": "a", "right": "b", "annotator": ["none", "ann"] * 20})
+    votes["outcome"] = np.where(votes["annotator"] == "none", "left", "right")
+    fit = bd.fit(bd.read_duels(votes, judge="annotator"), "bradley-terry + random:judge", draws=200)
+    path = tmp_path / "fit.nc"
+    fit.to_netcdf(path, engine="h5netcdf")
+    wins = []
+    for word in ("none", "None"):
+        answer = run("predict", path, "a", "b", "--given", f"annotator={word}", "--json")
+        assert answer.exit_code == 0, answer.stderr
+        wins.append(json.loads(answer.stdout)["duels"][0]["win"])
+    own = float(bd.predict(fit, "a", "b", judge="none")["win"])
+    new = float(bd.predict(fit, "a", "b", judge=None)["win"])
+    assert wins == pytest.approx([own, new]) and own != pytest.approx(new)
+    answer = run("predict", path, "a", "b", "--given", "prompt=p1")
+    assert "read ('judge', which is the column 'annotator'), got 'prompt'" in answer.stderr
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -244,7 +273,7 @@ def test_predict_is_that_of_python(fit, tmp_path):
         (["a", "z"], "arm 'z' is not in the fit"),
         (
             ["a", "b", "--given", "judge=j9"],
-            "or None for a new judge, got 'j9'",
+            "or --given judge=none for a new judge, got 'j9'",
         ),
         (["a", "b", "--given", "topic=t1"], "conditions should be what the terms"),
         (["a", "b", "--given", "length=long"], "length should be a number, got 'long'"),

@@ -327,5 +327,5 @@ def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):
     assert f"{role} by column {column!r}" in found.attrs["given"]
     assert f"{role} = x." in repr(bd.predict(fit, "a", "c", **{column: "x"}))
     assert "given" not in bd.predict(fit, "a", "c").attrs
-    with pytest.raises(ValueError, match=f"or None for a new {role}, got 'w'"):
+    with pytest.raises(ValueError, match=f"or {role}=None for a new {role}, got 'w'"):
         bd.predict(fit, "a", "c", **{column: "w"})
