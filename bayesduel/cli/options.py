@@ -442,9 +442,16 @@ def read_log(
 def _only_of_duels(name: str) -> str:
     """Return what is wrong where an option that rankings lack is given of a log of them."""
     own = [f"--{n.replace('_', '-')}" for n in READING if n in OF_RANKINGS]
+    remedy = ""
+    if name == "lower_is_better":
+        remedy = (
+            "; rank 1 is best as it is. Where a larger number is better, write n + 1 - number into "
+            "the file, n the largest of its ranking; or read a duel of each pair by --shape scores "
+            "(of a row for each arm with --group RANKING --left ARM --outcome RANK, too)"
+        )
     return (
         f"--{name.replace('_', '-')} cannot be used with this log: it is of rankings, which know "
-        f"{', '.join(own)} and --rankings"
+        f"{', '.join(own)} and --rankings{remedy}"
     )
 
 

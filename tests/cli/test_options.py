@@ -4,7 +4,10 @@ from inspect import signature
 from typing import get_args
 
 import click
+import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
@@ -56,3 +59,29 @@ def test_the_least_draws_are_those_of_a_fit():
     with pytest.raises(ValueError, match=f"at least {least}"):
         bd.fit(log, draws=least - 1)
     bd.fit(log, draws=least)
+
+
+def test_ranks_of_which_a_larger_one_is_better_have_a_remedy(tmp_path):
+    """The message of --lower-is-better says what to do, and all of it turns the order round."""
+    places = pd.DataFrame({"a": [3, 3, 3, 2, 3, 1], "b": [2, 1, 2, 3, 2, 3]})
+    places["c"] = 6 - places["a"] - places["b"]
+    wide = tmp_path / "wide.csv"
+    places.assign(judge=[f"j{k}" for k in places.index]).to_csv(wide, index=False)
+    long = tmp_path / "long.csv"
+    rows = places.rename_axis("panelist").melt(
+        var_name="dish", value_name="rank", ignore_index=False
+    )
+    rows.reset_index().to_csv(long, index=False)
+    for path in (wide, long):
+        told = CliRunner().invoke(main, ["read", str(path), "--lower-is-better"])
+        assert told.exit_code == 2 and "rank 1 is best as it is. Where a larger" in told.stderr
+        assert "n + 1 - number" in told.stderr and "--shape scores" in told.stderr
+    turned = bd.read_rankings(places.max().max() + 1 - places)
+    scores = bd.read_duels(wide, shape="scores").tally().wins
+    columns = {"group": "panelist", "left": "dish", "outcome": "rank"}
+    np.testing.assert_array_equal(
+        bd.read_duels(long, shape="scores", **columns).tally().wins, scores
+    )
+    expected = (places.to_numpy()[:, :, None] > places.to_numpy()[:, None, :]).sum(axis=0)
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_array_equal(turned.duels.tally().wins, expected)
