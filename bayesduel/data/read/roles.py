@@ -37,6 +37,7 @@ from bayesduel.data.read.reading_options import Given
 from bayesduel.data.read.rows import MEMBERS, are_numbers, numbers, times
 from bayesduel.data.read.words import (
     AGAINST,
+    DATES,
     FIRST,
     GROUP,
     JUDGE,
@@ -97,7 +98,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
     "judge": JUDGE,
     "group": GROUP,
-    "time": TIME,
+    "time": TIME + DATES,
     "tie": TIE_FLAGS,
     "shown_first": FIRST,
     "weight": ("weight", "count", "n", "freq", "frequency"),
@@ -466,9 +467,9 @@ def _find_time(finder: Finder, form: str | None) -> None:
     """
     if finder.guess("time", ()):
         return
-    for column, read in finder.rows(finder.all_free(TIME)).items():
-        _, unreadable, _ = times([pa.array(read.texts, pa.string())], column, form)
-        if not unreadable.any():
+    for column, read in finder.rows(finder.all_free(ROLES["time"])).items():
+        _, unreadable, kind = times([pa.array(read.texts, pa.string())], column, form)
+        if not unreadable.any() and (kind != "number" or plain(column) not in DATES):
             finder.settle("time", column)
             return
 

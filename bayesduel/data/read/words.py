@@ -14,6 +14,7 @@ __all__ = [
     "BYES",
     "CHOSEN",
     "CLUBS",
+    "DATES",
     "DOWN",
     "DRAWS",
     "FEWER",
@@ -188,6 +189,10 @@ GROUP = _with_ids(
 )
 TIME = _words("""
     time date timestamp tstamp datetime createdat gameday matchdate playedat
+""")
+# The same in other languages, of which some words have other senses: numbers are no dates there.
+DATES = _words("""
+    fecha fechahora datum zeitstempel data dataora datahora horodatage дата 日期 日付 日時
 """)
 # Weights of a survey.
 SAMPLING = _words("""

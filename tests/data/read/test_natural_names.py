@@ -106,3 +106,26 @@ def test_words_of_outcomes(words, capsys):
         assert (points(bd.read_duels(log)) == truth()).all()
     given = bd.read_duels(log, means=dict(zip(words, ("left", "right", "tie"), strict=True)))
     assert (points(given) == truth()).all()
+
+
+@pytest.mark.parametrize("name", ["fecha", "Datum", "data", "Data", "дата", "日期", "date"])
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y"])
+def test_dates_by_their_names_in_several_languages(name, form):
+    days = pd.date_range("2024-01-25", periods=len(ROWS))
+    frame = pd.DataFrame(ROWS, columns=["left", "right", "winner"])
+    frame["winner"] = frame["winner"].replace("", "tie")
+    frame[name] = days.strftime(form)
+    log = bd.read_duels(frame)
+    assert log.read_summary.columns["time"] == name
+    assert (log.votes.time == days.to_numpy()).all()
+
+
+@pytest.mark.parametrize("name", ["fecha", "Datum", "data", "дата", "日期"])
+@pytest.mark.parametrize("values", [[*range(8)], ["x", "y"] * 4])
+def test_a_column_with_the_name_of_dates_that_holds_others_is_no_time(name, values):
+    frame = pd.DataFrame(ROWS, columns=["left", "right", "winner"])
+    frame["winner"] = frame["winner"].replace("", "tie")
+    frame[name] = values
+    log = bd.read_duels(frame)
+    assert "time" not in log.read_summary.columns
+    assert [line.column for line in log.reading.not_used] == [name]
