@@ -16,6 +16,7 @@ __all__ = ["HEADER_AGAIN", "HEADS", "LEFT_OUT", "NOT_USED", "Line", "Reading"]
 
 HEADS = ("role", "column", "understood as", "rows")
 WIDTHS = (11, 24)  # of the first two columns, at most
+GAP = 2  # further columns before the number of rows, where a sentence before it goes on below
 LEFT_OUT = "left out"
 HEADER_AGAIN = "the header line again"  # why a row is left out
 NOT_USED = "not used"
@@ -176,9 +177,11 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
     for k in range(3):
         # 80 columns of a screen
         # 30 columns at least of the third
-        room = WIDTHS[k] if k < 2 else max(80 - sum(widths) - numbers - 3, 30)
+        room = WIDTHS[k] if k < 2 else max(80 - sum(widths) - numbers - 3 - GAP, 30)
         columns.append([wrap(row[k], room) or [""] for row in rows])
         widths.append(max((len(part) for cell in columns[k] for part in cell), default=0))
+    if any(len(cell) > 1 for cell in columns[2]):  # a number would go on its first line
+        widths[2] += GAP
     for row, *cells in zip(rows, *columns, strict=True):
         for k in range(max(map(len, cells))):
             parts = [cell[k] if k < len(cell) else "" for cell in cells]

@@ -1,6 +1,7 @@
 """What the user says of a log is taken as it is: means, grades, directions, ties, teams."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -260,3 +261,15 @@ def test_the_command_says_what_a_log_is_taken_for(tmp_path):
     log = bd.read_duels(path, outcome="verdict", means={0: "left", 1: "tie", 2: "right"})
     assert np.array_equal(bd.read_duels(out).tally().wins, log.tally().wins)
     assert "<table>" in log.reading._repr_html_()
+
+
+def test_a_number_of_rows_stands_apart_from_a_sentence_that_goes_on_below(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 10_500
+    sides = {"left": rng.choice([*"abc"], n), "right": rng.choice([*"def"], n), "outcome": "left"}
+    topics = [f"topic {k}" for k in rng.integers(0, 143, n)]
+    lines = str(bd.read_duels(pd.DataFrame({**sides, "dataset": topics})).reading).splitlines()
+    first = next(k for k, line in enumerate(lines) if "143 values" in line)
+    assert re.search(r"rows: {3,}10,000$", lines[first])
+    assert lines[first + 1].strip() == "group='dataset'?"
+    assert max(map(len, lines)) <= 80
