@@ -228,7 +228,7 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)
 
 
-def _counts_alone(log: Duels | Rankings) -> Duels | Rankings:
+def _counts_alone[Log: Duels | Rankings](log: Log) -> Log:
     """Return new duels without the columns of their votes, which a log of counts has not."""
     if isinstance(log, Rankings) or not log.plain:
         return log
