@@ -164,7 +164,7 @@ def check_one_of(value: object, name: str, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
         words = [repr(word) for word in allowed]
         rule = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-        hint = did_you_mean(value, allowed)
+        hint = did_you_mean(value, allowed) if isinstance(value, str) else ""
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}{hint}")
 
 

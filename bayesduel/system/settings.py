@@ -62,7 +62,8 @@ def check_settings(settings: Any) -> None:
         if words and all(isinstance(word, str | int) for word in words):
             alike = isinstance(value, str | int) and not huge
             if not alike or value not in words:
-                hint = did_you_mean(value, [word for word in words if isinstance(word, str)])
+                known = [word for word in words if isinstance(word, str)]
+                hint = did_you_mean(value, known) if isinstance(value, str) else ""
                 rule = f"{name} should be one of {', '.join(map(repr, words))}, got {got}{hint}"
                 raise ValueError(rule) if alike else TypeError(rule)
         if (value is None and none) or not plain:
