@@ -75,7 +75,9 @@ def check_touches(term: "Term", touches: Any, n_cells: int) -> None:
     if not isinstance(touches, tuple) or not all(isinstance(one, Touch) for one in touches):
         raise TypeError(f"{name} should return a tuple of Touch, got {shown_value(touches)}")
     for at, value in touches:
-        if not isinstance(at, tuple) or any(np.shape(place) != (n_cells,) for place in at):
+        shapes = {np.shape(place) for place in at} if isinstance(at, tuple) else {None}
+        by_cell = not shapes or (n_cells,) in shapes
+        if not by_cell or not shapes <= {(), (n_cells,)}:
             raise ValueError(
                 f"{name} should give Touch a tuple of arrays of one place per cell, "
                 f"({n_cells},) each, or () where all cells have the same coefficients, "
