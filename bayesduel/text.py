@@ -26,6 +26,7 @@ __all__ = [
     "SENTENCE",
     "Plain",
     "Result",
+    "begun",
     "count",
     "csv_rows",
     "csv_text",
@@ -188,6 +189,11 @@ def plural(noun: str) -> str:
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+
+
+def begun(words: str) -> str:
+    """Return words with a capital letter first, the others as they are."""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def win_points(rope: float) -> str:
