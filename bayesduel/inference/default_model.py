@@ -44,7 +44,7 @@ from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
 from bayesduel.models.term import Part
 from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
-from bayesduel.text import count, join, percent
+from bayesduel.text import begun, count, join, percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
 
@@ -163,7 +163,7 @@ class DefaultModel:
                 "only, and may have been shown in it."
             )
         elif duels.ordered:
-            reasons.append(f"No side advantage is in the model: {sides.why}.")
+            reasons.append(f"{begun(sides.why)}. No side advantage is in the model.")
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)

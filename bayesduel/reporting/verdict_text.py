@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.posterior.verdict_check import largest
 from bayesduel.reporting.section import Alert
 from bayesduel.system.arguments import check_text, shown_value
-from bayesduel.text import begun, SENTENCE, count, join, percent, plural, shorten
+from bayesduel.text import SENTENCE, begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
