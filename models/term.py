@@ -8,9 +8,9 @@ say (who judged, when, who was left) a part takes as neutral.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -39,6 +39,7 @@ __all__ = [
     "Terms",
     "Touch",
     "centre",
+    "check_touches",
     "contribution",
 ]
 
@@ -66,6 +67,27 @@ class Touch(NamedTuple):
 
     at: tuple[Any, ...]
     value: Any
+
+
+def check_touches(term: "Term", touches: Any, n_cells: int) -> None:
+    """Raise TypeError or ValueError unless a term's design is of `Touch` with a number per cell."""
+    name = f"{type(term).__name__}.design"
+    if not isinstance(touches, tuple) or not all(isinstance(one, Touch) for one in touches):
+        raise TypeError(f"{name} should return a tuple of Touch, got {shown_value(touches)}")
+    for at, value in touches:
+        shapes = {np.shape(place) for place in at} if isinstance(at, tuple) else {None}
+        by_cell = not shapes or (n_cells,) in shapes
+        if not by_cell or not shapes <= {(), (n_cells,)}:
+            raise ValueError(
+                f"{name} should give Touch a tuple of arrays of one place per cell, "
+                f"({n_cells},) each, or () where all cells have the same coefficients, "
+                f"got {shown_value(at)}"
+            )
+        if np.shape(value)[:1] != (n_cells,) or np.ndim(value) > 2:
+            raise ValueError(
+                f"{name} should give Touch a number per cell, ({n_cells},), or a row of numbers, "
+                f"({n_cells}, coefficients), got the shape {np.shape(value)}"
+            )
 
 
 class Part(ByValue, ABC):
@@ -125,6 +147,23 @@ class Part(ByValue, ABC):
     def scales(self) -> dict[str, Scale]:
         """Its learned positive numbers, by name."""
         return {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Raise TypeError if `dims` or `coords` of a class of one's own have another form."""
+        super().__init_subclass__(**options)
+        dims = cls.__dict__.get("dims", {})
+        if not isinstance(dims, Mapping | property | cached_property):
+            example = {getattr(cls, "parameter", "effect"): ("size",)}
+            raise TypeError(
+                f"{cls.__name__}.dims should be the dimensions of each parameter by its name, such "
+                f"as {example}, got {shown_value(dims)}"
+            )
+        coords = cls.__dict__.get("coords")
+        if isinstance(coords, Mapping):
+            raise TypeError(
+                f"{cls.__name__}.coords should be a method that takes the log and returns the "
+                f"labels by dimension, got {shown_value(coords)}"
+            )
 
     @property
     def priors(self) -> dict[str, Said]:

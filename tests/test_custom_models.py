@@ -170,3 +170,44 @@ def test_what_is_missing_is_named():
 
     with pytest.raises(TypeError, match="Bare should be a dataclass: write @dataclass"):
         Bare()
+
+
+LOG = bd.Duels.from_wins([[0, 9, 8], [4, 0, 9], [3, 4, 0]], list("abc"))
+DESIGNS = {
+    "no tuple": (lambda n: Touch((), np.ones(n)), TypeError, "a tuple of Touch"),
+    "numbers alone": (lambda n: (np.ones(n),), TypeError, "a tuple of Touch"),
+    "a place": (lambda n: (Touch(0, np.ones(n)),), ValueError, r"one place per cell, \(3,\)"),
+    "one place": (lambda n: (Touch((0,), np.ones(n)),), ValueError, "one place per cell"),
+    "a number": (lambda n: (Touch((), 1.0),), ValueError, r"a number per cell, \(3,\)"),
+    "turned": (lambda n: (Touch((), np.ones((2, n))),), ValueError, r"the shape \(2, 3\)"),
+}
+
+
+@pytest.mark.parametrize("case", DESIGNS)
+def test_a_design_of_another_form_is_refused_in_words(case):
+    made, error, words = DESIGNS[case]
+
+    class Own(Term):
+        name = "own"
+        parameter = "own_effect"
+
+        def design(self, cells):
+            return made(len(cells["first"]))
+
+        def deviation(self, scales, cells, unit):
+            return 1.0
+
+    with pytest.raises(error, match=f"Own.design should .*{words}"):
+        bd.fit(LOG, BradleyTerry() + Own())
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ({"dims": ("size",)}, r"Own.dims should be the dimensions of each parameter by its name"),
+        ({"coords": {"size": ["a", "b"]}}, "Own.coords should be a method that takes the log"),
+    ],
+)
+def test_dimensions_of_another_form_are_refused_in_words(own, words):
+    with pytest.raises(TypeError, match=words):
+        type("Own", (Term,), own)

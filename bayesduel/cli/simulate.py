@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 OF_REGRET = ("--regret", "--detail", "--never-met")
-HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "quartile", "median": "median",
-         "quartile_3": "quartile"}  # fmt: skip
+HEADS = {"mean": "mean", "standard_error": "s.e.", "quartile_1": "25 %", "median": "median",
+         "quartile_3": "75 %"}  # fmt: skip
 
 
 @click.command("simulate")
@@ -220,11 +220,10 @@ def _of_regret(
         f"{problem.name}: cumulative {criterion} regret, {formula} per {step},\n"
         f"after {count(int(horizon), step)}, {count(n_runs, 'run')}\n"
     )
-    columns = (
-        ("t", "policy", "{policy}"),
-        *(("n", head, f"{{{name}:,.{digits}f}}") for name, head in HEADS.items()),
-        ("n", "answered", lambda r: str(r["runs_that_answered"] or "")),
-    )
+    columns: list[tuple[Any, ...]] = [("t", "policy", "{policy}")]
+    columns += [("n", head, f"{{{name}:,.{digits}f}}") for name, head in HEADS.items()]
+    if any(row["runs_that_answered"] for row in rows):
+        columns.append(("n", "runs that answered", lambda r: str(r["runs_that_answered"] or "")))
     return {
         "problem": problem.name,
         "regret": criterion,

@@ -17,6 +17,7 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.read.duels import log_in
 from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint
+from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.fit import fitted
 from bayesduel.posterior.draws import check_fit, check_met
 from bayesduel.system.arguments import check_log
@@ -103,6 +104,7 @@ def update(
     known = fit.attrs.get(f"n_{what}")
     if duels is None:
         duels = _from_counts(fit, new_duels)
+        new_duels = _counts_alone(new_duels)
     elif len(duels) != known:
         raise ValueError(
             f"duels (`bayesduel update`: --earlier) should be the log of {known} {what} of the "
@@ -210,6 +212,13 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     reason = beyond_counts(fit)
     if not reason and json.loads(fit.attrs.get("clusters_repeated", "{}")):
         reason = "has cluster-robust standard errors"
+    shared = {} if isinstance(new_duels, Rankings) else clusterings(new_duels)
+    if not reason and shared:
+        names = " and ".join(shared)
+        raise ValueError(
+            f"the earlier log is needed too, because the new duels have several votes by {names}: "
+            "give its file or its duels as duels= (`bayesduel update`: --earlier LOG)"
+        )
     if reason:
         raise ValueError(
             f"the earlier log is needed too, because the fit ({fit.attrs['model']}) {reason}: "
@@ -217,6 +226,13 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
         )
     log = log_of(fit)
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)
+
+
+def _counts_alone[Log: Duels | Rankings](log: Log) -> Log:
+    """Return new duels without the columns of their votes, which a log of counts has not."""
+    if isinstance(log, Rankings) or not log.plain:
+        return log
+    return replace(log, votes=None)
 
 
 def _modes(fit: xr.DataTree, arms: tuple[str, ...]) -> dict[str, np.ndarray] | None:

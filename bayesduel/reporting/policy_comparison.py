@@ -24,7 +24,7 @@ def policy_comparison_section(found: "xr.Dataset") -> Section:
         ("l", "policy", "{policy}"),
         ("n", f"ratio [{level}]", _ratio),
         ("n", "p", _p),
-        ("n", "less regret", lambda row: f"{100 * row['lower']:.0f} %"),
+        ("n", "less regret", _less),
     ]
     frame = found.drop_dims("ratio_at").to_dataframe().reset_index()
     rows = frame.head(ROWS).to_dict("records")
@@ -40,7 +40,8 @@ def comparison_notes(found: "xr.Dataset") -> list[str]:
     words = [
         f"Ratio: the regret divided by that of {reference} in the same run, median. Below 1 is "
         "better.",
-        "p: sign test of a ratio of 1, corrected for the number of policies.",
+        "p: sign test of a ratio of 1, corrected for the number of policies. The interval is not "
+        "corrected, so it may exclude 1 where p is not small.",
         f"Less regret: the share of runs with less regret than {reference}; an equal run counts "
         "half.",
     ]
@@ -59,6 +60,11 @@ def _ratio(row: Any) -> str:
     if not isfinite(row["ratio_high"]):
         return significant(row["ratio"], 3) if isfinite(row["ratio"]) else f"{row['ratio']}"
     return number_with_interval(row["ratio"], row["ratio_low"], row["ratio_high"])
+
+
+def _less(row: Any) -> str:
+    """Return the share of runs with less regret, nothing for the reference."""
+    return "" if isnan(row["p_adjusted"]) else f"{100 * row['lower']:.0f} %"
 
 
 def _p(row: Any) -> str:

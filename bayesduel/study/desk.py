@@ -25,7 +25,7 @@ from bayesduel.study.outcomes import as_told
 from bayesduel.study.schema import TRAINING, Question, Row
 from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, SHARED, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
-from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
+from bayesduel.system.arguments import by_reader, check_utf8, check_whole, finite, shown_value
 
 __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 
@@ -234,7 +234,7 @@ class Desk:
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
                     f"{as_told(row)!r}, as you told before, got {shown_value(outcome)}. "
-                    "To change it, use study.correct"
+                    f"To change it, use {by_reader('study.correct', 'bayesduel study correct')}"
                 )
             elif Answer(row.outcome, row.margin, row.said) != answer:
                 raise ValueError(

@@ -41,7 +41,7 @@ def study(*words):
         (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
         (
             ("tell", "STUDY", "1", "right"),
-            "as you told before, got 'right'. To change it, use study.correct",
+            "as you told before, got 'right'. To change it, use bayesduel study correct",
         ),
         (("correct", "STUDY", "2", "right", "--reason", "x"), "an outcome to correct"),
         (("ask", "STUDY", "-n", "0"), "n should be a whole number >= 1"),

@@ -57,6 +57,52 @@ def test_an_update_is_a_fit_of_all_duels(model, logs):
     assert updated.attrs["n_duels"] == 380
 
 
+EXTRA = {
+    "time": lambda k: f"2026-{k % 12 + 1:02}-01",
+    "judge": lambda k: f"j{k}",  # one vote each
+    "margin": lambda k: 1 + k % 3,
+    "length": lambda k: k % 7,
+    "category": lambda k: "xy"[k % 2],
+}
+
+
+@pytest.mark.parametrize("name", EXTRA)
+@pytest.mark.parametrize("model", [bd.DefaultModel(), "bradley-terry", "davidson + order"])
+@pytest.mark.filterwarnings("ignore:the log has covariates")
+@pytest.mark.sampled(2)
+def test_columns_that_the_model_does_not_read_are_no_hindrance(tmp_path, name, model):
+    """Both files have the same columns; the fit keeps nothing but counts of its own log."""
+    rng = np.random.default_rng(4)
+    rows = {side: [] for side in ("left", "right", "outcome", name)}
+    for k in range(300):
+        left, right = rng.choice(4, 2, replace=False)
+        won = "left" if rng.random() < 1 / (1 + np.exp((left - right) / 2)) else "right"
+        for key, value in zip(
+            rows, ("abcd"[left], "abcd"[right], won, EXTRA[name](k)), strict=True
+        ):
+            rows[key].append(value)
+    whole = pd.DataFrame(rows)
+    first, second, both = (tmp_path / f"{part}.csv" for part in ("first", "second", "both"))
+    for path, part in ((first, whole[:200]), (second, whole[200:]), (both, whole)):
+        part.to_csv(path, index=False)
+    read = {"margin": False} if name == "margin" else {}
+    keep = {"keep": ["length"]} if name == "length" else {}
+    old, new = (bd.read_duels(path, **read, **keep) for path in (first, second))
+    updated = bd.update(bd.fit(old, model, **PARTS), new, draws=400)
+    equal(updated, bd.fit(bd.read_duels(both, **read, **keep), model, **PARTS))
+
+
+def test_new_votes_of_one_judge_need_the_earlier_log(tmp_path):
+    path = tmp_path / "new.csv"
+    rows = "".join(f"a,b,left,{judge}\nb,c,left,{judge}\n" for judge in ("ann", "bob"))
+    path.write_text("left,right,outcome,judge\n" + rows)
+    fit = bd.fit(
+        bd.Duels.from_wins([[0, 9, 8], [4, 0, 9], [3, 4, 0]], list("abc")), "bradley-terry"
+    )
+    with pytest.raises(ValueError, match="several votes by judge: give its file or its duels"):
+        bd.update(fit, path)
+
+
 def test_the_search_starts_at_the_earlier_mode(logs, monkeypatch):
     from bayesduel.inference import laplace
 
