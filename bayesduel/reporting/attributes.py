@@ -52,7 +52,7 @@ class AttributeAnalysis:
 
     @property
     def sentence(self) -> str:
-        """Why effects cannot be told apart, if so; the attributes whose intervals exclude zero."""
+        """Which attributes depend on others; and those whose intervals exclude zero."""
         table = self.table[self.table["column"] != ""]  # the side is no attribute
         more = table.index[table["lower"] > 0].tolist()
         less = table.index[table["upper"] < 0].tolist()
