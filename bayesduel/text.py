@@ -26,6 +26,7 @@ __all__ = [
     "SENTENCE",
     "Plain",
     "Result",
+    "begun",
     "count",
     "csv_rows",
     "csv_text",
@@ -61,6 +62,7 @@ LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all 
 FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
 SPREADSHEET = re.compile(FORMULA)
 NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)
+RANKED = re.compile(r" *\d+ ")  # how the first line of a row of a ranking begins
 SPACES = re.compile(r"[ \t\n\r]+")
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
@@ -190,6 +192,11 @@ def plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
 
 
+def begun(words: str) -> str:
+    """Return words with a capital letter first, the others as they are."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 def win_points(rope: float) -> str:
     """Return a difference of win probabilities, 0.05, in words: "5 points of win probability"."""
     points = f"{100 * rope:g}"
@@ -247,7 +254,12 @@ def number_with_interval(middle: float, lower: float, upper: float) -> str:
 
 
 def screen(
-    head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = (), *, whole: str = ""
+    head: Iterable[str],
+    body: Iterable[str] = (),
+    tail: Iterable[str] = (),
+    *,
+    whole: str = "",
+    n_arms: int = 0,
 ) -> str:
     """Return what an object prints, of at most 30 lines of 80 columns.
 
@@ -259,6 +271,8 @@ def screen(
         Lines of a table, cut where they are long; the first that there is room for are shown.
     whole
         What a caller writes to see all rows, such as ".table()".
+    n_arms
+        Of a body whose rows are ranked arms, how many there are: arms are counted, not lines.
     """
     lines, columns = SCREEN
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
@@ -268,7 +282,12 @@ def screen(
     room = lines - len(above) - len(below)
     if len(rows) > room:
         told = f" ({whole} has all rows)" if whole else ""
-        rows = [*rows[: room - 1], f"... and {len(rows) - room + 1:,} more lines{told}"]
+        shown = rows[: room - 1]
+        left = len(rows) - len(shown)
+        more = f"{left:,} more lines"
+        if n_arms:
+            more = count(n_arms - sum(map(bool, map(RANKED.match, shown))), "more arm")
+        rows = [*shown, f"... and {more}{told}"]
     return "\n".join([*above, *rows, *below])
 
 

@@ -124,6 +124,17 @@ def test_screen_keeps_head_and_tail(n):
     assert ("more lines" in text) == (n == 100)
 
 
+@pytest.mark.parametrize("width", [4, 60], ids=["short", "wrapped"])
+def test_winners_that_are_not_shown_are_counted_in_arms(width):
+    wins = np.random.default_rng(0).integers(0, 5, (23, 23))
+    np.fill_diagonal(wins, 0)
+    names = [f"{k:02} ".ljust(width, "x") for k in range(23)]
+    text = repr(bd.winners(bd.fit(bd.Duels.from_wins(wins, names), draws=100)))
+    (left,) = re.findall(r"and (\d+) more arms \(\.table\(\) has all rows\)", text)
+    shown = [line for line in text.split("\n") if re.match(r" +\d+  \d\d ", line)]
+    assert len(shown) + int(left) == 23
+
+
 def test_screen_says_where_all_rows_are():
     rows = [f"{k}" for k in range(100)]
     assert " more lines (.table() has all rows)\nthe end" in screen(

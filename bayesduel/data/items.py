@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bayesduel.system.arguments import as_options
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -108,12 +109,16 @@ class Items:
             return ""
         column, others = found
         name = self.names[column]
+        option = as_options(leave_out=[self.attributes[column].column])
         if not len(others):
-            return f"All items have the same {name}, so the log says nothing of its effect."
+            return (
+                f"All items have the same {name}, so the log says nothing of its effect. "
+                f"Leave it out: {option}."
+            )
         made = join([self.names[k] for k in others])
         return (
-            f"{name} follows from {made} (they may add up to a constant). The log cannot tell "
-            "their effects apart: leave one of them out."
+            f"The log cannot tell some effects apart: {name} follows from {made} (they may add up "
+            f"to a constant). Leave one of them out: {option}."
         )
 
     def levels(self, column: str) -> dict[str, str]:

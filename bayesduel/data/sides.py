@@ -63,14 +63,17 @@ def sides_of(duels: Duels) -> Sides:
     cells = duels.cells
     won = sorted((int(cells.left_wins.sum()), int(cells.right_wins.sum())))
     if not duels.ordered:
-        return Sides(False, left, "left and right carry no meaning in it")
+        return Sides(False, left, "left and right carry no meaning in the log")
     twice = _mirrored_words() if _mirrored(duels) else ""
     if None not in names and found is None:
         return Sides(False, left, f"the {named} do not say how a pair was presented", twice)
     if found and found[1] in WON_SIDES:
         return Sides(False, left, f"the {named} list the winner first")
     if won[0] == 0 and won[1] >= BY_CHANCE:
-        return Sides(False, left, "one side won every decided duel: the winner is written there")
+        place = {"left": "first", "right": "last"}
+        side = "left" if cells.left_wins.sum() else "right"
+        why = f"the {side} side won every decided duel, so the log lists the winner {place[side]}"
+        return Sides(False, left, why)
     grounded = found is not None and found[0] in GROUNDS
     decided = won[0] + won[1]
     if not grounded and decided and wilson(won[1], decided)[0] > BEYOND:

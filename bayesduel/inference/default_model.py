@@ -44,7 +44,7 @@ from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
 from bayesduel.models.term import Part
 from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
-from bayesduel.text import count, join, percent
+from bayesduel.text import begun, count, join, percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
 
@@ -163,7 +163,7 @@ class DefaultModel:
                 "only, and may have been shown in it."
             )
         elif duels.ordered:
-            reasons.append(f"No side advantage is in the model: {sides.why}.")
+            reasons.append(f"{begun(sides.why)}. No side advantage is in the model.")
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
@@ -260,7 +260,7 @@ def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
     priors: by the name of a variable, in place of its own; an earlier fit as that of the scores.
     """
     model, reasons = _chosen(wanted, log)
-    reasons += _of_families(model, log)
+    reasons += _of_families(model, log) + _of_margins(model, log)
     if priors is None:
         return Choice(model, reasons)
     earlier = priors.get("score") if isinstance(priors, Mapping) else None
@@ -300,6 +300,15 @@ def _of_families(model: Model, log: Any) -> tuple[str, ...]:
     if len(alone) == 1:
         return told, f"The arm {named_ones} has no family: it is a family of its own."
     return told, f"The arms {named_ones} have no family: each is a family of its own."
+
+
+def _of_margins(model: Model, log: Any) -> tuple[str, ...]:
+    """Return that the model does not use the margins of the log, if it has any."""
+    margin = log.votes.margin if isinstance(log, Duels) and log.votes is not None else None
+    outcome = model.response.outcome
+    if margin is None or outcome == "margin" or not np.nan_to_num(margin).any():
+        return ()
+    return (f"The margins of the log are not used: an outcome of the model is a {outcome}.",)
 
 
 def _of_rankings(log: Rankings) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.clusters import BOTH, VOTE
+from bayesduel.system.arguments import by_reader
 from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import join
 
@@ -154,7 +155,7 @@ def _not_used(fit: xr.DataTree) -> str:
         return ""
     return (
         f" Not used: {join(shared)}. To make one of them a cluster, name it as the judge or the "
-        "group: bd.read_duels(..., group=) or --group."
+        f"group: {by_reader('bd.read_duels(..., group=)', '--group')}."
     )
 
 

@@ -39,7 +39,7 @@ from bayesduel.posterior.rank_sum_tests import (
     rank_sums,
 )
 from bayesduel.preference import borda_scores, consistence, cyclic_triads, decided_triads
-from bayesduel.system.arguments import check_log, check_seed
+from bayesduel.system.arguments import by_reader, check_log, check_seed
 from bayesduel.system.options import Decision, check_options
 from bayesduel.text import Result, count, join, percent, probability, shorten
 
@@ -183,9 +183,10 @@ class Panel(Result):
         n = len(self.contradicted)
         if not n:
             return ""
+        checker = by_reader("bd.check", "bayesduel check")
         return (
             f"The fit contradicts the counts of {count(n, 'pair')}: their intervals do "
-            "not overlap. bd.check tests whether one ranking holds."
+            f"not overlap. {checker} tests whether one ranking holds."
         )
 
     @property

@@ -135,7 +135,7 @@ class Winners(xr.Dataset):
         across = () if self.groups() is None else (ACROSS, "")
         head = (*_verdict_lines(self), "", *across)
         tail = ("", _notes(self), contents)
-        return screen(head, printed_tables(self), tail, whole=".table()")
+        return screen(head, printed_tables(self), tail, whole=".table()", n_arms=self.sizes["arm"])
 
     def _repr_html_(self) -> str:
         if not _complete(self):

@@ -1,5 +1,6 @@
 """Report sections: coefficients of the items' attributes, and new items."""
 
+import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
 from bayesduel.system.options import Decision
-from bayesduel.text import join, percent, probability, rounded
+from bayesduel.text import begun, join, percent, probability, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,11 +52,14 @@ class AttributeAnalysis:
 
     @property
     def sentence(self) -> str:
-        """The attributes whose intervals exclude zero, in a sentence."""
+        """Which attributes depend on others; and those whose intervals exclude zero."""
         table = self.table[self.table["column"] != ""]  # the side is no attribute
         more = table.index[table["lower"] > 0].tolist()
         less = table.index[table["upper"] < 0].tolist()
         level = _level(self.table)
+        apart = self.dependent_words
+        if apart and not more and not less:
+            return apart  # an interval that contains zero says nothing of such an effect
         if not more and not less:
             chance = np.maximum(table["positive"], 1 - table["positive"])
             best = str(chance.idxmax())
@@ -72,7 +76,8 @@ class AttributeAnalysis:
             parts.append(f"more of {join(less)} wins less")
         words = "; ".join(parts)
         which = "interval excludes" if len(more) + len(less) == 1 else "intervals exclude"
-        return f"{words[0].upper()}{words[1:]} ({level} {which} zero)."
+        clear = f"{begun(words)} ({level} {which} zero)."
+        return f"{apart} {clear}" if apart else clear
 
     @property
     def dependent_words(self) -> str:
@@ -184,14 +189,15 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
     """Return the section on the main result."""
     table = Path(a.fit["items"].attrs["source"]).name
     apart = a.dependent_words
+    reasons = json.loads(a.fit.attrs.get("model_reasons", "[]"))
+    model = " ".join([f"Model: {a.fit.duel.model.title}.", *reasons])
     alone = "" if apart else " Each effect is that of one attribute while all others are equal."
     verdict = Verdict(
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
-        caution=apart,
         note=(
             f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, with "
-            f"attributes in {table}.{alone}"
+            f"attributes in {table}.{alone} {model}"
         ),
     )
     return Section(id="verdict", body=(verdict,))

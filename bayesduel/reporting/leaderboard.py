@@ -141,9 +141,9 @@ def _table(
         rows=_rows(frame.reset_index(names="arm"), further, page_names(map(str, frame.index))),
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(frame["tier"]))),
         full=True,
-        caption=f"{name.capitalize()}: {words}. {RANK_INTERVAL} "
+        caption=f"{name.capitalize()}: {words}. {RANK_INTERVAL.format(noun, plural(noun))} "
         "To say who is above whom, quote the joint rank range, under Win rates and tiers."
-        f"{order_words(frame[_ends(frame)[0]].to_numpy())}{more}",
+        f"{order_words(frame[_ends(frame)[0]].to_numpy(), noun)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
         board=True,

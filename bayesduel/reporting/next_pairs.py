@@ -57,11 +57,12 @@ def _words(neighbours: "pd.DataFrame") -> str:
     if open_.empty:
         return f"All {count(n, 'pair')} of neighbours in the ranking are decided at {level}."
     near = open_.loc[open_["median"].idxmin()]
+    duels = duels_in_words(near["median"])
     return (
         f"{decided:,} of {count(n, 'pair')} of neighbours in the ranking "
         f"{'is' if decided == 1 else 'are'} decided at {level}. The open one that needs fewest "
-        f"duels: {join([near['first'], near['second']])}, {duels_in_words(near['median'])} more "
-        "duels of this pair (median)."
+        f"duels: {join([near['first'], near['second']])}, {duels} more "
+        f"{'duel' if duels == '1' else 'duels'} of this pair (median)."
     )
 
 

@@ -59,7 +59,10 @@ def _arms(found: "Panel") -> Table:
     differences = found.differences
     caption = "Rank sum: 1 for a win, 2 for a loss, 1.5 for a tie."
     if isinstance(differences, str):
-        caption += f" No significant difference of rank sums: {differences}."
+        caption += (
+            " The least and the honestly significant difference of rank sums are not given, "
+            f"because {differences}."
+        )
     else:
         caption += (
             " Arms that share a letter do not differ by the honestly significant difference of "
@@ -73,7 +76,7 @@ def _arms(found: "Panel") -> Table:
         ("n", "wins", "{wins:,}"),
         ("n", "ties", "{ties:,}"),
         ("n", "rank sum", "{rank_sum:,g}"),
-        ("l", "letters", "{letters}"),
+        *([] if isinstance(differences, str) else [("l", "letters", "{letters}")]),
         ("n", "win rate, %", lambda r: _share(r, "win_rate")),
     ]
     return frame_table(

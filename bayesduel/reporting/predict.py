@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.posterior.predict import notes
 from bayesduel.reporting.section import Section, Table, Text, blocks
-from bayesduel.text import number_with_interval, percent
+from bayesduel.text import count, number_with_interval, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def predictions_section(found: "Predictions") -> Section:
     given = found.attrs["conditions"]
     words += f", given {given}." if given else ". Conditions that are not given are neutral."
     level = f"{100 * found.attrs['ci_prob']:g} % intervals."
-    more = f"... and {len(frame) - ROWS:,} more duels." if len(frame) > ROWS else None
+    more = f"... and {count(len(frame) - ROWS, 'more duel')}." if len(frame) > ROWS else None
     note = Text(" ".join([words, level, *notes(found)]), "small")
     return Section(id="predictions", body=blocks(table, more, note))
 

@@ -24,7 +24,17 @@ from bayesduel.reporting.section import (
 )
 from bayesduel.reporting.verdict_text import alerts, exact_warnings, headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, digits_of, first_rows, join, percent, plural, shorten
+from bayesduel.text import (
+    SENTENCE,
+    begun,
+    count,
+    digits_of,
+    first_rows,
+    join,
+    percent,
+    plural,
+    shorten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -366,9 +376,9 @@ def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
     )
 
 
-def order_words(mean: np.ndarray) -> str:
+def order_words(mean: np.ndarray, noun: str = "arm") -> str:
     """Return what arms are ordered by, and more where the means so (K,) are not decreasing."""
-    words = " Arms are in the order of their mean rank in the posterior"
+    words = f" {begun(plural(noun))} are in the order of their mean rank in the posterior"
     if (np.diff(mean) <= 0).all():
         return f"{words}."
     return f"{words}. This order may differ from that of their means if intervals overlap."

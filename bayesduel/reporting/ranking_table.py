@@ -31,8 +31,7 @@ RANK_RANGE = (
     "below it."
 )
 RANK_INTERVAL = (
-    "Rank interval: the central interval of the rank of one arm, without the other arms "
-    "(pointwise)."
+    "Rank interval: the central interval of the rank of one {}, without the other {} (pointwise)."
 )
 RATE = ("win_rate", "win_rate_lower", "win_rate_upper")
 ROWS = 50  # arms that are shown of a result; the files have all

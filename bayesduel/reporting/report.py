@@ -76,7 +76,7 @@ from bayesduel.system.arguments import (
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_at_a_time
-from bayesduel.text import join, plural
+from bayesduel.text import begun, join, plural
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,12 +88,15 @@ __all__ = ["analysed", "files_read", "report", "sections"]
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
-    "These are the probabilities of a model with one score per arm, which may misstate single "
+    "These are the probabilities of a model with one score per {}, which may misstate single "
     "pairs here (see Transitivity). Raw counts has the shares of each pair. A report with "
     "--model preference-matrix has a separate probability for each pair, which needs many duels "
     "of the pair."
 )
-MISSTATED = "Ratings may misstate single pairs: margins differ from those of one score per arm."
+MISSTATED = (
+    "Ratings may misstate single pairs: how often one {0} beats another differs from what one "
+    "score per {0} allows."
+)
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 NEXT_REJECTED = (
@@ -334,12 +337,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     further: tuple[str, ...] = ()
     if rejected and a.free is not None:
         uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
-        uneven += " Arms are in the order of its Borda scores."
+        uneven += f" {begun(plural(a.noun))} are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
     elif a.ranked_by_score and a.check is not None and a.check.misstated:
-        uneven = UNEVEN
-        further = (MISSTATED,)
+        uneven = UNEVEN.format(a.noun)
+        further = (MISSTATED.format(a.noun),)
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and not a.ordered
     note = rejected

@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.posterior.verdict_check import largest
 from bayesduel.reporting.section import Alert
 from bayesduel.system.arguments import check_text, shown_value
-from bayesduel.text import SENTENCE, count, join, percent, plural, shorten
+from bayesduel.text import SENTENCE, begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
@@ -124,7 +124,7 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
 
 
 def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+    return f"{begun(words).rstrip('.')}."
 
 
 def _best(winners: "Winners", best: str, noun: str, sure: str) -> str:

@@ -41,7 +41,8 @@ def test_sides_that_are_an_artefact_stay_out_and_it_is_said():
     named = {"left": "cited", "right": "citing"}
     for table, options, words in [
         (by_name, {}, "listed in one order only"),
-        (won, {}, "the winner is written there"),
+        (won, {}, "The left side won every decided duel, so the log lists the winner first. No"),
+        (won.assign(outcome="right"), {}, "The right side won every decided duel, so the log"),
         (listed, {}, "list the winner first"),
         (other, named, "do not say how a pair was presented"),
     ]:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.inference.fit import UnusedCovariatesWarning
-from bayesduel.models import BradleyTerry, Covariates, Scores, SideAdvantage, Term, Touch
+from bayesduel.models import BradleyTerry, Covariates, Davidson, Scores, SideAdvantage, Term, Touch
 
 N = 60
 
@@ -85,6 +85,27 @@ def test_a_term_of_ones_own_may_read_any_covariate(frame):
     assert "'y'" in said and "'x'" not in said
     fit = bd.fit(log, BradleyTerry() + Bounded(), draws=100)
     assert "bounded_effect" in fit["posterior"]
+
+
+def test_margins_that_the_model_does_not_use_are_told(frame):
+    log = bd.read_duels(grades(frame).rename(columns={"outcome": "margin"}))
+    words = "The margins of the log are not used: an outcome of the model is a win"
+    for model in (BradleyTerry(), Davidson(), "thurstone"):
+        assert words in " ".join(repr(bd.fit(log, model, draws=100)).split()), model
+    for model in ("auto", "thurstone-score"):
+        assert "not used" not in repr(bd.fit(log, model, draws=100)), model
+    assert "margins of the log" not in repr(bd.fit(bd.read_duels(frame), draws=100))
+
+
+def test_the_attributes_command_names_its_model_and_says_that_margins_are_not_used(frame, tmp_path):
+    path = tmp_path / "log.csv"
+    items = tmp_path / "items.csv"
+    grades(frame).rename(columns={"outcome": "margin"}).to_csv(path, index=False)
+    pd.DataFrame({"item": ["a", "b", "c"], "size": [1.0, 2.0, 4.0]}).to_csv(items, index=False)
+    given = ["attributes", str(path), "--items", str(items), "--draws", "100"]
+    result = CliRunner().invoke(main, given)
+    said = " ".join(result.stdout.split())
+    assert "Model: Bradley-Terry" in said and "The margins of the log are not used" in said
 
 
 def test_a_log_without_covariates_is_silent(frame):

@@ -14,6 +14,7 @@ from bayesduel.data import datasets
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import BradleyTerry, Covariates, JudgeReliability, Scores, SideAdvantage
 from bayesduel.posterior.conditions import ExtrapolationWarning
+from bayesduel.system.arguments import command_line
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 
@@ -435,6 +436,13 @@ def test_attributes_that_follow_from_others_are_named(kind):
     model = bd.models.BradleyTerry(bd.models.Covariates(bd.read_items(table)))
     found = analyse_attributes(log, model, draws=200, check=False)
     shown = " ".join(repr(bd.coefficients(found.fit)).split())
-    words = "fat follows from sugar and salt (they may add up to a constant)."
+    words = (
+        "The log cannot tell some effects apart: fat follows from sugar and salt (they may add up "
+        "to a constant). Leave one of them out: leave_out=['fat']."
+    )
     assert (words in shown) == (kind != "independent")
-    assert found.dependent_words.startswith(words) == (kind != "independent")
+    assert found.dependent_words == words * (kind != "independent")
+    assert found.sentence.startswith(words) == (kind != "independent")
+    assert "No attribute" not in found.sentence or kind == "independent"
+    with command_line():
+        assert ("--leave-out fat." in found.sentence) == (kind != "independent")

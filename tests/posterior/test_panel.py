@@ -25,6 +25,8 @@ from bayesduel.posterior.rank_sum_tests import (
     rank_sums,
 )
 from bayesduel.preference import consistence
+from bayesduel.reporting.panel import panel_section
+from bayesduel.system.arguments import command_line
 
 ARMS = ("assam", "darjeeling", "earl grey", "oolong")
 TASTE = np.array([0.8, 0.3, -0.2, -0.9])
@@ -411,6 +413,18 @@ def test_letters_join_what_does_not_differ(kinds):
             assert bool({*one.letters} & {*other.letters}) == near
 
 
+@pytest.mark.parametrize("kind", ["twice", "missing"])
+def test_letters_are_left_out_where_no_difference_is_given(kinds, kind):
+    found = kinds[kind][1]
+    body = panel_section(found).body
+    (table,) = [block for block in body if getattr(block, "name", "") == "arms"]
+    given = kind == "twice"
+    assert ("letters" in table.heads) == given
+    words = "are not given, because pairs were not judged equally often."
+    assert (words in table.caption) == (not given)
+    assert "No significant difference" not in table.caption
+
+
 def test_sides_and_the_order_of_rows_change_nothing(kinds):
     duels, found = kinds["missing, ties"]
     frame = duels.to_frame().iloc[::-1]
@@ -428,6 +442,9 @@ def test_a_log_that_no_ranking_fits_says_so():
     assert len(found.contradicted) >= 2
     assert not len(bd.panel(bd.datasets.load("springall")).contradicted)
     assert f"contradicts the counts of {len(found.contradicted)} pairs" in found.sentence
+    assert "bd.check tests whether one ranking holds." in found.sentence
+    with command_line():
+        assert "bayesduel check tests whether one ranking holds." in found.sentence
     assert "independent" in found.sentence
 
 

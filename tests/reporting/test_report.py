@@ -503,6 +503,16 @@ def test_one_pair_of_neighbours_is_singular():
     assert [cell.text for cell in table.cells[0]][4:] == ["decided", "\u2013", "\u2013"]
 
 
+@pytest.mark.parametrize(("median", "duels"), [(1.2, "1 more duel of"), (2.0, "2 more duels of")])
+def test_one_more_duel_of_neighbours_is_singular(median, duels):
+    pair = {"first": "a", "second": "b", "duels": 9, "decided": False, "beats_probability": 0.9}
+    one = pd.DataFrame([pair | dict.fromkeys(("expected", "median", "lower", "upper"), median)])
+    one["equal_probability"] = 0.0
+    one.attrs = {"confidence": 0.95, "rope": 0.02}
+    words, *_ = next_pairs_section(one, None, 2).body
+    assert f"a and b, {duels} this pair (median)." in words.words
+
+
 def test_single_ranks_are_singular():
     one = np.ones(3)
     found = xr.Dataset({"rank_lower": ("arm", one), "rank_upper": ("arm", one)})

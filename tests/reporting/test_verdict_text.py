@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayesduel.reporting.analysis import analyse
 from bayesduel.reporting.margins import margin_words
 from bayesduel.reporting.ranking import advantage_words
 from bayesduel.reporting.report import sections
+from bayesduel.reporting.section import Table
 from bayesduel.reporting.verdict_text import check_noun, headline
 from bayesduel.text import plural
 from tests.support.parsing import Page
@@ -161,8 +163,14 @@ def test_uneven_margins_are_on_the_first_screen(monkeypatch):
     a = analyse(log, bd.fit(log, draws=400, seed=0))
     assert "misstate" not in str(sections(a)[0])
     monkeypatch.setattr(type(a.check), "misstated", True)
-    said = sections(a)[0].body[0].text
-    assert "Ratings may misstate single pairs: margins differ from those of one score" in str(said)
+    first, board = sections(replace(a, noun="animal"))[:2]
+    said = " ".join(first.body[0].text)
+    assert "how often one animal beats another differs from what one score per animal" in said
+    assert "margin" not in said
+    shown = [first.body[0].headline, said, first.body[0].caution]
+    shown += [block.caption for block in board.body if isinstance(block, Table)]
+    assert "Animals are in the order of" in shown[-1] and "rank of one animal" in shown[-1]
+    assert not re.search(r"\barms?\b", " ".join(shown), re.IGNORECASE)
 
 
 @pytest.mark.slow
