@@ -244,6 +244,7 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a Python file that the user names on the command line, as with `python FILE`": (
         ("bayesduel/cli/imports.py", "of_file", "import_module(path.stem)"),
         ("bayesduel/cli/imports.py", "of_file", "getattr(module, name)"),
+        ("bayesduel/cli/imports.py", "of_file", "vars(module)"),
     ),
     "the names that a module of the package lists in __all__": (
         ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),
