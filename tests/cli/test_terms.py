@@ -338,7 +338,7 @@ def test_a_term_of_a_file_of_ones_own(own, log):
             "name of Order should be new, but another class has",
         ),
         ("own_terms.py:Nothing", "classes should be classes of models or terms, got 3"),
-        ("own_terms.py:Lost", "--term should name what own_terms.py has, got 'Lost'"),
+        ("own_terms.py:Lost", "--term should name what own_terms.py has (Lead, Order), got 'Lost'"),
         ("lost.py:Lead", "--term should name a file, got 'lost.py'"),
     ],
 )

@@ -424,7 +424,7 @@ def test_a_side_advantage_and_uneven_margins_are_told_from_cycles(tmp_path):
     uneven = check(simulate(expit(odds), 40, rng), quick=True)
     assert uneven.misstated and uneven.transitive is not False
     page = bd.report(uneven.duels, tmp_path / "log.html").read_text(encoding="utf-8")
-    assert "margins differ from those of one score per arm" in page
+    assert "how often one arm beats another differs from what one score per arm allows" in page
 
 
 # -- one verdict, decided ----------------------------------------------------------------------
