@@ -371,9 +371,10 @@ def read(path: Any, options: Mapping[str, Any]) -> tuple[Any, str]:
     """Return a log of duels or of rankings, and what was said; the error where it is refused."""
     from bayesduel.data.read.duels import read_duels
     from bayesduel.data.read.rankings import rankings_in
+    from bayesduel.system.arguments import command_line
 
     said = StringIO()
-    with redirect_stderr(said):
+    with redirect_stderr(said), command_line():  # the advice of a file is that of a command
         try:
             log = None if options else rankings_in(path)
             return log or read_duels(path, **options), said.getvalue()

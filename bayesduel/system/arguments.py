@@ -203,7 +203,11 @@ def _as_option(name: str, value: Any) -> str:
         value = [f"{_quoted(str(key))}={meant}" for key, meant in value.items()]
     if isinstance(value, list | tuple):
         value = ",".join(map(str, value))
-    return f"{option} {'none' if value is False else quote(str(value))}"
+    if value is False:
+        return f"{option} none"
+    text = str(value)
+    alone = not any(map(str.isalnum, text)) and quote(text) == text  # a comma is easily overlooked
+    return f"{option} '{text}'" if alone else f"{option} {quote(text)}"
 
 
 def _quoted(key: str) -> str:
