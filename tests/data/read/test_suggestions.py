@@ -291,7 +291,7 @@ PERMUTED = [[1, 2, 3], [1, 2, 3], [2, 1, 3], [3, 1, 2], [2, 3, 1], [1, 2, 3]]
 SAID = {
     "one side wins": (table([*WON * 4, LOST], **TABLE, winner=PLAIN), None, "--side-advantage", {}),
     "thousands": (standings(["team", "opponent", "wins", "losses"], "{},000"),
-                  {k: 1000 * n for k, n in PAIRS.items()}, "--decimal .", {}),
+                  {k: 1000 * n for k, n in PAIRS.items()}, "--decimal '.'", {}),
     "weights of counts": (
         "\n".join(row + (",count" if k == 0 else ",7") for k, row in enumerate(
             standings(["team", "opponent", "wins", "losses"]).splitlines())) + "\n",
@@ -353,7 +353,7 @@ SAID = {
     "doubles": (
         rows(["player_1", "player_2", "winner"],
              [["x/" + v["a"], "x/" + v["b"] if False else "y/" + v["b"], PLAIN(v)]
-              for v in STRICT]), None, "--teams /", {}),
+              for v in STRICT]), None, "--teams '/'", {}),
     "doubles of columns": (
         rows(["team1_player1", "team1_player2", "team2_player1", "team2_player2", "winner"],
              [[*random.Random(v["k"]).sample(ARMS, 4), says(1, 2)(v)] for v in STRICT]), None,
