@@ -580,7 +580,7 @@ RIGHT = {
         "thousands.csv",
         counted(STRICT, lambda a, b, m, n, t: [a, b, f"{1000 * m:,}", f"{1000 * n:,}"],
                 ["model_a", "model_b", "wins_a", "wins_b"]),
-        [v for v in STRICT for _ in range(1000)], {"decimal": "."}, "--decimal \\."),
+        [v for v in STRICT for _ in range(1000)], {"decimal": "."}, "--decimal '\\.'"),
     "a total at the end": (
         "total.csv",
         table(TIED, after=["Total,,60,"], product_a=left, product_b=right, winner=named("tie"),

@@ -587,7 +587,7 @@ REFUSALS = {
     "a line that lacks a name": ("left,right,winner\nx,y,left\nx,,left\n", "line 3.*--on-bad skip"),
     "a title": ("Games of May\n\nhome,away,winner\nx,y,x\n", "line 3 may be it"),
     "signs for thousands": (
-        'model_a,model_b,wins_a,wins_b\nx,y,"1,204","3,000"\n', "--decimal \\."),
+        'model_a,model_b,wins_a,wins_b\nx,y,"1,204","3,000"\n', "--decimal '\\.'"),
     "an odd word": ("a,b,vote\nx,y,A\ny,x,B\nx,y,A\ny,x,hm\n", "--means 'A=left,B=right,hm=\\?'"),
     "an odd word beside names": (
         "a,b,winner\nx,y,x\ny,x,x\nx,y,y\ny,x,hm\n", "--means 'hm=\\?'"),
