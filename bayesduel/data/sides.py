@@ -38,6 +38,8 @@ BEYOND = 0.9
 BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
 LEFT = dict.fromkeys(GROUNDS, "the home side") | {"white": "white", "1": "the side listed first"}
 FIRST = "the left side (shown first)"
+# Pairs whose other order is looked for first: 1 ms each of 600,000 cells, where pairs take 160 ms.
+LOOKED_AT = 20
 
 
 class Sides(NamedTuple):
@@ -125,8 +127,13 @@ def one_order(duels: Duels, *, series: bool = False) -> bool:
     duels = duels.as_sides()
     cells = duels.cells
     met = _met(duels)
+    left = cells.left[met]
+    right = cells.right[met]
+    for one, other in zip(left[:LOOKED_AT], right[:LOOKED_AT], strict=True):
+        if np.any((left == other) & (right == one)):
+            return False
     n_met = len(duels.pairs().first)
-    if int(met.sum()) != n_met:  # cells are by ordered pair
+    if len(left) != n_met:  # cells are by ordered pair
         return False
     ahead = np.sign(cells.right[met] - cells.left[met]).sum()
     sorted_ = n_met >= BY_CHANCE and abs(int(ahead)) == n_met
