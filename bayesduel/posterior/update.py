@@ -213,15 +213,12 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     if not reason and json.loads(fit.attrs.get("clusters_repeated", "{}")):
         reason = "has cluster-robust standard errors"
     shared = {} if isinstance(new_duels, Rankings) else clusterings(new_duels)
-    if not reason and shared:
-        names = " and ".join(shared)
-        raise ValueError(
-            f"the earlier log is needed too, because the new duels have several votes by {names}: "
-            "give its file or its duels as duels= (`bayesduel update`: --earlier LOG)"
-        )
+    why = f"the new duels have several votes by {' and '.join(shared)}" if shared else ""
     if reason:
+        why = f"the fit ({fit.attrs['model']}) {reason}"
+    if why:
         raise ValueError(
-            f"the earlier log is needed too, because the fit ({fit.attrs['model']}) {reason}: "
+            f"the earlier log is needed too, because {why}: "
             "give its file or its duels as duels= (`bayesduel update`: --earlier LOG)"
         )
     log = log_of(fit)
