@@ -358,7 +358,7 @@ def components(duels: Duels) -> list[tuple[str, ...]]:
     """
     check_log(duels, Duels)
     if duels.teams is None:
-        place = _components(duels.cells.left, duels.cells.right, duels.n_arms)
+        place = _components(duels)
     else:
         place = duels.teams.comparable(duels.cells, duels.n_arms)
     groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
@@ -461,19 +461,14 @@ def _separated(duels: Duels) -> bool:
     return bool(-found.fun > 1e-7)
 
 
-def _components(start: np.ndarray, end: np.ndarray, n_arms: int) -> np.ndarray:
-    """Return the component of each arm in the graph of these edges, by its least arm.
+def _components(duels: Duels) -> np.ndarray:
+    """Return the component of each arm, shape (K,)."""
+    from scipy.sparse import csgraph, csr_array
 
-    Each arm points to a lower one of its component, after a few rounds to the lowest (Shiloach &
-    Vishkin, "An O(log n) parallel connectivity algorithm", J. of Algorithms 1982).
-    """
-    place = np.arange(n_arms)
-    while (place[start] != place[end]).any():
-        least = np.minimum(place[start], place[end])
-        np.minimum.at(place, place[start], least)
-        np.minimum.at(place, place[end], least)
-        place = place[place]
-    return np.unique(place, return_inverse=True)[1]
+    left, right = duels.cells[:2]
+    first = np.searchsorted(left, np.arange(duels.n_arms + 1))  # cells are sorted by left
+    edges = csr_array((np.ones(len(left)), right, first), shape=(duels.n_arms,) * 2)
+    return csgraph.connected_components(edges, directed=False)[1]
 
 
 def _repeats(duels: Duels, role: str) -> Repeats | None:

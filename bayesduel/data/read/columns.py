@@ -264,13 +264,16 @@ class Finder:
 
     def pairs(self, stems: Sequence[str], sides: Iterable[tuple[str, str]]) -> Iterator[Side]:
         """Yield the pairs of free columns that are a stem with the two words of a side."""
+        there = self._by_plain
         for side in sides:
+            one, other = side
             for stem in stems:
                 if not stem and side in BARE:
                     continue
-                for names in ([stem + s for s in side], [s + stem for s in side]):
-                    if self._by_plain.keys() >= {*names}:
-                        yield from self.named(side, names)
+                if stem + one in there and stem + other in there:
+                    yield from self.named(side, [stem + one, stem + other])
+                if one + stem in there and other + stem in there:
+                    yield from self.named(side, [one + stem, other + stem])
 
     def named(self, side: tuple[str, str], names: Iterable[str]) -> Iterator[Side]:
         """Yield the free columns of two plain names, if there are both, as those of a side."""

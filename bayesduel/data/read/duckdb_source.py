@@ -132,6 +132,7 @@ class FileSource(Source):
         self.own_nulls = all(file.format != "csv" for file in self._files)
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
+        self._schemas: dict[str, dict[str, str]] = {}  # types of the columns of Parquet, by path
         self._types = self._check_columns()
         self._first: dict[str, Coded] = {}  # the first rows of columns
         self._hashes: list[np.ndarray] = []  # of the rows read, where duplicates will be asked for
@@ -535,8 +536,15 @@ class FileSource(Source):
                 )
 
     def _columns_of(self, file: formats.LogFile) -> dict[str, str]:
+        """Return the columns of a file with their types."""
         if file.format != "parquet":
             return dict.fromkeys(file.columns, "VARCHAR")
+        if file.path not in self._schemas:  # each is asked for by every query
+            self._schemas[file.path] = self._schema_of(file)
+        return self._schemas[file.path]
+
+    def _schema_of(self, file: formats.LogFile) -> dict[str, str]:
+        """Return the columns of a file of Parquet with their types; keep DuckDB's own names."""
         path = text_in_sql(self._plain[file.path])
         query = f"DESCRIBE FROM read_parquet({path}, hive_partitioning=false)"
         schema = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path})"

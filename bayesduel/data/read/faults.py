@@ -224,11 +224,13 @@ def prepared(rows: Rows, roles: Roles) -> Rows:
 def _header_again(rows: Rows, roles: Roles) -> np.ndarray | None:
     """Return which rows repeat the header line, as files that were joined do; None: none."""
     again = np.ones(len(rows), dtype=bool)
+    taken = roles.taken
     columns = {"left": rows.left, "right": rows.right, "outcome": rows.outcome}
     for role, column in columns.items():
         if column is None:
             continue
-        named = [k for k, text in enumerate(column.values) if text.strip() == roles.taken[role]]
+        own = taken[role]
+        named = [k for k, text in enumerate(column.values) if text.strip() == own]
         if not named:
             return None
         again &= np.isin(column.code, named)
@@ -275,7 +277,8 @@ def examine(rows: Rows, reading: Meaning | None, shown: Meaning | None = None) -
 
     for column, first in ((rows.left, PLACE["left"]), (rows.right, PLACE["right"])):
         kind = _label_faults(column)
-        blame(kind > 0, kind + first - 1)
+        if kind.any():
+            blame(kind > 0, kind + first - 1)
     if any(MEMBERS in label for label in (*rows.left.values, *rows.right.values)):
         blame(_members_twice(rows.left) | _members_twice(rows.right), "twice")
     if rows.by is not None:
@@ -342,12 +345,14 @@ def _no_duels(rows: Rows) -> dict[str, np.ndarray]:
         for values in rows.measured.values():
             empty &= np.isnan(values)
         found[EMPTY] = empty
-    byes = [
-        np.array([*(plain(text).strip("()[]") in BYES for text in column.values), False])
-        for column in (left, right)
-    ]
-    if any(names.any() for names in byes):
-        found["no opponent (bye)"] = byes[0][left.code] != byes[1][right.code]
+    labels = {*left.values, *right.values}
+    byes = {text for text in labels if plain(text).strip("()[]") in BYES}
+    if byes:
+        no_left, no_right = (
+            np.array([*(text in byes for text in column.values), False])[column.code]
+            for column in (left, right)
+        )
+        found["no opponent (bye)"] = no_left != no_right
     return {why: entries for why, entries in found.items() if entries.any()}
 
 

@@ -132,7 +132,7 @@ def _joined(labels: set[str]) -> str:
 
 def _known(rows: Rows, column: Coded) -> int:
     """Return the number of rows that name something in a column."""
-    return int(column.counts(rows.n).sum())
+    return int(rows.n[column.code >= 0].sum())
 
 
 def _outcome(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
@@ -271,17 +271,18 @@ def not_used(source: "FileSource | FrameSource", taken: set[str]) -> Iterator[Li
     if not free:
         return
     for name, column in source.peek(Columns({name: name for name in free}), PEEKED).items():
-        counted = _counts(column, None)
-        n_rows = sum(counted.values())
-        n_values = len(counted)
+        counted = column.counts()
+        n_rows = int(counted.sum())
+        n_values = int((counted > 0).sum())
         sure = len(column.code) < PEEKED
         hint = ""
         words = "no value"
         if n_values:
             words = count(n_values, "value")
             words += "" if sure else f" in the first {PEEKED:,} rows"
-        if 1 < n_values and n_rows > REPEATED * n_values and not measures(name, counted):
-            typical = sorted(counted.values())[n_values // 2]
+        repeats = 1 < n_values and n_rows > REPEATED * n_values
+        if repeats and not measures(name, _counts(column, None)):
+            typical = int(np.sort(counted[counted > 0])[n_values // 2])
             words += f", most in {typical:,} rows" if typical > 1 else ""
             option = "by" if n_values <= FEW else "group"
             hint = as_options(**{option: name})
