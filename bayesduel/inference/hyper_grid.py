@@ -94,6 +94,18 @@ class Grid:
         cuts = (self.nodes[1:] + self.nodes[:-1]) / 2
         return np.searchsorted(cuts, values)
 
+    def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the node below each of `values`, and how far on the way to the next it lies.
+
+        Values beyond the nodes belong to the outermost intervals. With one node, all are at it.
+        """
+        if len(self.nodes) == 1:
+            return np.zeros(len(values), dtype=int), np.zeros(len(values))
+        below = np.searchsorted(self.nodes, values, side="right") - 1
+        below = np.clip(below, 0, len(self.nodes) - 2)
+        width = np.diff(self.nodes)[below]
+        return below, (values - self.nodes[below]) / width
+
 
 def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Return the matrix (m, n) from values at nodes (n,) to those of their cubic spline at (m,).

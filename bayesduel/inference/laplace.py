@@ -18,10 +18,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from bayesduel.inference.approximation import DensityApproximation
-from bayesduel.inference.conditional_mode import Mode, centres, find_mode, grid_variables, start_at
+from bayesduel.inference.conditional_mode import (
+    Mode,
+    centres,
+    find_mode,
+    grid_variables,
+    spread,
+    start_at,
+)
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -53,17 +59,11 @@ class LaplaceApproximation(DensityApproximation):
         density = self.density
         grid = self.grid
         hyper, log_proposal = grid.draw(n, rng)
-        place = grid.nearest(hyper)
         normal = rng.standard_normal((n, density.size))
-        x = centres(grid, hyper)
-        log_q = log_proposal - 0.5 * (normal**2).sum(axis=1)
+        away, log_volume = spread(grid, hyper, normal)
+        log_q = log_proposal - 0.5 * (normal**2).sum(axis=1) - log_volume
         log_q -= density.size / 2 * np.log(2 * np.pi)
-        for node in np.unique(place):
-            mine = place == node
-            factor = grid.conditionals[node].factor
-            x[mine] += solve_triangular(factor.T, normal[mine].T, lower=False).T
-            log_q[mine] += np.log(factor.diagonal()).sum()
-        return x, hyper[:, None], log_q
+        return centres(grid, hyper) + away, hyper[:, None], log_q
 
     def summary(self) -> dict[str, Any]:
         return grid_variables(self.density, self.grid)

@@ -117,9 +117,11 @@ def test_ordinary_logs_keep_their_normal_proposals(monkeypatch):
         assert quietly(datasets.load(name), draws=4000).attrs["method"] == "laplace"
 
 
-def test_the_proposal_is_normalised():
-    """The mean importance ratio is the model's mass, whatever the proposal: here of both."""
-    model, duels = BradleyTerry(scale=2.0), log_of(*THIN["20-0 each"][0])
+@pytest.mark.parametrize("scale", [2.0, None], ids=["held", "learned"])
+def test_the_proposals_are_normalised(scale):
+    """The mean importance ratio is the model's mass, whatever the proposal: here of three."""
+    model = BradleyTerry() if scale is None else BradleyTerry(scale=scale)
+    duels = log_of(*THIN["20-0 each"][0])
     cells = model.cells(duels)
     normal = LaplaceApproximation.of(linear_predictor(model, cells), cells)
     skewed = SkewedLaplace.of(model, normal.cells, normal.density, normal.grid)
@@ -129,24 +131,44 @@ def test_the_proposal_is_normalised():
         for approximation in (skewed, moved)
     ]
 
-    exact = mass_of(normal.density, 14)
+    exact = mass_of(normal.density, 14 if scale else 60, normal.grid.nodes)
     for mass in masses:
         assert abs(mass.mean() - exact) < 5 * mass.std() / np.sqrt(20_000) + 2e-3 * exact
 
 
-def test_the_normal_proposal_is_normalised():
-    model, duels = BradleyTerry(scale=2.0), log_of((8, 9, 7), (5, 4, 6))
+@pytest.mark.parametrize("scale", [2.0, None], ids=["held", "learned"])
+def test_the_normal_proposal_is_normalised(scale):
+    model = BradleyTerry() if scale is None else BradleyTerry(scale=scale)
+    duels = log_of((8, 9, 7), (5, 4, 6))
     cells = model.cells(duels)
     normal = LaplaceApproximation.of(linear_predictor(model, cells), cells)
     mass = np.exp(normal.propose(4000, np.random.default_rng(1)).log_ratio)
-    assert abs(mass.mean() / mass_of(normal.density, 5) - 1) < 5 * mass.std() / mass.mean() / 63
+    exact = mass_of(normal.density, 5, normal.grid.nodes)
+    assert abs(mass.mean() / exact - 1) < 5 * mass.std() / mass.mean() / 63
 
 
-def mass_of(density, reach):
-    """Return the integral of a density in two numbers from -reach to reach."""
-    at = np.linspace(-reach, reach, 281)
-    both = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
-    return np.exp(density.values(both, np.zeros((len(both), 1)))).sum() * (at[1] - at[0]) ** 2
+def mass_of(density, reach, nodes):
+    """Return the integral of a density in two numbers, within `reach`, and over the nodes."""
+    hypers = np.linspace(nodes[0], nodes[-1], 81) if len(nodes) > 1 else nodes
+    sums = []
+    for hyper in hypers:
+        end = min(reach, 8 * np.exp(hyper)) if len(nodes) > 1 else reach  # the prior is narrow
+        at = np.linspace(-end, end, 281)
+        both = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
+        height = density.values(both, np.full((len(both), 1), hyper))
+        sums.append(np.exp(height).sum() * (at[1] - at[0]) ** 2)
+    return np.sum(sums) * (hypers[1] - hypers[0] if len(nodes) > 1 else 1.0)
+
+
+def test_equal_arms_are_drawn_with_the_spread_of_their_own_scale():
+    """The prior alone holds 100 scores: draws of the nearest node would weigh half as much."""
+    rng = np.random.default_rng(0)
+    left = rng.integers(100, size=20_000)
+    right = (left + rng.integers(1, 100, size=20_000)) % 100
+    duels = Duels.from_votes(left, right, rng.integers(2, size=20_000).astype(float))
+    tree = quietly(duels, BradleyTerry(), draws=2000)
+    assert tree.attrs["method"] == "laplace", tree.attrs["method_reason"]
+    assert tree.attrs["importance_ess"] > 0.9 * 2000
 
 
 def test_piecewise_exponential_densities():
