@@ -1,7 +1,7 @@
 """Predictions: the outcome probabilities and margins of any duel."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ class Predictions(xr.Dataset):
 def notes(found: xr.Dataset) -> list[str]:
     """Return what a reader of predictions should know: ties, new arms, conditions, the side."""
     of_ties = ["A tie is not a win here; win rates count it as half."] * ("tie" in found)
-    told = ("new_arms", "given", "sides")
+    told = ("new_arms", "given", "not_given", "sides")
     return of_ties + [str(found.attrs[key]) for key in told if key in found.attrs]
 
 
@@ -93,7 +93,7 @@ def predict(
         sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
         the conditions, or as they are called in the log that was fitted; other columns are not
-        read.
+        read. Where these might be a condition that is missing, the attribute ``not_given`` says so.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -167,12 +167,15 @@ def predict(
     if side_advantage is not None:
         check_flag(side_advantage, "side_advantage")
     columns: tuple[str, ...] = ()
+    unread: list[str] = []
     conditions = _by_role(fit, conditions)
     given_as = {name: _shown_condition(value) for name, value in conditions.items()}
     if right is None:
-        left, right, of_frame, columns, named = _of_frame(fit, left)
-        conditions = of_frame | conditions
-        given_as = {name: f"by column {column!r}" for name, column in named.items()} | given_as
+        frame = _of_frame(fit, left)
+        left, right, columns, unread = frame.left, frame.right, frame.sides, frame.unread
+        conditions = frame.conditions | conditions
+        of_columns = {name: f"by column {column!r}" for name, column in frame.named.items()}
+        given_as = of_columns | given_as
     draws, labels, used = draws_of(fit, covariance)
     reads_order = draws.model.terms.reads_order
     # of an advantage that differs by a level, only where the level is said
@@ -205,6 +208,8 @@ def predict(
     if given_as:
         said = join([f"{name} {words}" for name, words in sorted(given_as.items())])
         told["given"] = f"Predictions are for the conditions given: {said}."
+    if unread and (lacking := sorted(_readers(fit) - conditions.keys())):
+        told["not_given"] = _not_given(fit, lacking, unread)
     if scores is not None and new:
         posterior = with_newcomers(fit, posterior, scores, new)
         told["new_arms"] = told_of(scores, fit.duel.arms, new)
@@ -278,8 +283,24 @@ def _by_role(fit: xr.DataTree, conditions: Mapping[str, Any]) -> dict[str, Any]:
 def condition_names(fit: xr.DataTree) -> dict[str, str]:
     """Return the names of conditions by the columns of the log that hold them."""
     read = reading_of(fit)
-    readers = {name for part in fit.duel.model.terms for name in part.reads}
-    return {str(read[name]): name for name in readers if name in read}
+    return {str(read[name]): name for name in _readers(fit) if name in read}
+
+
+def _readers(fit: xr.DataTree) -> set[str]:
+    """Return the names of the conditions that terms of the model read."""
+    return {name for part in fit.duel.model.terms for name in part.reads}
+
+
+def _not_given(fit: xr.DataTree, lacking: Sequence[str], unread: Sequence[str]) -> str:
+    """Return in words which conditions a frame lacks, and which of its columns are not read."""
+    read = reading_of(fit)
+    neutral = []
+    for name in lacking:
+        value = "the end of the log" if name == "time" else f"{name} 0"
+        value = f"a new {name}" if name in fit["posterior"].coords else value
+        neutral.append(f"column {read.get(name, name)!r} (taken: {value})")
+    others = join(unread, 5, quote=True)
+    return f"The frame lacks {join(neutral, 5)}. Columns of it that are not read: {others}."
 
 
 def _shown_condition(value: Any) -> str:
@@ -310,10 +331,19 @@ def _as_new(fit: xr.DataTree, name: str, column: str, values: list[Any]) -> list
     return [None if level in new else value for level, value in zip(levels, values, strict=True)]
 
 
-def _of_frame(
-    fit: xr.DataTree, frame: pd.DataFrame
-) -> tuple[Any, Any, dict[str, Any], tuple[str, ...], dict[str, str]]:
-    """Return left, right, conditions, and the names of the columns of the sides and of these."""
+class _Frame(NamedTuple):
+    """What a frame says of duels to come."""
+
+    left: Any  # of each duel
+    right: Any
+    conditions: dict[str, Any]
+    sides: tuple[Any, ...]  # columns of the sides
+    named: dict[str, str]  # column of each condition
+    unread: list[str]  # other columns
+
+
+def _of_frame(fit: xr.DataTree, frame: pd.DataFrame) -> _Frame:
+    """Return what a frame says of duels to come."""
     import narwhals as nw
 
     try:
@@ -342,15 +372,19 @@ def _of_frame(
         if fit.duel.teams is not None:
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
             sides[name] = [(side,) if _is_label(side) else side for side in each]
-    readers = {name for part in fit.duel.model.terms for name in part.reads}
     found = {}
     columns = {}
-    for name in sorted(readers):
+    for name in sorted(_readers(fit)):
         values = column(name)
         if values is not None:
             columns[name] = str(named(name))
             found[name] = _as_new(fit, name, columns[name], values)
-    return sides["left"], sides["right"], found, (named("left"), named("right")), columns
+    of_sides = named("left"), named("right")
+    used = {*columns.values()}
+    for name in of_sides:
+        used |= {*name} if isinstance(name, list) else {name}
+    unread = [name for name in given.columns if name not in used]
+    return _Frame(sides["left"], sides["right"], found, of_sides, columns, unread)
 
 
 def _sides_of_log(fit: xr.DataTree) -> tuple[str, ...]:

@@ -325,7 +325,13 @@ def test_a_level_of_a_frame_that_the_fit_does_not_know_is_a_new_one(base, term):
             win[0], 1e-12
         )
     assert f"{role} by column {column!r}" in found.attrs["given"]
+    assert "not_given" not in found.attrs
     assert f"{role} = x." in repr(bd.predict(fit, "a", "c", **{column: "x"}))
+    misnamed = bd.predict(fit, ahead.rename(columns={column: "question"}))
+    told = f"The frame lacks column {column!r} (taken: a new {role})."
+    assert misnamed.attrs["not_given"].startswith(told)
+    assert misnamed.attrs["not_given"].endswith("not read: 'question'.")
+    assert told in " ".join(repr(misnamed).split())
     assert "given" not in bd.predict(fit, "a", "c").attrs
     with pytest.raises(ValueError, match=f"or {role}=None for a new {role}, got 'w'"):
         bd.predict(fit, "a", "c", **{column: "w"})
