@@ -65,12 +65,12 @@ def sensitivity(
     --------
     >>> bd.sensitivity(bd.fit(bd.datasets.load("tennis1990"))).round(2)
                         prior  likelihood                      diagnosis
-    score[Graf]          0.01        0.16                              ✓
-    score[Navratilova]   0.00        0.04                              ✓
-    score[Sabatini]      0.01        0.06                              ✓
-    score[Sanchez]       0.01        0.16                              ✓
+    score[Graf]          0.01        0.15                              ✓
+    score[Navratilova]   0.00        0.06                              ✓
+    score[Sabatini]      0.01        0.08                              ✓
+    score[Sanchez]       0.01        0.14                              ✓
     score[Seles]         0.01        0.09                              ✓
-    scale                0.07        0.07  potential prior-data conflict
+    scale                0.08        0.08  potential prior-data conflict
     """
     from arviz_stats import psense_summary
 
