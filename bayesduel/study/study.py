@@ -12,6 +12,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding
 from bayesduel.data.reading import Reading
 from bayesduel.models import Model
+from bayesduel.study.arms_and_judges import ArmsAndJudges
 from bayesduel.study.asking import NAMES, Asking
 from bayesduel.study.database import Database
 from bayesduel.study.export import export
@@ -20,7 +21,6 @@ from bayesduel.study.invitations import links_of
 from bayesduel.study.items import checked_items
 from bayesduel.study.judging import Judging, judge_table, seconds_of
 from bayesduel.study.machine import run
-from bayesduel.study.members import Members
 from bayesduel.study.outcomes import audit_trail, log_rows, moment
 from bayesduel.study.questions import NoQuestion, StudyStopped, locked
 from bayesduel.study.schema import REPEAT, TRAINING
@@ -44,7 +44,7 @@ from bayesduel.text import join
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
 
-class Study(Members):
+class Study(ArmsAndJudges):
     """Ask for the next pair, tell the outcome, stop when the posterior says enough.
 
     A study lives in memory, in one SQLite file, or in a database that a team shares. What was told

@@ -10,10 +10,10 @@ from bayesduel.study.questions import locked
 from bayesduel.study.settings import check_room, parts_of
 from bayesduel.system.arguments import check_text, shown_value
 
-__all__ = ["Members"]
+__all__ = ["ArmsAndJudges"]
 
 
-class Members(Desk):
+class ArmsAndJudges(Desk):
     """The arms and the judges of a study."""
 
     @property
@@ -83,7 +83,7 @@ class Members(Desk):
             left = len(self.arms) - len(retired)
             if left < 2:
                 raise ValueError(f"a study needs at least two arms, but only {left} would remain")
-            self._ledger.parts.goal.check(left)
+            self._ledger.parts.session.goal.check(left)
             parts_of(self._settings, self.arms, retired)  # refuses what cannot be
             self._warn_of_parts(self.arms, retired)
             self.store.retire_arms(numbers, True, by)
