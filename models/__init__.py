@@ -56,10 +56,11 @@ from bayesduel.models.side_advantage import SideAdvantage
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.team_size import TeamSize
-from bayesduel.models.term import Modifier, Part, Term, Terms, Touch
+from bayesduel.models.term import Modifier, Part, Term, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
+from bayesduel.models.touch import Touch
 
 __all__ = [
     "MODELS",

@@ -17,7 +17,8 @@ from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms, Touch
+from bayesduel.models.term import ArmTerm, ByLevel, Term, Terms
+from bayesduel.models.touch import Touch
 from bayesduel.system.arguments import (
     check_flag,
     check_names,

@@ -8,7 +8,8 @@ from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ByLevel, Term, Touch
+from bayesduel.models.term import ByLevel, Term
+from bayesduel.models.touch import Touch
 
 __all__ = ["JudgeTastes"]
 

@@ -14,7 +14,8 @@ from bayesduel.models.identifiability import check_independent, check_mixed
 from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
 from bayesduel.models.settings import Arrays, Named
-from bayesduel.models.term import Term, Terms, Touch
+from bayesduel.models.term import Term, Terms
+from bayesduel.models.touch import Touch
 
 __all__ = ["Intercept", "LogisticAttributes"]
 

@@ -23,7 +23,8 @@ from bayesduel.models.response import Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Arrays, ByValue, Dims, Named
-from bayesduel.models.term import Part, Term, Terms, Touch, contribution
+from bayesduel.models.term import Part, Term, Terms
+from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:

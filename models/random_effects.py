@@ -10,7 +10,8 @@ from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import NEW, ByLevel, Term, Touch
+from bayesduel.models.term import NEW, ByLevel, Term
+from bayesduel.models.touch import Touch
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["CategoryEffects", "RandomEffects"]

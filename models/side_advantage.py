@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from bayesduel.models.prior import Prior
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ByLevel, Term, Touch
+from bayesduel.models.term import ByLevel, Term
+from bayesduel.models.touch import Touch
 from bayesduel.system.arguments import check_names
 
 __all__ = ["SideAdvantage"]

@@ -11,7 +11,8 @@ from bayesduel.models.elementary import Unit
 from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import ArmTerm, ByLevel, Touch, contribution
+from bayesduel.models.term import ArmTerm, ByLevel
+from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
 

@@ -8,7 +8,8 @@ import numpy as np
 from bayesduel.models.cells import seats
 from bayesduel.models.prior import Prior
 from bayesduel.models.settings import Named
-from bayesduel.models.term import Term, Touch
+from bayesduel.models.term import Term
+from bayesduel.models.touch import Touch
 
 __all__ = ["TeamSize"]
 

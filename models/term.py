@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
+from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import check_type, shown_value
 
 if TYPE_CHECKING:
@@ -37,57 +38,11 @@ __all__ = [
     "Part",
     "Term",
     "Terms",
-    "Touch",
     "centre",
-    "check_touches",
-    "contribution",
 ]
 
 
 NEW = -2  # code of a level that the log has not; -1 is that of none
-
-
-class Touch(NamedTuple):
-    """Coefficients that enter the predictor of cells, and the numbers that they are multiplied by.
-
-    Attributes
-    ----------
-    at
-        Place of each cell's coefficient along the first axes of the coefficients, (cells,) each.
-    value
-        The number, (cells,); or (cells, n), one for each entry of the last axis.
-
-    Examples
-    --------
-    >>> cells = {"first": np.array([0, 0]), "second": np.array([1, 2])}
-    >>> touched = bd.models.Scores().design(cells)
-    >>> [(touch.at[0].tolist(), touch.value) for touch in touched]
-    [([0, 0], array([1., 1.])), ([1, 2], array([-1., -1.]))]
-    """
-
-    at: tuple[Any, ...]
-    value: Any
-
-
-def check_touches(term: "Term", touches: Any, n_cells: int) -> None:
-    """Raise TypeError or ValueError unless a term's design is of `Touch` with a number per cell."""
-    name = f"{type(term).__name__}.design"
-    if not isinstance(touches, tuple) or not all(isinstance(one, Touch) for one in touches):
-        raise TypeError(f"{name} should return a tuple of Touch, got {shown_value(touches)}")
-    for at, value in touches:
-        shapes = {np.shape(place) for place in at} if isinstance(at, tuple) else {None}
-        by_cell = not shapes or (n_cells,) in shapes
-        if not by_cell or not shapes <= {(), (n_cells,)}:
-            raise ValueError(
-                f"{name} should give Touch a tuple of arrays of one place per cell, "
-                f"({n_cells},) each, or () where all cells have the same coefficients, "
-                f"got {shown_value(at)}"
-            )
-        if np.shape(value)[:1] != (n_cells,) or np.ndim(value) > 2:
-            raise ValueError(
-                f"{name} should give Touch a number per cell, ({n_cells},), or a row of numbers, "
-                f"({n_cells}, coefficients), got the shape {np.shape(value)}"
-            )
 
 
 class Part(ByValue, ABC):
@@ -678,23 +633,6 @@ class Terms:
     def arms(self) -> tuple[ArmTerm, ...]:
         """What the arms are worth."""
         return tuple(part for part in self.parts if isinstance(part, ArmTerm))
-
-
-def contribution(coefficient: np.ndarray, touches: tuple[Touch, ...]) -> Any:
-    """Return what coefficients add to the predictor of cells, (..., cells); arrays and tensors."""
-    total: Any = 0.0
-    for index, value in touches:
-        if value.ndim == 2 and index:
-            total = total + (coefficient[(..., *index, slice(None))] * value).sum(axis=-1)
-        elif value.ndim == 2:
-            total = total + coefficient @ value.T
-        else:
-            if len(index) == 1:
-                part = coefficient.take(index[0], axis=-1)
-            else:
-                part = coefficient[(..., *index)] if index else coefficient[..., None]
-            total = total + part * value
-    return total
 
 
 def centre(free: Quantity) -> Any:

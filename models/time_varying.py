@@ -11,7 +11,8 @@ from bayesduel.models.prior import Prior
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
-from bayesduel.models.term import Term, Touch, contribution
+from bayesduel.models.term import Term
+from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import check_one_of, numbers
 
 __all__ = ["TimeVarying"]

@@ -6,6 +6,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import steps, tell
+from bayesduel.cli.reading import names_of
 from bayesduel.system.options import Decision
 
 __all__ = ["command"]
@@ -58,10 +59,10 @@ def command(
     from bayesduel.reporting.audit import audit_section
 
     given: dict[str, Any] = {"k": top, "share": share}
-    given |= {"pair": shared.names_of(pair)} if pair is not None else {}
+    given |= {"pair": names_of(pair)} if pair is not None else {}
     given |= {"variants": _families(variants)} if variants else {}
     if change is not None:
-        given["by"] = shared.names_of(change)
+        given["by"] = names_of(change)
         kept = [name for name in given["by"] if name not in NOT_KEPT]
         options["kept_for"] = dict.fromkeys(kept, "--change")
     logs: list[Any] = []  # none of a saved fit
@@ -80,5 +81,5 @@ def _families(variants: tuple[str, ...]) -> dict[str, list[str]]:
         family, equals, arms = text.partition("=")
         if not equals:
             raise click.UsageError(f"--variants should be NAME=A,B, got {text!r}")
-        found[family] = shared.names_of(arms)
+        found[family] = names_of(arms)
     return found

@@ -15,10 +15,9 @@ from click.core import ParameterSource
 from bayesduel.cli.console import share, working
 from bayesduel.cli.earlier_options import renamed_flag
 from bayesduel.cli.imports import FILE_NAME, of_file
+from bayesduel.cli.reading import names_of, only_of_duels, value_of
 from bayesduel.data.read.reading_options import (
-    ABSENT,
     OF_RANKINGS,
-    RANKING_ROLES,
     READING,
 )
 from bayesduel.system.arguments import did_you_mean
@@ -51,7 +50,6 @@ __all__ = [
     "json_option",
     "judging_options",
     "log_argument",
-    "names_of",
     "noun_option",
     "old_side_advantage_options",
     "option_of",
@@ -71,8 +69,6 @@ __all__ = [
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
-# A value, in quotes or not, and its meaning.
-MEANING = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(?:,|$)')
 _FITTING = tuple(field.name for field in fields(Fitting))
 # Options that a saved fit cannot honour.
 OF_LOGS = (*READING, *_FITTING, "side_advantage", "term", "prior", "family")
@@ -400,7 +396,7 @@ def read_log(
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()
         gc.enable()
-    given = {n: _column(n, options[n]) for n in READING if options.get(n) is not None}
+    given = {n: value_of(n, options[n]) for n in READING if options.get(n) is not None}
     asked = _columns_asked(options)
     given |= {argument: list(columns) for argument, columns in asked.items() if columns}
     given |= {} if like is None else {"like": like}
@@ -411,7 +407,7 @@ def read_log(
             read: Any = None
             if (roles := given.pop("rankings", None)) is not None:
                 if unknown := given.keys() - {*OF_RANKINGS, "like"}:
-                    raise click.UsageError(_only_of_duels(min(unknown)))
+                    raise click.UsageError(only_of_duels(min(unknown)))
                 read = read_rankings(log, **given, **roles)
             elif like is not None and like.duel.model.log_type == "rankings":
                 read = read_rankings(log, **given)
@@ -422,7 +418,7 @@ def read_log(
         except ValueError as error:
             others = [n for n in given if n not in {*OF_RANKINGS, "like"}]
             if others and not shipped and holds_rankings(log):
-                raise click.UsageError(_only_of_duels(others[0])) from error
+                raise click.UsageError(only_of_duels(others[0])) from error
             if not isinstance(error, ColumnError):
                 raise
             options_of = asked.get(error.argument, {})
@@ -437,75 +433,6 @@ def read_log(
             except ValueError as error:
                 raise click.UsageError(f"{option} cannot be used with this log: {error}") from error
     return logs
-
-
-def _only_of_duels(name: str) -> str:
-    """Return what is wrong where an option that rankings lack is given of a log of them."""
-    own = [f"--{n.replace('_', '-')}" for n in READING if n in OF_RANKINGS]
-    remedy = ""
-    if name == "lower_is_better":
-        remedy = (
-            "; rank 1 is best as it is. Where a larger number is better, write n + 1 - number into "
-            "the file, n the largest of its ranking; or read a duel of each pair by --shape scores "
-            "(of a row for each arm with --group RANKING --left ARM --outcome RANK, too)"
-        )
-    return (
-        f"--{name.replace('_', '-')} cannot be used with this log: it is of rankings, which know "
-        f"{', '.join(own)} and --rankings{remedy}"
-    )
-
-
-def _column(name: str, value: Any) -> Any:
-    """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
-    if name in ABSENT and value == "none":
-        return False
-    if name in ("left", "right") and "," in value:
-        return names_of(value)
-    if name == "margin" and "," in value:
-        return tuple(value.split(","))
-    read = READERS.get(name)
-    return value if read is None else read(value)
-
-
-def _means(text: str) -> dict[str, str | None]:
-    """Return what ``--means`` says: a meaning for each value.
-
-    A value with a comma stands in quotes. Raises click.UsageError where a part has no meaning.
-    """
-    found: dict[str, str | None] = {}
-    end = 0
-    while end < len(text):
-        part = MEANING.match(text, end)
-        if part is None:
-            raise click.UsageError(
-                "--means should be VALUE=MEANING,..., such as 0=left,1=tie,2=right,error=none, "
-                f"got {text[end:]!r}"
-            )
-        quoted, plain, meaning = part.groups()
-        found[plain.strip() if quoted is None else quoted] = None if meaning == "none" else meaning
-        end = part.end()
-    return found
-
-
-def _of_roles(text: str) -> dict[str, Any]:
-    """Return what ``--rankings`` says: a column by role, a list where a role is said again."""
-    found: dict[str, list[str]] = {}
-    for part in text.split(","):
-        role, said, column = (word.strip() for word in part.partition("="))
-        if not said or not column or role not in RANKING_ROLES:
-            raise click.UsageError(
-                f"--rankings should be ROLE=COLUMN,... of {', '.join(RANKING_ROLES)}, got {part!r}"
-            )
-        found.setdefault(role, []).append(column)
-    return {role: names if len(names) > 1 else names[0] for role, names in found.items()}
-
-
-def _ends(text: str) -> tuple[int, int]:
-    """Return what ``--grades`` says: the numbers that are best for left and for right."""
-    found = re.fullmatch(r"\s*([+-]?[0-9]+)\s*,\s*([+-]?[0-9]+)\s*", text)
-    if not found:
-        raise click.UsageError(f"--grades should be two whole numbers such as 1,5, got {text!r}")
-    return int(found[1]), int(found[2])
 
 
 def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
@@ -620,22 +547,6 @@ def anchor_of(text: str | None) -> dict[str, Any]:
         return {"anchor": arm or None, "points": float(points)}
     except ValueError:
         raise click.UsageError(f"--anchor should be ARM=POINTS, got {text!r}") from None
-
-
-def names_of(text: str | None) -> list[str]:
-    """Return the names in a list with commas."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-# Options of reading whose text stands for something else.
-READERS: dict[str, Callable[[str], Any]] = {
-    "covariates": names_of,
-    "keep": names_of,
-    "missing": names_of,
-    "means": _means,
-    "grades": _ends,
-    "rankings": _of_roles,
-}
 
 
 def analysing(

@@ -196,7 +196,7 @@ def _seats(given: tuple[str, ...]) -> dict[str, Any]:
 def _rehearse(study: "Study") -> None:
     """Play a duel of a study like this one in memory, compiled, so that no judge waits for that."""
     from bayesduel.jit import interpreted
-    from bayesduel.study.desk import StudyStopped
+    from bayesduel.study.questions import StudyStopped
     from bayesduel.study.study import Study
 
     arms = study.arms

@@ -7,6 +7,7 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli.console import remark, tell, working
+from bayesduel.cli.reading import names_of
 from bayesduel.cli.write import check_folder
 
 __all__ = ["health", "judges", "panel", "read", "sources"]
@@ -76,7 +77,7 @@ def judges(log: str, as_json: bool, against: str | None, **options: Any) -> None
     from bayesduel.posterior.judge_agreement import judge_agreement
     from bayesduel.reporting.judge_agreement import judge_agreement_section
 
-    second = shared.names_of(against)
+    second = names_of(against)
     found = {}
     for label, duels in shared.read_log(log, options).items():
         judge_agreement(duels, against=second)  # refused before the log is fitted

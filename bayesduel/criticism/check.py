@@ -406,9 +406,9 @@ class Check:
             "p_one_ranking_without_side_advantage": None
             if self.without_order is None
             else self.without_order.p_one_ranking,
-            "cycle_posterior": None if b is None else _probabilities(b),
+            "cycle_posterior": None if b is None else b.to_dict(),
             "cycle_posterior_by_model": {
-                name: _probabilities(one) for name, one in self.cycle_posteriors.items()
+                name: one.to_dict() for name, one in self.cycle_posteriors.items()
             },
             "consistence": self.consistence,
             "order": None
@@ -693,13 +693,3 @@ def _consistence(units: Duels) -> float | None:
     wins, _ = units.tally("drop")
     found = float(consistence((1 + np.sign(wins - wins.T)) / 2))
     return None if np.isnan(found) else found
-
-
-def _probabilities(b: CyclePosterior) -> dict[str, Any]:
-    """Return posterior probabilities of cycles as a dictionary."""
-    return {
-        "weakly_transitive": b.weak,
-        "condorcet_winner": b.condorcet,
-        "cyclic_triads": b.cyclic,
-        "draws": b.n_draws,
-    }

@@ -4,6 +4,7 @@ Statements about all arms concern the triads whose three pairs met.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,15 @@ class CyclePosterior:
     # two Monte Carlo standard errors. Where triads were sampled, an estimate.
     n_alike: int
     n_draws: int  # number of posterior draws
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the probabilities as a dictionary, without the cycles."""
+        return {
+            "weakly_transitive": self.weak,
+            "condorcet_winner": self.condorcet,
+            "cyclic_triads": self.cyclic,
+            "draws": self.n_draws,
+        }
 
 
 def cycle_posterior(

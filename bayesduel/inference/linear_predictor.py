@@ -41,7 +41,8 @@ from bayesduel.models.prior import normals
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import FAMILY, Scores
-from bayesduel.models.term import Term, check_touches
+from bayesduel.models.term import Term
+from bayesduel.models.touch import check_touches
 
 __all__ = ["Block", "LinearPredictor", "Parts", "columns_of", "linear_predictor", "split_blocks"]
 
@@ -603,7 +604,7 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
         if isinstance(block.term, Scores):
             continue
         touches = block.term.design(data)
-        check_touches(block.term, touches, len(cells))
+        check_touches(type(block.term).__name__, touches, len(cells))
         if touches:
             columns[name] = columns_of(touches, block.lengths, len(cells))
             if block.term.over_arms and "first_0" in data:

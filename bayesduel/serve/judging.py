@@ -16,8 +16,8 @@ from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.recruiters import way_back
 from bayesduel.study.asking import COMMENT, MOST_CRITERIA, MOST_REASONS
-from bayesduel.study.desk import NoQuestion, StudyStopped
 from bayesduel.study.judging import Judging, judge_table
+from bayesduel.study.questions import NoQuestion, StudyStopped
 from bayesduel.study.store import OF_JUDGE, StudyError
 from bayesduel.study.tickets import Ticket, ticket_number
 

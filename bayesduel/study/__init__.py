@@ -17,7 +17,7 @@ __all__, __getattr__, __dir__ = names_on_demand(
     {
         "asking": "Asking",
         "confirmed": "Confirmed",
-        "desk": "NoQuestion",
+        "questions": "NoQuestion",
         "goal": "FindBest FullRanking MinimizeRegret TopK",
         "judging": "Judging",
         "planning": "plan",

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from bayesduel.study.asking import CANNOT_TELL, Asking
-from bayesduel.study.desk import Desk, StudyStopped
+from bayesduel.study.desk import Desk
+from bayesduel.study.questions import StudyStopped
 from bayesduel.study.store import StudyError
 from bayesduel.study.tickets import Ticket
 from bayesduel.system.arguments import (

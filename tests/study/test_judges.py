@@ -211,6 +211,7 @@ def test_an_expired_ticket_is_given_back_once_all_else_is_seen(monkeypatch):
     lost = study.ask(judge="ann")
     later = time.time() + 3601
     monkeypatch.setattr("bayesduel.study.ledger.time", lambda: later)
+    monkeypatch.setattr("bayesduel.study.questions.time", lambda: later)
     monkeypatch.setattr("bayesduel.study.desk.time", lambda: later)
     rest = study.ask(9, judge="ann")
     assert len({pair(ticket) for ticket in (lost, *rest)}) == 6 == len(rest) + 1

@@ -21,7 +21,7 @@ from bayesduel.models import (
     Thurstone,
     ThurstoneScore,
 )
-from bayesduel.study.desk import NoQuestion
+from bayesduel.study.questions import NoQuestion
 from bayesduel.study.sources import SourcePosterior
 from bayesduel.study.store import StudyError
 

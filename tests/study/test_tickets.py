@@ -5,7 +5,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import BradleyTerry, Sources
-from bayesduel.study.desk import NoQuestion
+from bayesduel.study.questions import NoQuestion
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import studies
 
