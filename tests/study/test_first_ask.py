@@ -75,7 +75,14 @@ def test_the_first_question_of_a_large_study_says_that_it_compiles(tmp_path):
     assert said == COMPILES
 
 
-@pytest.mark.parametrize("words", [["status"], ["plan", "--workers", "1", "--futures", "2"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        pytest.param(["plan", "--workers", "1", "--futures", "2"], marks=pytest.mark.slow),  # 50 s
+    ],
+    ids=" ".join,
+)
 def test_the_first_forecast_of_a_study_says_that_it_compiles(words, tmp_path):
     path = tmp_path / "a.study"
     with Study(path, arms=["a", "b", "c"], stop=WithinRope(0.95)) as study:  # one plan
