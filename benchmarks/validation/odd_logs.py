@@ -79,9 +79,10 @@ EXPERIMENT = Experiment(
     title="Quantiles of odd logs",
     question=(
         "As for thin logs, for logs of an odd shape: how far are the 2.5, 50 and 97.5 % quantiles "
-        "of every score, every contrast and the scale from those of long NUTS, in posterior "
-        f"standard deviations? Largest bias, the mean over {thin_logs.FITS} fits of Bradley-Terry "
-        "with 4,000 draws each; seconds are of the processor, of one fit."
+        "of every score, every contrast (of 300 arms 5,000 of them) and the scale from those of "
+        "long NUTS, in posterior standard deviations? Largest bias, the mean over "
+        f"{thin_logs.FITS} fits of Bradley-Terry with 4,000 draws each; seconds are of the "
+        "processor, of one fit."
     ),
     target=f"at most {thin_logs.TARGET} posterior standard deviations.",
     cells=tuple({"log": name, "arms": n_arms} for name, n_arms in LOGS.items()),
