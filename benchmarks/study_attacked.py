@@ -48,7 +48,7 @@ COMMENT = "=1+1 <script>alert(7)</script> \x01\x1b[31m\u202e שלום\r\nSet-Coo
 MACHINE = """
 import sys
 import bayesduel as bd
-from bayesduel.study.desk import StudyStopped
+from bayesduel.study.questions import StudyStopped
 
 study = bd.Study(sys.argv[1])
 acknowledged = open(sys.argv[2], "a", buffering=1)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, CumulativeLogit, Sources, named
-from bayesduel.study.desk import NoQuestion
+from bayesduel.study.questions import NoQuestion
 from bayesduel.study.export import FORMATS, TABLES
 
 pytestmark = pytest.mark.plain
