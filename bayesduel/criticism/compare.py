@@ -93,7 +93,7 @@ class Comparison:
     --------
     >>> comparison = bd.compare_models(bd.datasets.load("tennis1990"))
     >>> comparison.table.index.tolist()
-    ['thurstone', 'bradley-terry', 'preference-matrix']
+    ['bradley-terry', 'thurstone', 'preference-matrix']
     """
 
     table: pd.DataFrame
@@ -334,8 +334,8 @@ def compare_models(
     >>> bd.compare_models(bd.datasets.load("tennis1990")).table[["elpd", "weight"]].round(1)
                        elpd  weight
     model
-    thurstone         -29.4     1.0
-    bradley-terry     -29.4     0.0
+    bradley-terry     -29.4     1.0
+    thurstone         -29.4     0.0
     preference-matrix -32.0     0.0
     """
     _check(duels, unit, folds)

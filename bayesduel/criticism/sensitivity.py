@@ -66,10 +66,10 @@ def sensitivity(
     >>> bd.sensitivity(bd.fit(bd.datasets.load("tennis1990"))).round(2)
                         prior  likelihood                      diagnosis
     score[Graf]          0.01        0.15                              ✓
-    score[Navratilova]   0.00        0.06                              ✓
+    score[Navratilova]   0.00        0.05                              ✓
     score[Sabatini]      0.01        0.08                              ✓
-    score[Sanchez]       0.01        0.14                              ✓
-    score[Seles]         0.01        0.09                              ✓
+    score[Sanchez]       0.01        0.15                              ✓
+    score[Seles]         0.01        0.08                              ✓
     scale                0.08        0.08  potential prior-data conflict
     """
     from arviz_stats import psense_summary

@@ -155,7 +155,7 @@ class FromFit(Matrix):
     --------
     >>> problem = bd.problems.FromFit(bd.fit(bd.datasets.load("tennis1990")))
     >>> problem.P.round(1)[0]
-    array([0.5, 0.8, 0.8, 0.8, 0.8])
+    array([0.5, 0.6, 0.5, 0.7, 0.6])
     """
 
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
