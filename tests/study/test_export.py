@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, CumulativeLogit, Sources, named
-from bayesduel.study.questions import NoQuestion
 from bayesduel.study.export import FORMATS, TABLES
+from bayesduel.study.questions import NoQuestion
 
 pytestmark = pytest.mark.plain
 ARMS = ["tea", "=coffee", "cocoa, hot", "Мате"]
