@@ -463,11 +463,10 @@ def _separated(duels: Duels) -> bool:
 
 def _components(duels: Duels) -> np.ndarray:
     """Return the component of each arm, shape (K,)."""
-    from scipy.sparse import csgraph, csr_array
+    from scipy.sparse import coo_array, csgraph
 
     left, right = duels.cells[:2]
-    first = np.searchsorted(left, np.arange(duels.n_arms + 1))  # cells are sorted by left
-    edges = csr_array((np.ones(len(left)), right, first), shape=(duels.n_arms,) * 2)
+    edges = coo_array((np.ones(len(left)), (left, right)), shape=(duels.n_arms,) * 2)
     return csgraph.connected_components(edges, directed=False)[1]
 
 

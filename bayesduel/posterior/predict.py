@@ -172,7 +172,10 @@ def predict(
     given_as = {name: _shown_condition(value) for name, value in conditions.items()}
     if right is None:
         frame = _of_frame(fit, left)
-        left, right, columns, unread = frame.left, frame.right, frame.sides, frame.unread
+        left = frame.left
+        right = frame.right
+        columns = frame.sides
+        unread = frame.unread
         conditions = frame.conditions | conditions
         of_columns = {name: f"by column {column!r}" for name, column in frame.named.items()}
         given_as = of_columns | given_as

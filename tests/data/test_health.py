@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -297,3 +298,10 @@ def test_a_long_chain_of_arms_is_one_component():
     arms = np.random.default_rng(0).permutation(100_000)
     chain = Duels.from_votes(arms[1:], arms[:-1], np.ones(len(arms) - 1))
     assert len(bd.components(chain)) == 1
+
+
+def test_components_do_not_depend_on_the_order_of_cells():
+    chain = Duels.from_votes(list("acbeg"), list("bdcfh"), np.ones(5))
+    turned = replace(chain, cells=type(chain.cells)(*(column[::-1] for column in chain.cells)))
+    assert bd.components(turned) == bd.components(chain)
+    assert [len(part) for part in bd.components(chain)] == [4, 2, 2]
