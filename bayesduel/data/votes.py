@@ -352,17 +352,16 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
-    kind = 3 * place  # of each place: right won, a tie, left won
-    kind += votes.outcome
-    kind += 1
-    counts = np.bincount(kind, votes.weight, minlength=3 * n_places).reshape(n_places, 3)
+    kind = (votes.outcome + np.int64(1)) * n_places  # right won, a tie, left won: of all places
+    kind += place
+    counts = np.bincount(kind, votes.weight, minlength=3 * n_places).reshape(3, n_places)
     if place is key:
-        seen = (counts[:, 0] != 0) | (counts[:, 1] != 0) | (counts[:, 2] != 0)
+        seen = (counts != 0).any(axis=0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too
             seen |= np.bincount(key, minlength=n_places) > 0
         pair = np.flatnonzero(seen)
-        counts = counts[pair]
-    lost, tied, won = np.ascontiguousarray(counts.T, dtype=np.int64)
+        counts = counts[:, pair]
+    lost, tied, won = counts.astype(np.int64)
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )

@@ -134,7 +134,7 @@ class FileSource(Source):
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._schemas: dict[str, dict[str, str]] = {}  # types of the columns of Parquet, by path
         self._types = self._check_columns()
-        self._first: dict[str, Coded] = {}  # the first rows of columns
+        self._first: dict[str, pa.ChunkedArray] = {}  # the first rows of columns
         self._hashes: list[np.ndarray] = []  # of the rows read, where duplicates will be asked for
 
     # -- for readers ------ -------------------------------------------------------------
@@ -233,24 +233,24 @@ class FileSource(Source):
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
         """Return the first `n` rows of columns as text by role; nested columns are empty.
 
-        `n` is at most `PEEKED`, the rows that are read once. Texts of later ones may be among the
-        values.
+        `n` is at most `PEEKED`, the rows that are read once; those asked for are made codes (text of
+        10,000 different numbers takes as long as reading it).
         """
         names = {*columns.taken.values()} - self._first.keys()
         if names:
             every = self.columns()
             # 50 columns up to which the first rows of all are read at once
-            read = every if len(every) <= 50 else names
+            read = every if len(every) <= 50 else [*names]
             wanted = Columns({f"c{k}": name for k, name in enumerate(read)})
+            query = f"FROM ({self._log(wanted)}) LIMIT {PEEKED}"
             try:
-                batches = self._batches(f"FROM ({self._log(wanted)}) LIMIT {PEEKED}")
-                found = coded(batches, wanted.taken, lenient=True)
-                self._first |= {wanted.taken[role]: column for role, column in found.items()}
+                first = pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
             except (duckdb.Error, OSError):  # a line that cannot be parsed: who reads all says it
                 nothing = np.zeros(0, dtype=np.int32)
                 return {role: Coded([], nothing) for role in columns.taken}
-        first = {role: self._first[name] for role, name in columns.taken.items()}
-        return {role: Coded(one.values, one.code[:n]) for role, one in first.items()}
+            self._first |= dict(zip(read, first.combine_chunks().columns, strict=True))
+        asked = {role: self._first[name].slice(0, n) for role, name in columns.taken.items()}
+        return coded(pa.table(asked).to_batches(), columns.taken, lenient=True)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[line_numbers.Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
