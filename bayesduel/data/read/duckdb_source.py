@@ -233,8 +233,8 @@ class FileSource(Source):
     def peek(self, columns: Columns, n: int) -> dict[str, Coded]:
         """Return the first `n` rows of columns as text by role; nested columns are empty.
 
-        `n` is at most `PEEKED`, the rows that are read once; those asked for are made codes (text of
-        10,000 different numbers takes as long as reading it).
+        `n` is at most `PEEKED`, the rows that are read once. Only the rows asked for are made
+        codes: for 10,000 different numbers that takes as long as reading them.
         """
         names = {*columns.taken.values()} - self._first.keys()
         if names:
