@@ -26,6 +26,7 @@ __all__ = [
     "SENTENCE",
     "Plain",
     "Result",
+    "an",
     "begun",
     "count",
     "csv_rows",
@@ -59,6 +60,8 @@ SCREEN = (30, 80)  # lines and columns of what an object prints
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
+# How nouns begin that are spoken with a vowel first: not unit, user, European, one
+VOWEL = re.compile(r"(?!eu|once?\b|u(?:ni[^nm]|s[ae]))[aeiou]|hour|hono|heir", re.IGNORECASE)
 FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
 SPREADSHEET = re.compile(FORMULA)
 NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)
@@ -190,6 +193,11 @@ def plural(noun: str) -> str:
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+
+
+def an(noun: str) -> str:
+    """Return a noun after its indefinite article, by its sound: "an arm", "a model", "a unit"."""
+    return f"{'an' if VOWEL.match(noun) else 'a'} {noun}"
 
 
 def begun(words: str) -> str:

@@ -50,5 +50,5 @@ class BradleyTerry(ScoreModel):
     """
 
     label: ClassVar[str] = "bradley-terry"
-    assumption: ClassVar[str] = "Bradley-Terry (one score per arm, logit link)"
+    assumption: ClassVar[str] = "Bradley-Terry (one score per {noun}, logit link)"
     response: ClassVar[Response] = Bernoulli("logit")

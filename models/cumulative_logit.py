@@ -327,7 +327,7 @@ class CumulativeLogit(ScoreModel):
     levels: tuple[int, ...] | None = field(default=None, kw_only=True)
 
     label: ClassVar[str] = "cumulative-logit"
-    assumption: ClassVar[str] = "Cumulative logit (one score per arm, grades in order)"
+    assumption: ClassVar[str] = "Cumulative logit (one score per {noun}, grades in order)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -55,5 +55,5 @@ class Davidson(ScoreModel):
     """
 
     label: ClassVar[str] = "davidson"
-    assumption: ClassVar[str] = "Davidson (one score per arm, ties as an outcome)"
+    assumption: ClassVar[str] = "Davidson (one score per {noun}, ties as an outcome)"
     response: ClassVar[Response] = DavidsonResponse()

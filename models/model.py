@@ -117,6 +117,10 @@ class Model(ByValue, metaclass=_Named):
         """The name by which a report calls it, and its assumption in brackets."""
         return self.name
 
+    def titled(self, noun: str = "arm") -> str:
+        """Return :attr:`title`; `noun` is what an arm is called."""
+        return self.title
+
     def __add__(self, other: Part) -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""
         raise TypeError(

@@ -141,7 +141,7 @@ class PlackettLuce(ScoreModel):
     """
 
     label: ClassVar[str] = "plackett-luce"
-    assumption: ClassVar[str] = "Plackett-Luce (one score per arm, rankings as choices)"
+    assumption: ClassVar[str] = "Plackett-Luce (one score per {noun}, rankings as choices)"
     log_type: ClassVar[str] = "rankings"
     response: ClassVar[Response] = ChoiceResponse()
 

@@ -149,8 +149,11 @@ class ScoreModel(Model):
 
     @property
     def title(self) -> str:
-        beside = [p.title for p in self._beside]
-        return " + ".join([getattr(self, "assumption", self.label), *beside])
+        return self.titled()
+
+    def titled(self, noun: str = "arm") -> str:
+        own = getattr(self, "assumption", self.label).replace("{noun}", noun)
+        return " + ".join([own, *(p.title for p in self._beside)])
 
     @property
     def _beside(self) -> list[Part]:

@@ -49,5 +49,5 @@ class Thurstone(ScoreModel):
     """
 
     label: ClassVar[str] = "thurstone"
-    assumption: ClassVar[str] = "Thurstone (one score per arm, probit link)"
+    assumption: ClassVar[str] = "Thurstone (one score per {noun}, probit link)"
     response: ClassVar[Response] = Bernoulli("probit")

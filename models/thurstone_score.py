@@ -83,7 +83,7 @@ class ThurstoneScore(ScoreModel):
 
     label: ClassVar[str] = "thurstone-score"
     assumption: ClassVar[str] = (
-        "Thurstone with margins (one score per arm, in units of the margins)"
+        "Thurstone with margins (one score per {noun}, in units of the margins)"
     )
     ranges: ClassVar[dict[str, str]] = {"unit": "> 0 and finite"}
 

@@ -123,13 +123,13 @@ def _scores(table: "pd.DataFrame | None") -> Any:
 
 def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]":
     """Yield the verdict and the ranking, as they are printed."""
-    from bayesduel.posterior.verdict import ACROSS
+    from bayesduel.posterior.verdict import across_words
     from bayesduel.reporting.ranking import order_words
-    from bayesduel.reporting.ranking_table import RANK_RANGE, columns_of, ranking_table
+    from bayesduel.reporting.ranking_table import columns_of, rank_range_words, ranking_table
     from bayesduel.reporting.section import Text, Verdict
 
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
-    further.append("" if result.groups() is None else ACROSS)
+    further.append("" if result.groups() is None else across_words())
     text = tuple(words for words in further if words)
     yield Verdict(headline=result.attrs["verdict"], text=text)
     yield Text("")
@@ -143,7 +143,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
-        f"\nbest: probability of winning most pairings (Copeland). {RANK_RANGE} A "
+        f"\nbest: probability of winning most pairings (Copeland). {rank_range_words()} A "
         "rank interval, as in a report, is of one arm, without the other arms (pointwise). Win "
         f"rate: against an arm drawn at random{halves}. "
         f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy())}",

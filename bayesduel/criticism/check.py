@@ -47,7 +47,7 @@ from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.memory import check_square
 from bayesduel.system.options import Decision, check_options
 from bayesduel.system.threads import one_thread_if_small
-from bayesduel.text import Plain, screen, to_json
+from bayesduel.text import Plain, count, plural, screen, to_json
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -109,6 +109,8 @@ class Check:
         Name of the compared model that winners are read from; None for the stacked one.
     of_teams
         Whether the log has teams. Each side is an arm of its own in `duels` then.
+    noun
+        What an arm is called in the sentences.
     """
 
     duels: Duels
@@ -127,6 +129,7 @@ class Check:
     seed: int = 0
     model: str | None = None
     of_teams: bool = False
+    noun: str = "arm"
 
     @property
     def cyclic_share(self) -> CyclicShare | None:
@@ -211,15 +214,15 @@ class Check:
         """The first sentence of the verdict, and the others."""
         if self._led and self.ranking is not None:
             found = self.ranking
-            first = words.headline_words(found)
-            size = words.size_words(found)
+            first = words.headline_words(found, self.noun)
+            size = words.size_words(found, self.noun)
             other = self.without_order
             if other is None:
-                return first, f"{size} {words.advice_words(found)}"
+                return first, f"{size} {words.advice_words(found, self.noun)}"
             apart = check_text.order_or_cycle_words(found, other, self.evidence.both_ways)
             rest = (check_text.ADVANTAGE, first, size, check_text.ORDER_ADVICE)
             return apart, " ".join(rest)
-        return check_text.verdict_words(self.evidence)
+        return check_text.verdict_words(self.evidence, self.noun)
 
     @property
     def support(self) -> tuple[str, ...]:
@@ -228,11 +231,17 @@ class Check:
         if self.ranking is None:
             return ()  # the verdict says why
         told = (
-            words.model_words(self.ranking, e.unit),
-            check_text.evidence_words(e),
-            check_text.once_words(e),
+            words.model_words(self.ranking, e.unit, self.noun),
+            check_text.evidence_words(e, self.noun),
+            check_text.once_words(e, self.noun),
         )
         return tuple(sentence for sentence in told if sentence)
+
+    @property
+    def not_compared_words(self) -> str:
+        """Why models were not compared, or ""."""
+        why = self.why_not_compared
+        return _too_many(self.noun) if why == _too_many("arm") else why
 
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
@@ -316,7 +325,7 @@ class Check:
         from bayesduel.models import BladeChest, scored
 
         if self.of_teams:
-            return None, check_text.TEAMS_FREE
+            return None, check_text.teams_free_words(self.noun)
         if not model.terms.controls:
             return self.without_ranking, ""
         if model.terms.flat:
@@ -330,7 +339,7 @@ class Check:
             return None, (
                 f"Winners without a ranking are left out. {cyclic.name} allows cycles and "
                 f"has the same controls, but it needs NUTS: hours for {n_cells:,} rows of "
-                f"{self.duels.n_arms:,} arms. A preference matrix does not have these "
+                f"{count(self.duels.n_arms, self.noun)}. A preference matrix does not have these "
                 "controls."
             )
         draws = DRAWN_AT_ONCE[1]  # no more than the preference matrix has: NUTS takes the time
@@ -449,13 +458,13 @@ class Check:
         """The verdict and its evidence, a paragraph each."""
         paragraphs = (
             self.verdict,
-            check_text.TEAMS_TESTED if self.of_teams else "",
+            check_text.teams_tested_words(self.noun) if self.of_teams else "",
             *self.support,
             check_text.margin_words(self.margins),
-            check_text.unordered_words(self.transitive)
+            check_text.unordered_words(self.transitive, self.noun)
             if self.order is None
-            else self.order.sentence,
-            check_text.judge_words(self.residuals.get("judges")),
+            else self.order.words(noun=self.noun),
+            check_text.judge_words(self.residuals.get("judges"), self.noun),
             "" if self.comparison is None else self.comparison.sentence,
         )
         return [words for words in paragraphs if words]
@@ -646,10 +655,14 @@ def _why_not(duels: Duels, n_pairs: int, quick: bool) -> str:
     if quick:
         return "Left out: this was a quick check."
     if duels.n_arms > COMPARED_ARMS:
-        return f"Left out: with more than {COMPARED_ARMS} arms, name the models to compare."
+        return _too_many("arm")
     if duels.n_arms < 3 or n_pairs < 2:
         return "Left out: fewer than two pairs met."
     return ""
+
+
+def _too_many(noun: str) -> str:
+    return f"Left out: with more than {COMPARED_ARMS} {plural(noun)}, name the models to compare."
 
 
 def _counted(duels: Duels, role: Literal["group", "judge"] | None) -> DecidedDuels:

@@ -9,7 +9,7 @@ from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.ranking.posterior import RankingPosterior
 from bayesduel.criticism.transitivity.conditions import DRAWS
 from bayesduel.criticism.transitivity.evidence import LEVEL, CycleEvidence
-from bayesduel.text import SENTENCE, join, p_value, percent, shorten
+from bayesduel.text import SENTENCE, an, join, p_value, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.intransitivity_index import MarginIndex
@@ -18,8 +18,6 @@ __all__ = [
     "ADVANTAGE",
     "MODELLED",
     "ORDER_ADVICE",
-    "TEAMS_FREE",
-    "TEAMS_TESTED",
     "both_orders_words",
     "cycle_words",
     "decided_units",
@@ -31,17 +29,11 @@ __all__ = [
     "once_words",
     "order_or_cycle_words",
     "p_words",
+    "teams_free_words",
+    "teams_tested_words",
     "unordered_words",
     "verdict_words",
 ]
-
-TEAMS_TESTED = (
-    "Sides have several arms: each side is tested as an arm of its own, whoever its members are."
-)
-TEAMS_FREE = (
-    "Sides of several arms have no model without a ranking: it would have a probability "
-    "for each pair of sides, and none for their members."
-)
 
 MODELLED = "fit the model BradleyTerry() + SideAdvantage() (on the command line, --side-advantage)"
 NO_MEANING = (
@@ -54,10 +46,26 @@ JUDGED = 30  # votes of a judge to be named
 NAMED = 5  # judges named
 
 
-def verdict_words(e: CycleEvidence) -> tuple[str, str]:
+def teams_tested_words(noun: str) -> str:
+    """Return what is tested where sides have several arms; `noun` is what an arm is called."""
+    return (
+        f"Sides have several {plural(noun)}: each side is tested as {an(noun)} of its own, whoever "
+        "its members are."
+    )
+
+
+def teams_free_words(noun: str) -> str:
+    """Return why sides of several arms have no model without a ranking."""
+    return (
+        f"Sides of several {plural(noun)} have no model without a ranking: it would have a "
+        "probability for each pair of sides, and none for their members."
+    )
+
+
+def verdict_words(e: CycleEvidence, noun: str = "arm") -> tuple[str, str]:
     """Return the verdict where the models of a pair do not lead: its first sentence, the others."""
     if not e.n_closed:
-        return evidence_words(e), "Transitivity is an assumption for this log."
+        return evidence_words(e, noun), "Transitivity is an assumption for this log."
     p = p_words(e.p_value, e.n_replicated)
     if e.other_cause == "order":
         return (
@@ -75,7 +83,7 @@ def verdict_words(e: CycleEvidence) -> tuple[str, str]:
     )
 
 
-def once_words(e: CycleEvidence) -> str:
+def once_words(e: CycleEvidence, noun: str = "arm") -> str:
     """Return what results of pairs that met once cannot tell; "" where most met more often."""
     # Share of pairs that met once, from which the page says what that hides: 0.9
     if e.met_once < 0.9:
@@ -84,7 +92,7 @@ def once_words(e: CycleEvidence) -> str:
     return (
         f"Of the pairs that met, {100 * e.met_once:.0f} % have only one {one}. One result "
         "does not tell whether it would come again, so cycles may go unnoticed. Repeated "
-        "duels of the same pairs would tell; margins or attributes of the arms may."
+        f"duels of the same pairs would tell; margins or attributes of the {plural(noun)} may."
     )
 
 
@@ -109,7 +117,7 @@ def both_orders_words(both_ways: float) -> str:
     return f"{share} % of the pairs met in both orders"
 
 
-def leading_words(posterior: CyclePosterior | None) -> str:
+def leading_words(posterior: CyclePosterior | None, noun: str = "arm") -> str:
     """Return the most probable cycle, or how many there are where none is ahead; else ""."""
     if posterior is None or not posterior.cycles:
         return ""
@@ -117,8 +125,8 @@ def leading_words(posterior: CyclePosterior | None) -> str:
     if posterior.n_alike == 1:
         return f"The most probable cycle is {cycle_words(top)}."
     return (
-        f"No single cycle stands out: {posterior.n_alike:,} cycles of three arms are as probable "
-        f"({percent(top.probability)} %) up to Monte Carlo error."
+        f"No single cycle stands out: {posterior.n_alike:,} cycles of three {plural(noun)} are as "
+        f"probable ({percent(top.probability)} %) up to Monte Carlo error."
     )
 
 
@@ -137,13 +145,12 @@ def cycle_words(cycle: Cycle) -> str:
     return f"{arms} (probability {percent(cycle.probability)} %)"
 
 
-def evidence_words(e: CycleEvidence) -> str:
+def evidence_words(e: CycleEvidence, noun: str = "arm") -> str:
     """Return the number of cyclic triads, the number expected, and the p-value."""
     if not e.n_closed:
         return (
-            f"No three arms have all met: 0 of {e.n_all:,} triads are complete. So the log "
-            "contains no "
-            "information on transitivity."
+            f"No three {plural(noun)} have all met: 0 of {e.n_all:,} triads are complete. So the "
+            "log contains no information on transitivity."
         )
     sampled = ""
     if e.sampled < 1:
@@ -161,7 +168,7 @@ def evidence_words(e: CycleEvidence) -> str:
         )
     low, high = e.expected_interval
     return (
-        f"Predictive check: {found}{sampled}{adjusted}; one score per arm predicts "
+        f"Predictive check: {found}{sampled}{adjusted}; one score per {noun} predicts "
         f"{mean_count(e.expected)} ({low:,.0f} to {high:,.0f}) on the same design. Weighted by "
         f"their certainty: {p_words(e.p_value, e.n_replicated)}."
     )
@@ -188,7 +195,7 @@ def margin_words(m: "MarginIndex | None") -> str:
     )
 
 
-def judge_words(judges: pd.DataFrame | None) -> str:
+def judge_words(judges: pd.DataFrame | None, noun: str = "arm") -> str:
     """Return the judges whose votes the model does not expect, by Bonferroni's limit on z."""
     if judges is None:
         return ""
@@ -202,17 +209,17 @@ def judge_words(judges: pd.DataFrame | None) -> str:
     )
     return (
         f"Of {len(table):,} judges with {JUDGED} decided votes or more, "
-        f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the arm that the model "
-        f"favours in {share} % of these votes, where {expected} % is expected: random votes, or "
-        "preferences of their own."
+        f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the {noun} that the "
+        f"model favours in {share} % of these votes, where {expected} % is expected: random "
+        "votes, or preferences of their own."
     )
 
 
-def unordered_words(transitive: bool | None) -> str:
+def unordered_words(transitive: bool | None, noun: str = "arm") -> str:
     """Return a caution where cycles were found in a log whose sides carry no meaning, else ""."""
     if transitive is not False:
         return ""
     return (
-        "Which arm was listed first is unknown or carries no meaning in this log; an advantage of "
-        "one side could cause cycles, too."
+        f"Which {noun} was listed first is unknown or carries no meaning in this log; an advantage "
+        "of one side could cause cycles, too."
     )

@@ -6,6 +6,7 @@ from bayesduel.criticism import check_text
 from bayesduel.criticism.transitivity.score_model import ScoreModel
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import wilson
+from bayesduel.text import plural
 
 __all__ = ["CROSSED", "OrderShare", "order_share"]
 
@@ -37,10 +38,10 @@ class OrderShare:
         """The result in sentences."""
         return self.words()
 
-    def words(self, *, modelled: bool = False) -> str:
+    def words(self, *, modelled: bool = False, noun: str = "arm") -> str:
         """Return what was found, and how to model a side advantage.
 
-        `modelled`: whether the ranking beside it adjusts for one.
+        `modelled`: whether the ranking beside it adjusts for one; `noun`: what an arm is called.
         """
         low, high = (100 * x for x in self.interval)
         won = (
@@ -55,8 +56,8 @@ class OrderShare:
             )
         low, high = (100 * x for x in self.between_interval)
         words = (
-            f"{won} Between arms of equal score it wins {100 * self.between_level:.1f} % of "
-            f"decisive duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
+            f"{won} Between {plural(noun)} of equal score it wins {100 * self.between_level:.1f} % "
+            f"of decisive duels (ties left out; 95 %: {low:.1f} to {high:.1f})."
         )
         if not self.clear:
             return (
@@ -75,7 +76,7 @@ class OrderShare:
             remedy = "The ranking adjusts for it."
         return (
             f"{words} The interval excludes 50 %, and the check of cycles adjusts for that. "
-            f"{met}, so the estimate rests on how the results of three arms fit "
+            f"{met}, so the estimate rests on how the results of three {plural(noun)} fit "
             f"together: it may be a side advantage or another deviation from the scores. {remedy}"
         )
 

@@ -34,12 +34,12 @@ from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import chunks, draws_of
 from bayesduel.system.arguments import whole
-from bayesduel.text import Result, join
+from bayesduel.text import Result, join, plural
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model
 
-__all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
+__all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive", "shown_check"]
 
 EDGES = np.linspace(-4.5, 4.5, 31)  # bins of residuals
 
@@ -48,9 +48,14 @@ CHECKS = {
     "tails": "the tails are heavier or lighter than predicted (kurtosis)",
     "skew": "margins are more skewed than predicted (skewness)",
     "pairs": "pairs differ from their scores in all their duels (spread of pair means)",
-    "arm noise": "the noise differs between arms more than predicted",
+    "arm noise": "the noise differs between {nouns} more than predicted",
     "pair noise": "the noise differs between pairs more than predicted",
 }
+
+
+def shown_check(name: str, noun: str) -> str:
+    """Return the name of a check for a reader; `noun` is what an arm is called."""
+    return f"{noun} noise" if name == "arm noise" else name
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -104,18 +109,24 @@ class MarginCheck(Result):
     @property
     def sentence(self) -> str:
         """The result of the checks in sentences."""
+        return self.words()
+
+    def words(self, noun: str = "arm") -> str:
+        """Return the sentence; `noun` is what an arm is called."""
         names = list(self.table.index)
         failed = self.failed
+        nouns = plural(noun)
         if not failed:
             return (
                 f"The {self.n_margins:,} margins are consistent with the model by all of "
-                f"{len(names)} checks ({join(names)}; smallest p = "
+                f"{len(names)} checks ({join(shown_check(n, noun) for n in names)}; smallest p = "
                 f"{self.table['p_value'].min():.2g})."
             )
-        parts = "; ".join(f"{CHECKS[n]}, p {self.p_words(n)}" for n in failed)
+        parts = "; ".join(f"{CHECKS[n].format(nouns=nouns)}, p {self.p_words(n)}" for n in failed)
         once = bool((self.pairs["duels"] == 1).all())
         fine = [n for n in names if n not in failed and not (once and n == "pairs")]
-        rest = f" The other checks find nothing ({join(fine)})." if fine else ""
+        shown = join(shown_check(n, noun) for n in fine)
+        rest = f" The other checks find nothing ({shown})." if fine else ""
         if once:
             rest += " Pairs have one margin each, so that their means cannot be checked."
         return f"The margins deviate from the model: {parts}.{rest}"

@@ -16,7 +16,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
-from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
+from bayesduel.text import SENTENCE, count, join, json_ready, plural, screen, shorten
 
 __all__ = [
     "IGNORED",
@@ -27,8 +27,11 @@ __all__ = [
     "Repeats",
     "ThinDataWarning",
     "components",
+    "disconnected_words",
     "health",
+    "health_words",
     "maximum_likelihood_exists",
+    "thin_data_words",
     "warn_of_pairing",
 ]
 
@@ -184,6 +187,10 @@ class Health:
     @property
     def table(self) -> list[tuple[str, str]]:
         """The counts as text: one (name, value) per line."""
+        return self.lines()
+
+    def lines(self, noun: str = "arm") -> list[tuple[str, str]]:
+        """Return :attr:`table`; `noun` is what an arm is called."""
         ties = f"{self.n_ties:,}"
         if self.n_ties and self.tie_rule == "half":
             ties += " (half a win each)"
@@ -197,9 +204,9 @@ class Health:
         lines = [
             ("rows", f"{self.n_rows:,}"),
             ("duels", f"{self.n_duels:,}"),
-            ("arms", f"{self.n_arms:,}"),
+            (plural(noun), f"{self.n_arms:,}"),
             ("ties", ties),
-            ("duels per arm", each),
+            (f"duels per {noun}", each),
             ("pairs that met", f"{self.n_pairs_met:,} of {self.n_pairs:,}"),
             ("pairs that never met", f"{self.n_pairs_never_met:,} ({share:.0f} %)"),
             ("never won", join(self.never_won, NAMED) or "none"),
@@ -214,7 +221,7 @@ class Health:
             first = f"{100 * self.first_share:.1f} % of {self.n_decisive:,} decisive duels"
             interval = " to ".join(f"{100 * x:.1f}" for x in self.first_interval)
             told = f"{first} (ties left out; 95 %: {interval})"
-            lines.append(("won by the arm listed first", told))
+            lines.append((f"won by the {noun} listed first", told))
         for name, n in (("judges", self.n_judges), ("groups", self.n_groups)):
             if n is not None:
                 lines.append((name, f"{n:,}"))
@@ -331,7 +338,7 @@ def health(duels: Duels) -> Health:
         teams=duels.teams is not None,
         together=_together(duels),
     )
-    return replace(found, warnings=tuple(sentences(found)))
+    return replace(found, warnings=tuple(health_words(found)))
 
 
 def components(duels: Duels) -> list[tuple[str, ...]]:
@@ -373,15 +380,8 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
     learned_scale: whether the model learns the scale of its scores from the log.
     Warns DisconnectedWarning, LocalPairingWarning or ThinDataWarning: see :func:`bayesduel.fit`.
     """
-    parts = components(duels)
-    if len(parts) > 1:
-        shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
-        more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
-        warn(
-            f"the log has {len(parts)} components that never met ({shown}{more}): only the "
-            "prior compares arms of different components",
-            DisconnectedWarning,
-        )
+    if apart := disconnected_words(duels):
+        warn(apart, DisconnectedWarning)
     # Of fewer than 30 arms, opponents are always near
     if duels.n_arms >= 30 and learned_scale:
         steps = relaxation_time(duels)
@@ -394,12 +394,32 @@ def warn_of_pairing(duels: Duels, *, learned_scale: bool) -> None:
                 "BradleyTerry(scale=10)",
                 LocalPairingWarning,
             )
-    if duels.n_duels < 5 * (duels.n_arms - 1):
-        some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
-        warn(
-            f"{some} few for {duels.n_arms} arms: expect wide intervals that depend on the prior",
-            ThinDataWarning,
-        )
+    if few := thin_data_words(duels):
+        warn(few, ThinDataWarning)
+
+
+def disconnected_words(duels: Duels, noun: str = "arm") -> str:
+    """Return which components of a log never met, or ""; `noun` is what an arm is called."""
+    parts = components(duels)
+    if len(parts) == 1:
+        return ""
+    shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
+    more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
+    return (
+        f"the log has {len(parts)} components that never met ({shown}{more}): only the "
+        f"prior compares {plural(noun)} of different components"
+    )
+
+
+def thin_data_words(duels: Duels, noun: str = "arm") -> str:
+    """Return that a log has few duels for its arms, or ""; `noun` is what an arm is called."""
+    if duels.n_duels >= 5 * (duels.n_arms - 1):
+        return ""
+    some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
+    return (
+        f"{some} few for {duels.n_arms} {plural(noun)}: expect wide intervals that depend on the "
+        "prior"
+    )
 
 
 def maximum_likelihood_exists(duels: Duels) -> bool:
@@ -511,9 +531,10 @@ def _look(label: str) -> str:
     return " ".join(label.casefold().split())
 
 
-def sentences(h: "Health") -> list[str]:
-    """Return the warnings, the most serious first."""
+def health_words(h: "Health", noun: str = "arm") -> list[str]:
+    """Return the warnings, the most serious first; `noun` is what an arm is called."""
     found = []
+    nouns = plural(noun)
     if len(h.components) > 1:
         parts = "; ".join(join(part, NAMED) for part in h.components[:NAMED])
         more = f"; and {len(h.components) - NAMED:,} more" if len(h.components) > NAMED else ""
@@ -521,28 +542,30 @@ def sentences(h: "Health") -> list[str]:
             f"The comparison graph has {len(h.components):,} components ({parts}{more}): "
             "comparisons across components depend on the prior alone."
             if not h.teams
-            else f"The arms are in {len(h.components):,} groups ({parts}{more}). The teams do not "
-            "compare arms of different groups: such comparisons depend on the prior alone."
+            else f"The {nouns} are in {len(h.components):,} groups ({parts}{more}). The teams do "
+            f"not compare {nouns} of different groups: such comparisons depend on the prior alone."
         )
     for group in h.together:
         found.append(
             f"{join(group, NAMED)} are always in one team: no duel says which of them is better."
         )
     if not h.n_decisive:
-        found.append("Every duel is a tie: the log has no information on differences between arms.")
+        found.append(
+            f"Every duel is a tie: the log has no information on differences between {nouns}."
+        )
     if h.is_thin:
         found.append(
-            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} arms, fewer than {DUELS_PER_SCORE} per "
-            "score: intervals are wide and depend on the prior."
+            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} {nouns}, fewer than {DUELS_PER_SCORE} "
+            "per score: intervals are wide and depend on the prior."
         )
     if not h.strongly_connected and h.n_decisive:
         found.append(
-            "Maximum-likelihood scores do not exist, because wins do not lead from every arm to "
-            "every other: a prior is needed."
+            "Maximum-likelihood scores do not exist, because wins do not lead from every "
+            f"{noun} to every other: a prior is needed."
         )
     for word, who in (("lost", h.never_lost), ("won", h.never_won)):
         if who:
-            found.append(f"{count(len(who), 'arm')} never {word}: {join(who, NAMED)}.")
+            found.append(f"{count(len(who), noun)} never {word}: {join(who, NAMED)}.")
     for r in h.repeats:
         if r.n_repeated and r.n_repeated >= REPEATED * r.n_votes:
             found.append(
@@ -552,22 +575,23 @@ def sentences(h: "Health") -> list[str]:
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
         side = "first" if h.first_share == 1 else "second"
         found.append(
-            f"The arm listed {side} won every decisive duel: the order of the columns gives the "
+            f"The {noun} listed {side} won every decisive duel: the order of the columns gives the "
             "winner, not the order of presentation."
         )
     elif h.n_decisive and _order_counts(h):
         low, high = (100 * x for x in h.first_interval)
         found.append(
-            f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
+            f"The {noun} listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
-            "the order of presentation or a home advantage, unless stronger arms were listed "
+            f"the order of presentation or a home advantage, unless stronger {nouns} were listed "
             f"{'first' if h.first_share > 0.5 else 'second'} more often. {IGNORED}"
         )
     elif h.one_orientation:
         found.append(
             "Every pair is listed in one order only: a side advantage cannot "
-            "be distinguished from the strength of the arms in any pair, only by a model with one "
-            "score per arm. If sides carry a meaning (shown first, home), list them as they were."
+            f"be distinguished from the strength of the {nouns} in any pair, only by a model with "
+            f"one score per {noun}. If sides carry a meaning (shown first, home), list them as "
+            "they were."
         )
     if h.n_bad_rows:
         found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")

@@ -44,7 +44,7 @@ from bayesduel.models.model import Model
 from bayesduel.models.prior import Said, priors_of
 from bayesduel.models.term import Part
 from bayesduel.system.arguments import check_flag, check_one_of, renamed_arguments, texts_of
-from bayesduel.text import begun, count, join, percent
+from bayesduel.text import an, begun, count, join, percent, plural
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model", "missing_covariates"]
 
@@ -127,18 +127,18 @@ class DefaultModel:
         """Return the model with the families that arms have, if they have some."""
         return model if self.family is None else add_family(model, self.family)
 
-    def choose(self, duels: Duels | Rankings) -> Choice:
-        """Return the model for a log."""
-        model, reasons = self._by_rule(duels)
+    def choose(self, duels: Duels | Rankings, noun: str = "arm") -> Choice:
+        """Return the model for a log; `noun` is what an arm is called."""
+        model, reasons = self._by_rule(duels, noun)
         model = self._of_families(model)
         return Choice(model.with_priors(self.priors) if self.priors else model, reasons)
 
-    def _by_rule(self, duels: Duels | Rankings) -> Choice:
+    def _by_rule(self, duels: Duels | Rankings, noun: str) -> Choice:
         if isinstance(duels, Rankings):
             own = (SideAdvantage.name,) if self.side_advantage else ()
             plain = named("plackett-luce" if self.response == AUTO else self.response)
-            return Choice(reduce(add_term, (*self.terms, *own), plain), _of_rankings(duels))
-        name, why = (self.response, "") if self.response != AUTO else _response(duels)
+            return Choice(reduce(add_term, (*self.terms, *own), plain), _of_rankings(duels, noun))
+        name, why = (self.response, "") if self.response != AUTO else _response(duels, noun)
         model: Model = reduce(add_term, self.terms, named(name))
         reasons = [why] if why else []
         model, why = _with_covariates(model, duels)
@@ -167,17 +167,17 @@ class DefaultModel:
         if duels.teams is not None and isinstance(model, ScoreModel):
             model, why = _with_teams(model, duels)
             reasons.append(why)
-        model, why = self._with_groups(model, duels)
+        model, why = self._with_groups(model, duels, noun)
         reasons += [why] if why else []
         return Choice(model, tuple(reasons))
 
-    def _with_groups(self, model: Model, duels: Duels) -> tuple[Model, str]:
+    def _with_groups(self, model: Model, duels: Duels, noun: str) -> tuple[Model, str]:
         """Return the model with effects of arms by group if it should have them, and why."""
         if model.terms.deviating:  # the user says what deviates
             return model, ""
         line = duels.reading.line("group")
         column = line.column if line else "group"
-        effects = f"Effects of arms by {column} are"
+        effects = f"Effects of {plural(noun)} by {column} are"
         if self.group_effects:
             return add_term(model, BY_GROUP), f"{effects} in the model: they were asked for."
         n = _repeated_groups(model, duels)
@@ -254,13 +254,14 @@ def _with_teams(model: ScoreModel, duels: Duels) -> tuple[Model, str]:
     return model, f"{summed} and of what each member more is worth, which is in the model."
 
 
-def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
+def choose_model(wanted: Any, log: Any, priors: Any = None, noun: str = "arm") -> Choice:
     """Return the model of a log: that of a recipe or of "auto", else the model that is named.
 
     priors: by the name of a variable, in place of its own; an earlier fit as that of the scores.
+    noun: what an arm is called.
     """
-    model, reasons = _chosen(wanted, log)
-    reasons += _of_families(model, log) + _of_margins(model, log)
+    model, reasons = _chosen(wanted, log, noun)
+    reasons += _of_families(model, log, noun) + _of_margins(model, log)
     if priors is None:
         return Choice(model, reasons)
     earlier = priors.get("score") if isinstance(priors, Mapping) else None
@@ -273,17 +274,18 @@ def choose_model(wanted: Any, log: Any, priors: Any = None) -> Choice:
     return Choice(model.with_priors(priors), reasons)
 
 
-def _chosen(wanted: Any, log: Any) -> Choice:
+def _chosen(wanted: Any, log: Any, noun: str) -> Choice:
     if isinstance(wanted, str) and wanted == AUTO:
         wanted = DefaultModel()
     if not isinstance(wanted, DefaultModel):
-        return Choice(model_named(wanted), _of_rankings(log) if isinstance(log, Rankings) else ())
+        reasons = _of_rankings(log, noun) if isinstance(log, Rankings) else ()
+        return Choice(model_named(wanted), reasons)
     if not isinstance(log, Duels | Rankings):  # which `fit` refuses, by the model's kind of log
         return Choice(named("bradley-terry"), ())
-    return wanted.choose(log)
+    return wanted.choose(log, noun)
 
 
-def _of_families(model: Model, log: Any) -> tuple[str, ...]:
+def _of_families(model: Model, log: Any, noun: str) -> tuple[str, ...]:
     """Return which families arms keep to, in words; nothing of a model without families."""
     scores = model.terms.find(Scores)
     if scores is None or not isinstance(log, Duels | Rankings):  # other logs are refused later
@@ -293,13 +295,13 @@ def _of_families(model: Model, log: Any) -> tuple[str, ...]:
         return ()
     alone = scores.without_family(log.arms)
     n = int(families.max()) + 1 - len(alone)
-    told = f"Scores keep to {count(n, 'family')} of arms."
+    told = f"Scores keep to {count(n, 'family')} of {plural(noun)}."
     if not alone:
         return (told,)
     named_ones = join(alone, 8, quote=True)
     if len(alone) == 1:
-        return told, f"The arm {named_ones} has no family: it is a family of its own."
-    return told, f"The arms {named_ones} have no family: each is a family of its own."
+        return told, f"The {noun} {named_ones} has no family: it is a family of its own."
+    return told, f"The {plural(noun)} {named_ones} have no family: each is a family of its own."
 
 
 def _of_margins(model: Model, log: Any) -> tuple[str, ...]:
@@ -311,14 +313,15 @@ def _of_margins(model: Model, log: Any) -> tuple[str, ...]:
     return (f"The margins of the log are not used: an outcome of the model is a {outcome}.",)
 
 
-def _of_rankings(log: Rankings) -> tuple[str, ...]:
+def _of_rankings(log: Rankings, noun: str) -> tuple[str, ...]:
     """Return what the duels of a log of rankings are, in words."""
     read = log.read_summary
     if read.n_both_bad:
         return (
             f"{read.n_both_bad:,} votes say that both are bad: each vote is the choice of one of "
-            f"two arms or of neither, and {read.n_ties_dropped:,} other ties are left out. An arm "
-            "whose score exceeds that of the choice of neither is preferred to nothing at all.",
+            f"two {plural(noun)} or of neither, and {read.n_ties_dropped:,} other ties are left "
+            f"out. {begun(an(noun))} whose score exceeds that of the choice of neither is "
+            "preferred to nothing at all.",
         )
     return (
         f"The log is of {log.n_rankings:,} rankings and modelled as such; duels that are counted "
@@ -326,7 +329,7 @@ def _of_rankings(log: Rankings) -> tuple[str, ...]:
     )
 
 
-def _response(duels: Duels) -> tuple[str, str]:
+def _response(duels: Duels, noun: str) -> tuple[str, str]:
     """Return the name of the model of how outcomes depend on scores, and why."""
     votes = duels.votes
     margin = None if votes is None else votes.margin
@@ -340,6 +343,7 @@ def _response(duels: Duels) -> tuple[str, str]:
         ties = f"{percent(share)} % of the duels are ties"
         if duels.n_arms < DENSE_ARMS:
             return "davidson", f"A tie is an outcome of its own in the model: {ties}."
-        why = f"Each tie counts as half a win, though {ties}: {duels.n_arms:,} arms are too many."
+        many = f"{duels.n_arms:,} {plural(noun)} are too many"
+        why = f"Each tie counts as half a win, though {ties}: {many}."
         return "bradley-terry", why
     return "bradley-terry", ""

@@ -11,7 +11,7 @@ from bayesduel.models import CategoryEffects
 from bayesduel.posterior.draws import check_fit
 from bayesduel.preference import ranks
 from bayesduel.system.options import Decision, check_options
-from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
+from bayesduel.text import SENTENCE, join, json_ready, plural, probability, screen, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,32 @@ class CategoryRanks(xr.Dataset):
     def sentence(self) -> str:
         """The main result in words."""
         return str(self.attrs["sentence"])
+
+    def words(self, noun: str = "arm") -> str:
+        """Return where the ranking changes between categories; `noun` is what an arm is called."""
+        table = self.table()
+        confidence = self.attrs["confidence"]
+        changed = table[table["reversed_pairs"] > 0]
+        level = f"with probability {confidence:g} or more"
+        n = len(table)
+        if changed.empty:
+            words = f"No pair of {plural(noun)} is reversed {level} in any of the {n:,} categories."
+        else:
+            words = (
+                f"The ranking changes between categories: in {len(changed):,} of {n:,} a pair of "
+                f"{plural(noun)} is reversed {level}."
+            )
+        words += " A pair is reversed if its order in the category is not its overall order."
+        overall = self["overall_best_probability"].values
+        top = int(overall.argmax())
+        name = shorten(str(self["arm"].values[top]), SENTENCE)
+        other = table[table["best_differs_probability"] >= confidence]
+        average = "on average over the categories, weighted by their votes"
+        first = f" The best {noun} {average}, is {name} (probability {probability(overall[top])})."
+        if other.empty:
+            return f"{words}{first} No category has another best {noun} {level}."
+        names = join(other.index, 4)
+        return f"{words}{first} Another {noun} is the best {level} in {names}."
 
     def table(self) -> pd.DataFrame:
         """Return one row per category, those that differ most from the overall ranking first."""
@@ -200,7 +226,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = Decision.confidence)
     }
     coords = {"category": categories, "arm": arms, "opponent": arms}
     result = CategoryRanks(variables, coords=coords, attrs=attrs)
-    result.attrs["sentence"] = _sentence(result)
+    result.attrs["sentence"] = result.words()
     return result
 
 
@@ -247,30 +273,3 @@ def _duels(fit: xr.DataTree, by: str, n_categories: int, n_arms: int) -> np.ndar
     for side in ("first", "second"):
         np.add.at(found, (category[known], data[side].to_numpy()[known]), n[known])
     return found if teams is None else found @ teams.matrix(n_arms)
-
-
-def _sentence(found: CategoryRanks) -> str:
-    """Return where the ranking changes between categories, in words."""
-    table = found.table()
-    confidence = found.attrs["confidence"]
-    changed = table[table["reversed_pairs"] > 0]
-    level = f"with probability {confidence:g} or more"
-    n = len(table)
-    if changed.empty:
-        words = f"No pair of arms is reversed {level} in any of the {n:,} categories."
-    else:
-        words = (
-            f"The ranking changes between categories: in {len(changed):,} of {n:,} a pair of arms "
-            f"is reversed {level}."
-        )
-    words += " A pair is reversed if its order in the category is not its overall order."
-    overall = found["overall_best_probability"].values
-    top = int(overall.argmax())
-    name = shorten(str(found["arm"].values[top]), SENTENCE)
-    other = table[table["best_differs_probability"] >= confidence]
-    average = "on average over the categories, weighted by their votes"
-    first = f" The best arm {average}, is {name} (probability {probability(overall[top])})."
-    if other.empty:
-        return f"{words}{first} No category has another best arm {level}."
-    names = join(other.index, 4)
-    return f"{words}{first} Another arm is the best {level} in {names}."

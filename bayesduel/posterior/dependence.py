@@ -63,8 +63,8 @@ class Dependence:
         }
 
 
-def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
-    """Return what the draws of a fit account for.
+def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") -> Dependence:
+    """Return what the draws of a fit account for; `noun` is what an arm is called.
 
     Tipton, "Small sample adjustments for robust variance estimation with meta-regression",
     Psychological Methods 2015, for the degrees of freedom below which Student's t is rough.
@@ -97,7 +97,7 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         robust += f" besides the effects by {join(own)} in the model"
     sentence = (
         f"Standard errors are {robust} ({clusters}). They are bias-reduced, and intervals use "
-        f"Student's t with {shown} degrees of freedom for the median arm."
+        f"Student's t with {shown} degrees of freedom for the median {noun}."
     )
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."

@@ -29,7 +29,7 @@ from bayesduel.posterior.draws import check_fit
 from bayesduel.posterior.sources import vote_information
 from bayesduel.system.arguments import check_one_of, finite, shown_value, whole
 from bayesduel.system.options import Decision
-from bayesduel.text import Result, count, join, percent, shorten
+from bayesduel.text import Result, begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.models.model import Model
@@ -88,9 +88,14 @@ class Generalizability(Result):
     @property
     def sentence(self) -> str:
         """The shares, the coefficient, levels that stand out, and the next round."""
-        names = {"arm": "arms", "vote": "the vote itself"}
+        return self.words()
+
+    def words(self, noun: str = "arm") -> str:
+        """Return the sentence; `noun` is what an arm is called."""
+        nouns = plural(noun)
+        names = {"arm": nouns, "vote": "the vote itself"}
         shares = [
-            f"{names.get(str(name), f'arms by {name}')} {percent(row['share'])} % "
+            f"{names.get(str(name), f'{nouns} by {name}')} {percent(row['share'])} % "
             f"[{percent(row['share_lower'])}, {percent(row['share_upper'])}]"
             for name, row in self.components.iterrows()
         ]
@@ -102,7 +107,7 @@ class Generalizability(Result):
         wide = self.levels["wider"] > 0.975
         apart = self.levels["correlation_upper"] < APART
         for named, what in (
-            (wide, "Arms differ more than on average in"),
+            (wide, f"{begun(nouns)} differ more than on average in"),
             (apart, f"Scores correlate with the average scores below {APART:g} in"),
         ):
             rows = self.levels[named].to_dict("records")

@@ -14,6 +14,7 @@ points.
 
 from collections.abc import Mapping
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,9 @@ from bayesduel.posterior.draws import draws_of, score_order
 from bayesduel.posterior.estimand import estimand
 from bayesduel.system.arguments import did_you_mean, finite, shown_value
 from bayesduel.system.options import Decision
-from bayesduel.text import SENTENCE, shorten
+from bayesduel.text import SENTENCE, plural, shorten
 
-__all__ = ["POINTS", "scores"]
+__all__ = ["POINTS", "scores", "scores_words"]
 
 ARMS = 8192  # arms worked on at once
 LEAST_DEGREES = 2.0  # of freedom, up to which Student's t has no variance
@@ -127,9 +128,29 @@ def scores(
         "points": points,
         "points_per_unit": per_unit,
         "ci_prob": ci_prob,
-        "sentence": _sentence(unit, anchor, points, rated=per_unit is not None),
     }
+    frame.attrs["sentence"] = scores_words(frame.attrs)
     return frame
+
+
+def scores_words(attrs: Mapping[Any, Any], noun: str = "arm") -> str:
+    """Return what scores with these attributes are differences from, and their intervals are of.
+
+    noun: what an arm is called.
+    """
+    anchor = attrs["anchor"]
+    nouns = plural(noun)
+    other = f"the mean of all {nouns}" if anchor is None else shorten(anchor, SENTENCE)
+    own = "" if anchor is None else f" {other} itself has no interval for that reason."
+    rating = ""
+    if attrs["points_per_unit"] is not None:
+        rating = f", and {attrs['points']:g} points are the rating of {other}"
+    return (
+        f"Scores are in {attrs['unit']}, as differences from {other}{rating}. A log determines "
+        f"only differences. Every interval is that of the difference from {other}. With another "
+        f"anchor it is another interval.{own} To see whether two {nouns} differ, look at their "
+        "pairwise preference, not at the overlap of their intervals."
+    )
 
 
 def _without_mean(fit: xr.DataTree, used: str, n_arms: int) -> np.ndarray:
@@ -138,16 +159,3 @@ def _without_mean(fit: xr.DataTree, used: str, n_arms: int) -> np.ndarray:
         return np.zeros(n_arms, dtype=bool)
     degrees = fit["clusters"].dataset["score_degrees_cluster"].sel(clustering=used)
     return np.asarray(degrees.to_numpy() <= LEAST_DEGREES)
-
-
-def _sentence(unit: str, anchor: str | None, points: float, *, rated: bool) -> str:
-    """Return what the numbers are differences from, and what their intervals are of."""
-    other = "the mean of all arms" if anchor is None else shorten(anchor, SENTENCE)
-    own = "" if anchor is None else f" {other} itself has no interval for that reason."
-    rating = f", and {points:g} points are the rating of {other}" if rated else ""
-    return (
-        f"Scores are in {unit}, as differences from {other}{rating}. A log determines only "
-        f"differences. Every interval is that of the difference from {other}. With another "
-        f"anchor it is another interval.{own} To see whether two arms differ, look at their "
-        "pairwise preference, not at the overlap of their intervals."
-    )

@@ -29,12 +29,12 @@ from bayesduel.posterior.draws import Draws
 from bayesduel.posterior.election import ElectionResult, PairSummary
 from bayesduel.posterior.election_of_many import OpponentsOfMany
 from bayesduel.preference import CRITERIA
-from bayesduel.text import SENTENCE, join, percent, probability, shorten
+from bayesduel.text import SENTENCE, join, percent, plural, probability, shorten
 
 __all__ = [
-    "ACROSS",
     "BestArmVerdict",
     "Kind",
+    "across_words",
     "decide",
     "mixture_words",
     "tied_group",
@@ -42,10 +42,6 @@ __all__ = [
 ]
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
-ACROSS = (
-    "The arms form groups that no duel compares: comparisons between groups depend on the prior "
-    "alone, and so do ranks and win rates over all arms."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +70,12 @@ def decide(
     ties: bool = False,
     refusal: str = "",
     log_type: str = "duels",
+    noun: str = "arm",
 ) -> BestArmVerdict:
-    """Return the verdict on the arms of `draws`, in the words of a log of duels or of pulls."""
+    """Return the verdict on the arms of `draws`, in the words of a log of duels or of pulls.
+
+    noun: what an arm is called.
+    """
     safe = _safe(found.unbeaten, confidence)
     tied, joint = tied_group(found.unbeaten, confidence)
     sole = found.sole.mean(0)
@@ -90,14 +90,15 @@ def decide(
         kind = "tied"
         arms = tied
         probability = joint
-        words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint, ties=ties)
+        everyone = len(tied) == len(labels)
+        words = tied_words(names_of(labels, tied), everyone, rope, joint, ties=ties, noun=noun)
         near = joint
     elif sole[leader] >= confidence:
         kind = "winner"
         arms = np.array([leader])
         probability = float(sole[leader])
         words = winner_words(
-            labels, leader, probability, pairs, confidence, ties=ties, log_type=log_type
+            labels, leader, probability, pairs, confidence, ties=ties, log_type=log_type, noun=noun
         )
         near = probability
     else:
@@ -109,14 +110,16 @@ def decide(
         if probability >= confidence:
             kind = "cycle"
             arms = around
-            words = cycle_words(labels, around, probability, found)
+            words = cycle_words(labels, around, probability, found, noun)
         else:
             kind = "undecided"
             arms, probability = _candidates(found, confidence)
-            words = undecided_words(labels, arms, probability, found, chosen=len(safe) > 0)
+            chosen = len(safe) > 0
+            words = undecided_words(labels, arms, probability, found, chosen=chosen, noun=noun)
             if len(safe):
                 least = float(found.unbeaten[:, safe].mean(0).min())
-                words = f"{safe_words(names_of(labels, safe), rope, least, ties=ties)} {words}"
+                first = safe_words(names_of(labels, safe), rope, least, ties=ties, noun=noun)
+                words = f"{first} {words}"
     if abs(near - confidence) < 2 * monte_carlo_error:
         words += (
             f" This is close to the threshold of {confidence:g}: with other or more draws "
@@ -128,6 +131,15 @@ def decide(
         arms=tuple(names_of(labels, arms)),
         safe=tuple(names_of(labels, safe)),
         probability=probability,
+    )
+
+
+def across_words(noun: str = "arm") -> str:
+    """Return what groups that never met leave open; `noun` is what an arm is called."""
+    nouns = plural(noun)
+    return (
+        f"The {nouns} form groups that no duel compares: comparisons between groups depend on the "
+        f"prior alone, and so do ranks and win rates over all {nouns}."
     )
 
 
@@ -183,6 +195,7 @@ def winner_words(
     *,
     ties: bool,
     log_type: str = "duels",
+    noun: str = "arm",
 ) -> str:
     """Return the sentence for an arm that beats every other."""
     rival = pairs.nearest(leader)
@@ -192,8 +205,8 @@ def winner_words(
     if len(labels) == 2:
         return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
     return (
-        f"{best} wins: it beats every other arm (probability {probability(p)}). Its closest rival "
-        f"is {second}, {'against which it scores' if ties else 'which it beats'} {against}."
+        f"{best} wins: it beats every other {noun} (probability {probability(p)}). Its closest "
+        f"rival is {second}, {'against which it scores' if ties else 'which it beats'} {against}."
     )
 
 
@@ -222,16 +235,32 @@ def pair_words(
     return words + ", with {} % wins, {} % ties and {} % losses".format(*shares)
 
 
-def tied_words(names: list[str], everyone: bool, rope: float, joint: float, *, ties: bool) -> str:
+def tied_words(
+    names: list[str],
+    everyone: bool,
+    rope: float,
+    joint: float,
+    *,
+    ties: bool,
+    noun: str = "arm",
+) -> str:
     """Return the sentence for arms that are tied in practice."""
-    who = f"All {len(names)} arms are" if everyone and len(names) > 6 else f"{join(names)} are"
+    who = f"{join(names)} are"
+    if everyone and len(names) > 6:
+        who = f"All {len(names)} {plural(noun)} are"
     return (
-        f"{who} tied in practice: no arm beats any of them with {_of_what(ties)} above "
+        f"{who} tied in practice: no {noun} beats any of them with {_of_what(ties)} above "
         f"{0.5 + rope:g} (probability {probability(joint)})."
     )
 
 
-def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: ElectionResult) -> str:
+def cycle_words(
+    labels: Sequence[str],
+    around: np.ndarray,
+    p: float,
+    found: ElectionResult,
+    noun: str = "arm",
+) -> str:
     """Return the sentences for a cycle: its arms, and the winners by other criteria."""
     short = [shorten(label, SENTENCE) for label in labels]
     steps = [
@@ -245,24 +274,24 @@ def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Elec
         "has the largest Copeland score" if len(most) == 1 else "have the largest Copeland scores"
     )
     words = (
-        f"No arm beats all others (probability {probability(p)}): {join(steps, width=None)}. "
+        f"No {noun} beats all others (probability {probability(p)}): {join(steps, width=None)}. "
         f"{join(names_of(labels, np.array(most)))} {have} (number of opponents beaten); the von "
-        f"Neumann mixture, which no arm beats, is {mixture_words(short, mixture)}."
+        f"Neumann mixture, which no {noun} beats, is {mixture_words(short, mixture, noun)}."
     )
     return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
 
 
-def mixture_words(names: list[str], weight: np.ndarray) -> str:
+def mixture_words(names: list[str], weight: np.ndarray, noun: str = "arm") -> str:
     """Return the largest weights of a mixture of arms, and what the other arms have together."""
     order = np.argsort(-weight, kind="stable")
     named = [f"{names[a]} {weight[a]:.2f}" for a in order if weight[a] >= 0.05]
     if not named:
         largest = f"{names[order[0]]} with the largest weight of {weight.max():.2f}"
-        return f"spread over many arms, {largest}"
+        return f"spread over many {plural(noun)}, {largest}"
     others = len(names) - len(named)
     rest = 1 - float(weight[order[: len(named)]].sum())
     if rest >= 0.05:
-        named.append(f"{others} other arms {rest:.2f} together")
+        named.append(f"{others} other {plural(noun)} {rest:.2f} together")
     return join(named, 20, width=None)
 
 
@@ -273,16 +302,18 @@ def undecided_words(
     found: ElectionResult,
     *,
     chosen: bool = False,
+    noun: str = "arm",
 ) -> str:
     """Return the sentences for a log that does not decide which arm is best.
 
     chosen: whether they stand after a safe choice.
+    noun: what an arm is called.
     """
     names = names_of(labels, arms)
     exists = float(found.sole.any(1).mean())
     start = "Not enough data yet" if exists >= 0.5 else "Undecided"
     if chosen:
-        start = "Which arm is best is not decided yet"
+        start = f"Which {noun} is best is not decided yet"
     if len(names) == 1:
         sure = probability(float(found.sole[:, arms[0]].mean()))
         words = (
@@ -290,23 +321,25 @@ def undecided_words(
             f"{probability(p)}), but may not beat every one (probability of that {sure})."
         )
     elif len(names) == len(labels):
-        words = f"{start}: any of the {len(labels)} arms could be the best."
+        words = f"{start}: any of the {len(labels)} {plural(noun)} could be the best."
     elif len(names) > 7:
         words = (
-            f"{start}: the best arm is one of {len(names):,} of {len(labels):,} arms "
+            f"{start}: the best {noun} is one of {len(names):,} of {len(labels):,} {plural(noun)} "
             f"(probability {probability(p)}); the most probable are {join(names[:3])}."
         )
     else:
-        words = f"{start}: the best arm is one of {join(names)} (probability {probability(p)})."
+        words = f"{start}: the best {noun} is one of {join(names)} (probability {probability(p)})."
     if exists < 0.5:
         words += (
-            f" Probably no arm beats all others (probability {probability(1 - exists)}); "
-            "the best arm is then the one that beats most (Copeland)."
+            f" Probably no {noun} beats all others (probability {probability(1 - exists)}); "
+            f"the best {noun} is then the one that beats most (Copeland)."
         )
     return words
 
 
-def safe_words(names: list[str], rope: float, least: float, *, ties: bool) -> str:
+def safe_words(
+    names: list[str], rope: float, least: float, *, ties: bool, noun: str = "arm"
+) -> str:
     """Return the sentence for the safe choices.
 
     least: the smallest probability, over these arms, that no arm beats them by more than the rope.
@@ -314,11 +347,11 @@ def safe_words(names: list[str], rope: float, least: float, *, ties: bool) -> st
     beaten = f"with {_of_what(ties)} above {0.5 + rope:g}"
     if len(names) == 1:
         return (
-            f"{names[0]} is a safe choice: no arm beats it {beaten} "
+            f"{names[0]} is a safe choice: no {noun} beats it {beaten} "
             f"(probability {probability(least)})."
         )
     return (
-        f"{join(names)} are safe choices, each on its own: no arm beats it {beaten} "
+        f"{join(names)} are safe choices, each on its own: no {noun} beats it {beaten} "
         f"(probability {probability(least)} or more)."
     )
 

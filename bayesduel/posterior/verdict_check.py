@@ -44,9 +44,13 @@ def rejects(check: TransitivityCheck | None, fit: xr.DataTree) -> bool:
 
 
 def checked(
-    found: Winners, check: TransitivityCheck | None, other: Winners | None, why: str = ""
+    found: Winners,
+    check: TransitivityCheck | None,
+    other: Winners | None,
+    why: str = "",
+    noun: str = "arm",
 ) -> Winners:
-    """Return winners with what a check says of them.
+    """Return winners with what a check says of them; `noun` is what an arm is called.
 
     The same with the attribute ``check`` ("not made", or a JSON object with ``transitive``,
     ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
@@ -67,10 +71,10 @@ def checked(
         )
     attrs = {**found.attrs, "check": told}
     if check is not None and check.transitive is False and other is not found:
-        answer = "" if other is None else f" {_answer(other)}"
+        answer = "" if other is None else f" {_answer(other, noun)}"
         attrs["verdict"] = f"No single ranking holds.{answer}"
-        attrs["verdict_reason"] = f"{_reason(check, other)} {why}".rstrip()
-        attrs["ranking_verdict"] = _ranking_words(found)
+        attrs["verdict_reason"] = f"{_reason(check, other, noun)} {why}".rstrip()
+        attrs["ranking_verdict"] = _ranking_words(found, noun)
         attrs["verdict_kind"] = "no ranking"
         if other is not None:
             attrs["verdict_model"] = other.attrs["model"]
@@ -80,7 +84,7 @@ def checked(
     return found.assign_attrs(attrs)
 
 
-def _reason(check: TransitivityCheck, other: Winners | None) -> str:
+def _reason(check: TransitivityCheck, other: Winners | None, noun: str) -> str:
     """Return why no ranking holds, and where the answer comes from."""
     words = check.verdict_parts[0]
     if other is None:
@@ -88,22 +92,22 @@ def _reason(check: TransitivityCheck, other: Winners | None) -> str:
     exists = percent(float(other["condorcet_exists"]))
     return (
         f"{words} The answer is that of the model {other.attrs['model']}, which allows cycles; by "
-        f"it, some arm beats every other (a Condorcet winner) with probability {exists} %."
+        f"it, some {noun} beats every other (a Condorcet winner) with probability {exists} %."
     )
 
 
-def _ranking_words(found: Winners) -> str:
+def _ranking_words(found: Winners, noun: str) -> str:
     """Return what the ranking would have answered."""
     arms = join(json.loads(found.attrs["verdict_arms"]))
     saying = {
         "winner": f"would have {arms} as the winner",
         "tied": f"would have {arms} as tied in practice",
-        "undecided": f"would leave the best arm open among {arms}",
-    }.get(str(found.attrs["verdict_kind"]), "would not decide which arm is best")
+        "undecided": f"would leave the best {noun} open among {arms}",
+    }.get(str(found.attrs["verdict_kind"]), f"would not decide which {noun} is best")
     return f"A ranking by {found.attrs['model']}, which the log contradicts, {saying}."
 
 
-def _answer(other: Winners) -> str:
+def _answer(other: Winners, noun: str) -> str:
     """Return the verdict of a model that allows cycles; where undecided, winners by criterion."""
     if other.attrs["verdict_kind"] not in ("undecided", "no ranking"):
         return str(other.attrs["verdict"])
@@ -114,7 +118,7 @@ def _answer(other: Winners) -> str:
     weights = [f"{arms[i]} {mixture[i]:.2f}" for i in largest(mixture)]
     return (
         f"Beats most others (Copeland winner): probably {join(most, word='or')}. The von Neumann "
-        f"mixture, which no arm beats, has its largest weights on {join(weights)}."
+        f"mixture, which no {noun} beats, has its largest weights on {join(weights)}."
     )
 
 

@@ -42,10 +42,10 @@ from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
-from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.system.arguments import check_noun, check_one_of, shown_value
 from bayesduel.system.options import Decision, check_options
 from bayesduel.system.warnings import warn
-from bayesduel.text import count, join
+from bayesduel.text import count, join, plural
 
 __all__ = ["Winners", "check_decision", "winners"]
 
@@ -63,6 +63,7 @@ def winners(
     check: TransitivityCheck | None = None,
     at: Mapping[str, str] | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,
+    noun: str = "arm",
 ) -> Winners:
     """Return who wins, under every criterion, with uncertainty, and the verdict.
 
@@ -100,6 +101,8 @@ def winners(
     at, weights
         Which duels the answer is about, as in :func:`bayesduel.estimand`: the level of a column, or
         how much each counts.
+    noun
+        What an arm is called in the sentences: "model", "player".
 
     Returns
     -------
@@ -169,11 +172,12 @@ def winners(
     if at is not None or weights is not None:
         tree = estimand(tree, at=at, weights=weights)
     check_decision(rope, confidence)
+    check_noun(noun)
     check_one_of(ties, "ties", get_args(Ties))
     if check is not None and not isinstance(check, TransitivityCheck):
         raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
     draws, labels, used = draws_of(tree, covariance)
-    dependence = dependence_of(tree, used, covariance)
+    dependence = dependence_of(tree, used, covariance, noun)
     if dependence.refusal:
         warn(dependence.refusal, FewClustersWarning)
     if dependence.ignored:
@@ -183,7 +187,7 @@ def winners(
 
     found, pairs = _elected(draws, rope, ties, confidence)
     tie_share = _tie_share(tree)
-    options = _decision(tree, rope, confidence, dependence.refusal)
+    options = _decision(tree, rope, confidence, dependence.refusal, noun)
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
         why = TEAMS_APART if "teams" in tree.attrs else "that never met"
@@ -244,15 +248,17 @@ def winners(
         }
     result = Winners(dataset(variables).data_vars, _coordinates(coords), attrs)
     if check is None or not rejects(check, tree):
-        return checked(result, check, result)
+        return checked(result, check, result, noun=noun)
     cyclic, why = check.answer_without_ranking(draws.model)
     other = None
     if cyclic is not None:
-        other = winners(cyclic, rope=rope, confidence=confidence, ties=ties)
-    return checked(result, check, other, why)
+        other = winners(cyclic, rope=rope, confidence=confidence, ties=ties, noun=noun)
+    return checked(result, check, other, why, noun)
 
 
-def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) -> dict[str, Any]:
+def _decision(
+    fit: xr.DataTree, rope: float, confidence: float, refusal: str, noun: str
+) -> dict[str, Any]:
     """Return the settings of a verdict on a fit, by the names of the arguments of `decide`."""
     effective = float(fit.attrs["importance_ess"])
     return {
@@ -262,6 +268,7 @@ def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) ->
         "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
         "refusal": refusal,
         "log_type": fit.duel.model.log_type,
+        "noun": noun,
     }
 
 
@@ -335,9 +342,9 @@ def _in_parts(
     named = [join(part, 4) for part in parts[:4]] + (["..."] if len(parts) > 4 else [])
     names = "; ".join(named)
     words = (
-        f"Not comparable as a whole: the arms fall into {len(parts)} groups {apart} "
-        f"({names}). Comparisons across groups depend on the prior alone, so no overall winner is "
-        "named."
+        f"Not comparable as a whole: the {plural(options['noun'])} fall into {len(parts)} groups "
+        f"{apart} ({names}). Comparisons across groups depend on the prior alone, so no overall "
+        "winner is named."
     )
     if not verdicts:  # of teams that never change
         return BestArmVerdict(

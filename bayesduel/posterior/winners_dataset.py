@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesduel.posterior.verdict import ACROSS
+from bayesduel.posterior.verdict import across_words
 from bayesduel.text import NOW_CALLED, json_ready, printed_tables, screen, section_html
 
 __all__ = ["Winners", "best_first"]
@@ -132,7 +132,7 @@ class Winners(xr.Dataset):
         if not _complete(self):
             return super().__repr__()
         contents = f"{ARMS} Variables of it: {', '.join(map(str, self.data_vars))}"
-        across = () if self.groups() is None else (ACROSS, "")
+        across = () if self.groups() is None else (across_words(), "")
         head = (*_verdict_lines(self), "", *across)
         tail = ("", _notes(self), contents)
         return screen(head, printed_tables(self), tail, whole=".table()", n_arms=self.sizes["arm"])
@@ -140,7 +140,7 @@ class Winners(xr.Dataset):
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
-        across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
+        across = "" if self.groups() is None else f"<p>{escape(across_words())}</p>"
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
             f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"

@@ -1,5 +1,6 @@
 """Everything a report says of one log, computed once."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,17 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.data.health import disconnected_words, thin_data_words
 from bayesduel.data.rankings import Rankings
 from bayesduel.inference.default_model import AUTO
 from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
-from bayesduel.reporting.verdict_text import check_noun
-from bayesduel.system.arguments import check_flag
+from bayesduel.system.arguments import check_flag, check_noun
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_thread_if_small
 from bayesduel.system.warnings import warn
-from bayesduel.text import percent
+from bayesduel.text import percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,16 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
-__all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "given_again", "log_of"]
+__all__ = [
+    "TIES",
+    "Analysis",
+    "analyse",
+    "beyond_tables",
+    "called_reasons",
+    "called_warnings",
+    "given_again",
+    "log_of",
+]
 
 TIES = 0.05  # share of ties from which a page says what a tie counts for
 FREE_ARMS = 200  # from which that model needs the share of pairs that met
@@ -156,14 +166,17 @@ def analyse(
     with given_again() as raised, one_thread_if_small(duels.n_arms):
         step("checking the log")
         health = health_of(duels)
+        asked = AUTO
         if fit is None:
+            asked = model
             step("fitting")
             options = {"draws": draws, "seed": seed, "log_likelihood": False}  # nothing reads that
             fit = fit_model(log, model, method, **options)  # type: ignore[arg-type]
         if at is not None or weights is not None:
             fit = estimand(fit, at=at, weights=weights)
         step("computing winners")
-        found = winners(fit, rope=rope, confidence=confidence)
+        found = winners(fit, rope=rope, confidence=confidence, noun=noun)
+        found = found.assign_attrs(model_reasons=called_reasons(fit, asked, log, noun))
 
     audited = None
     if audit:
@@ -188,35 +201,35 @@ def analyse(
         if ranked:
             free_reason = "There is no model without a ranking for a log of rankings."
         elif many and by_score:
-            free_reason = beyond_tables("A model without transitivity", "bayesduel check")
+            free_reason = beyond_tables("A model without transitivity", "bayesduel check", noun)
         check: Check | None = None
-        check_reason = RANKED if ranked else _why_no_check(duels)
+        check_reason = RANKED if ranked else _why_no_check(duels, noun)
         if check_reason:
             free_reason = free_reason or check_reason
         else:
             step("checking transitivity")
-            check = check_log(duels, quick=not compare, seed=seed, step=step)
+            check = replace(check_log(duels, quick=not compare, seed=seed, step=step), noun=noun)
         loose = None
         if check is not None and rejects(check, fit):
             step("fitting without transitivity")
             loose, free_reason = check.answer_without_ranking(model)
             free_unit = check.evidence.unit if not model.terms.controls else "duel"
         elif check is not None and by_score and duels.n_arms > 2:
-            free_reason = free_reason or _why_not_free(duels)
+            free_reason = free_reason or _why_not_free(duels, noun)
             if not free_reason:
                 step("fitting without transitivity")
                 loose = check.averaged
                 free_unit = check.evidence.unit
         if loose is not None:
-            free = winners(loose, rope=rope, confidence=confidence)
-        found = checked(found, check, free if by_score else found, free_reason)
+            free = winners(loose, rope=rope, confidence=confidence, noun=noun)
+        found = checked(found, check, free if by_score else found, free_reason, noun)
         calibration = None
         calibration_reason = ""
         if ranked:
             calibration_reason = RANKED
         elif many:
             calibration_reason = (
-                f"Not computed for more than {TABLE_ARMS:,} arms, because it needs five "
+                f"Not computed for more than {TABLE_ARMS:,} {plural(noun)}, because it needs five "
                 "fits. In Python: bayesduel.criticism.calibration.held_out(duels)."
             )
         else:
@@ -226,7 +239,7 @@ def analyse(
             except ValueError as error:
                 calibration_reason = f"Not available for this log: {error}."
         step("analysing margins")
-        margins, margins_reason = analyse_margins(duels, fit, seed)
+        margins, margins_reason = analyse_margins(duels, fit, seed, noun)
         step("choosing informative pairs")
         pairs = None
         of = None
@@ -273,7 +286,7 @@ def analyse(
         sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         audit=audited,
         generalizability=generalizability(fit) if facets_of(fit.duel.model) else None,
-        warnings=tuple(raised),
+        warnings=called_warnings(raised, duels, noun),
         noun=noun,
     )
 
@@ -289,6 +302,35 @@ def given_again() -> Iterator[list[tuple[str, str]]]:
     found += [(category.__name__, words) for category, words in raised]
     for category, words in raised:
         warn(words, category)
+
+
+def called_warnings(
+    raised: Sequence[tuple[str, str]], duels: "Duels", noun: str
+) -> tuple[tuple[str, str], ...]:
+    """Return warnings, each its class and its words, with what an arm is called."""
+    said = {
+        "DisconnectedWarning": disconnected_words(duels, noun),
+        "ThinDataWarning": thin_data_words(duels, noun),
+    }
+    return tuple((name, said.get(name) or words) for name, words in raised)
+
+
+def called_reasons(fit: "xr.DataTree", asked: Any, log: "Duels | Rankings", noun: str) -> str:
+    """Return the reasons for the model of a fit, as JSON, with what an arm is called.
+
+    asked: the model that was asked for. Reasons that are not of its rule stay as the fit has them.
+    """
+    from bayesduel.inference.default_model import choose_model
+
+    stored = str(fit.attrs.get("model_reasons", "[]"))
+    reasons = json.loads(stored)
+    if noun == "arm" or not reasons:
+        return stored
+    said: dict[str, str] = {}
+    for model in (asked, fit.duel.model):
+        plain = choose_model(model, log).reasons
+        said |= zip(plain, choose_model(model, log, noun=noun).reasons, strict=True)
+    return json.dumps([said.get(words, words) for words in reasons])
 
 
 def _without_effects(
@@ -313,36 +355,37 @@ def _without_effects(
     return found if "clusters" in found else None
 
 
-def beyond_tables(what: str, command: str) -> str:
+def beyond_tables(what: str, command: str, noun: str) -> str:
     """Return why something is not computed for many arms, and what computes it for a part."""
+    nouns = plural(noun)
     return (
-        f"{what} is not computed for more than {TABLE_ARMS:,} arms, because it needs "
-        f"tables of all pairs. {command} computes it for a part of the arms."
+        f"{what} is not computed for more than {TABLE_ARMS:,} {nouns}, because it needs "
+        f"tables of all pairs. {command} computes it for a part of the {nouns}."
     )
 
 
-def _why_no_check(duels: "Duels") -> str:
+def _why_no_check(duels: "Duels", noun: str) -> str:
     """Return why the check of transitivity is left out of a report, or ""."""
     from bayesduel.criticism.check import expected_seconds
 
     duels = duels.as_sides()
     if duels.n_arms > TABLE_ARMS:
-        return beyond_tables("The check of transitivity", "bayesduel check")
+        return beyond_tables("The check of transitivity", "bayesduel check", noun)
     if expected_seconds(duels) <= CHECK_SECONDS:
         return ""
     return (
         "This report has no check of transitivity, because the check takes a minute or more "
-        f"for {duels.n_arms:,} arms and {len(duels.pairs().first):,} pairs that met. Run "
+        f"for {duels.n_arms:,} {plural(noun)} and {len(duels.pairs().first):,} pairs that met. Run "
         "bayesduel check for it."
     )
 
 
-def _why_not_free(duels: "Duels") -> str:
+def _why_not_free(duels: "Duels", noun: str) -> str:
     """Return why no model without transitivity is fitted where a ranking may hold, or ""."""
-    from bayesduel.criticism.check_text import TEAMS_FREE
+    from bayesduel.criticism.check_text import teams_free_words
 
     if duels.teams is not None:
-        return TEAMS_FREE
+        return teams_free_words(noun)
     met = len(duels.pairs().first) / (duels.n_arms * (duels.n_arms - 1) / 2)
     if duels.n_arms <= FREE_ARMS or met >= MET:
         return ""

@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
 from bayesduel.system.options import Decision
-from bayesduel.text import begun, join, percent, probability, rounded
+from bayesduel.text import begun, join, percent, plural, probability, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,7 @@ class AttributeAnalysis:
     calibration: "Calibration | None"
     plain: "Calibration | None"
     reason: str  # why there is no calibration, or ""
+    noun: str = "arm"  # what an arm is called
 
     @property
     def sentence(self) -> str:
@@ -111,7 +112,7 @@ class AttributeAnalysis:
                 "of the average judge. Their intervals include the differences between "
                 "judges."
             )
-        told = dependence_of(self.fit, used, "auto")
+        told = dependence_of(self.fit, used, "auto", self.noun)
         few = " Estimates from so few clusters are rough." if told.refusal else ""
         return f"{told.sentence}{few}"
 
@@ -190,13 +191,13 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
     table = Path(a.fit["items"].attrs["source"]).name
     apart = a.dependent_words
     reasons = json.loads(a.fit.attrs.get("model_reasons", "[]"))
-    model = " ".join([f"Model: {a.fit.duel.model.title}.", *reasons])
+    model = " ".join([f"Model: {a.fit.duel.model.titled(a.noun)}.", *reasons])
     alone = "" if apart else " Each effect is that of one attribute while all others are equal."
     verdict = Verdict(
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
         note=(
-            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, with "
+            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} {plural(a.noun)}, with "
             f"attributes in {table}.{alone} {model}"
         ),
     )

@@ -18,11 +18,14 @@ __all__ = ["audit_section"]
 ROWS = 10  # of a table on the page; its files have all
 
 
-def audit_section(found: "Audit") -> Section:
-    """Return the section on what :func:`bayesduel.audit` returned."""
+def audit_section(found: "Audit", noun: str = "arm") -> Section:
+    """Return the section on what :func:`bayesduel.audit` returned.
+
+    noun: what an arm is called.
+    """
     tables = [_fragility(found), _changed(found)]
-    tables += [] if found.improbable is None else [_improbable(found, found.improbable)]
-    tables += [] if found.selection is None else [_selection(found, found.selection)]
+    tables += [] if found.improbable is None else [_improbable(found, found.improbable, noun)]
+    tables += [] if found.selection is None else [_selection(found, found.selection, noun)]
     tables += [] if found.stops is None else [_stops(found, found.stops)]
     return Section(id="audit", title="Audit", body=blocks(found.sentence, *tables))
 
@@ -57,14 +60,14 @@ def _changed(found: "Audit") -> Table:
     return frame_table(found.changed, columns, first, name="changed", caption=caption)
 
 
-def _improbable(found: "Audit", frame: "pd.DataFrame") -> Table:
+def _improbable(found: "Audit", frame: "pd.DataFrame", noun: str) -> Table:
     kinds = frame["by"].unique()
     several = len(kinds) > 1
     first = frame.groupby("by", sort=False).head(ROWS)
     columns = (
         ("l", "level", "{by} {level}") if several else ("l", str(kinds[0]), "{level}"),
         ("n", "votes", "{votes:,}"),
-        ("l", "arm most\nout of line", lambda r: shorten(r["arm"])),
+        ("l", f"{noun} most\nout of line", lambda r: shorten(r["arm"])),
         ("n", "points", "{points:g} of {duels:,}"),
         ("n", "expected", "{expected:.1f}"),
         ("n", "p", "{p_value:.2g}"),
@@ -84,7 +87,7 @@ def _improbable(found: "Audit", frame: "pd.DataFrame") -> Table:
     )
 
 
-def _selection(found: "Audit", frame: "pd.DataFrame") -> Table:
+def _selection(found: "Audit", frame: "pd.DataFrame", noun: str) -> Table:
     def interval(name: str) -> str:
         return f"{{{name}:.2f}} [{{{name}_lower:.2f}}, {{{name}_upper:.2f}}]"
 
@@ -102,7 +105,7 @@ def _selection(found: "Audit", frame: "pd.DataFrame") -> Table:
         full=True,
         name="selection",
         caption=(
-            f"In {found.unit}, over the best arm outside the family, each with its "
+            f"In {found.unit}, over the best {noun} outside the family, each with its "
             f"{100 * found.ci_prob:g} % interval. Selection: the part of the lead that "
             "disappears if the differences between variants are partially pooled."
         ),

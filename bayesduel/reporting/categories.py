@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.default_model import AUTO
-from bayesduel.reporting.analysis import given_again
+from bayesduel.reporting.analysis import called_reasons, called_warnings, given_again
 from bayesduel.reporting.leaderboard import VIEWED, leaderboard_section
 from bayesduel.reporting.section import (
     Cell,
+    Column,
     Figure,
     Section,
     Table,
     Verdict,
     blocks,
 )
-from bayesduel.reporting.verdict_text import alerts, check_noun, exact_warnings, headline
+from bayesduel.reporting.verdict_text import alerts, exact_warnings, headline
+from bayesduel.system.arguments import check_noun
 from bayesduel.system.options import Decision
-from bayesduel.text import count, join, number_with_interval, percent, probability
+from bayesduel.text import (
+    an,
+    begun,
+    count,
+    join,
+    number_with_interval,
+    percent,
+    plural,
+    probability,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,10 +107,16 @@ def analyse_categories(
             options["draws"] = draws
         fit = fit_model(duels, pooled, **options)
         step("computing ranks by category")
-        found = winners(fit, rope=rope, confidence=confidence)
+        found = winners(fit, rope=rope, confidence=confidence, noun=noun)
+        reasons = called_reasons(fit, pooled, duels, noun)
         ranks = category_ranks(fit, confidence=confidence)
     return CategoryAnalysis(
-        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=tuple(raised), noun=noun
+        duels=duels,
+        fit=fit,
+        winners=found.assign_attrs(model_reasons=reasons),
+        ranks=ranks,
+        warnings=called_warnings(raised, duels, noun),
+        noun=noun,
     )
 
 
@@ -122,17 +139,17 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
         words += f" There is strong evidence that another {a.noun} is the best in {join(other)}."
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
-        f"{ranks.sizes['category']:,} categories, under one model. Each arm has an "
+        f"{ranks.sizes['category']:,} categories, under one model. Each {a.noun} has an "
         "overall score, and a deviation from it in each category. All categories "
         f"together determine the standard deviation of the deviations ({spread} "
         f"{a.fit.attrs['score_unit']}, {level} interval). The overall score is the "
-        "average over these categories, weighted by their votes. So an arm with few "
+        f"average over these categories, weighted by their votes. So {an(a.noun)} with few "
         "duels in a category stays near its overall score there. Each pair and category "
         "is judged on its own, without a correction for their number."
     )
     settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
     exact = (
-        ranks.sentence,
+        ranks.words(a.noun),
         f"Average over the categories, by their votes: {a.winners.attrs['verdict']}",
         *exact_warnings(a.warnings),
         note,
@@ -170,19 +187,23 @@ def categories_section(a: CategoryAnalysis) -> Section:
     def reversed_pairs(row: Mapping[str, Any]) -> str | Cell:
         return _strong(f"{row['reversed_pairs']:,}", row["reversed_pairs"] > 0)
 
-    columns = (
-        ("l", "category", "{category}"),
-        ("n", "duels", "{duels:,}"),
-        ("l", "best arm", "{best}"),
-        ("n", "probability", lambda r: probability(r["best_probability"])),
-        ("n", "best arm is not\nthe best overall", differs),
-        ("n", "pairs reversed,\nexpected", lambda r: f"{percent(r['reversed_share'])} %"),
-        ("n", "reversed\nsurely", reversed_pairs),
-    )
+    def columns(noun: str) -> tuple[Column, ...]:
+        return (
+            Column("l", "category", "{category}"),
+            Column("n", "duels", "{duels:,}"),
+            Column("l", f"best {noun}", "{best}"),
+            Column("n", "probability", lambda r: probability(r["best_probability"])),
+            Column("n", f"best {noun} is not\nthe best overall", differs),
+            Column("n", "pairs reversed,\nexpected", lambda r: f"{percent(r['reversed_share'])} %"),
+            Column("n", "reversed\nsurely", reversed_pairs),
+        )
+
+    rows = frame.reset_index(names="category").to_dict("records")
     table = Table.of(
-        columns,
-        frame.reset_index(names="category").to_dict("records"),
+        columns(a.noun),
+        rows,
         full=True,
+        data=Table.of(columns("arm"), rows).content,
         caption=(
             "Pairs reversed: the expected share of pairs whose order in the category is "
             "not their order overall. If ranks are uncertain, it is above 0 even for "
@@ -200,7 +221,7 @@ def changes_section(a: CategoryAnalysis) -> Section:
     if frame.empty:
         words = "No pair is reversed with the stated probability."
         return Section(id="changes", title="Where the ranking changes", body=blocks(words))
-    words = f"{count(len(frame), 'change')} of the order of two arms in a category"
+    words = f"{count(len(frame), 'change')} of the order of two {plural(a.noun)} in a category"
     more = f"; the {CHANGES} most probable are listed." if len(frame) > CHANGES else "."
     columns = (
         ("l", "category", "{category}"),
@@ -224,10 +245,11 @@ def table_section(a: CategoryAnalysis) -> Section:
     figure = Figure(
         plot=partial(plot_categories, ranks),
         size=categories_size(ranks.sizes["category"], ranks.sizes["arm"]),
-        alt="Heat map of how far the score of each arm in each category is from its overall score",
+        alt=f"Heat map of how far the score of each {a.noun} in each category is from its overall "
+        "score",
         caption=(
-            "Deviation of each arm's score in a category from its overall score, posterior mean "
-            f"({a.fit.attrs['score_unit']}). A dot marks deviations whose {level} interval "
+            f"Deviation of each {a.noun}'s score in a category from its overall score, posterior "
+            f"mean ({a.fit.attrs['score_unit']}). A dot marks deviations whose {level} interval "
             "excludes 0."
         ),
         wide=True,
@@ -255,23 +277,27 @@ def table_section(a: CategoryAnalysis) -> Section:
     caption = "Posterior mean of the score, and of the rank in brackets (1 is best)."
     if (duels == 0).any():
         caption += (
-            " * no duel of the arm in the category: its overall score, with more uncertainty."
+            f" * no duel of the {a.noun} in the category: its overall score, with more uncertainty."
         )
     if by_category:
         heads = ("category", *arms)
         rows = (("overall", *overall), *((n, *row) for n, row in zip(labels, cells, strict=True)))
     else:
-        heads = ("arm", "overall", *labels)
+        heads = (a.noun, "overall", *labels)
         rows = tuple((arm, overall[k], *(row[k] for row in cells)) for k, arm in enumerate(arms))
+    letters = "l" + "n" * (len(heads) - 1)
+    named = heads if by_category else ("arm", *heads[1:])
     table = Table(
-        columns="l" + "n" * (len(heads) - 1),
+        columns=letters,
         heads=heads,
         rows=rows,
         full=True,
         caption=caption,
         rules=(1,) if by_category else (),
+        data=Table(columns=letters, heads=named, rows=rows).content,
     )
-    return Section(id="by-category", title="Arms by category", body=(figure, table))
+    title = f"{begun(plural(a.noun))} by category"
+    return Section(id="by-category", title=title, body=(figure, table))
 
 
 def _strong(words: str, sure: bool) -> "str | Cell":

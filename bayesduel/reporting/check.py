@@ -15,7 +15,7 @@ from bayesduel.reporting.section import (
     blocks,
     frame_table,
 )
-from bayesduel.text import SENTENCE, count, percent, shorten, significant
+from bayesduel.text import SENTENCE, an, begun, count, percent, plural, shorten, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 ROWS = 8  # of a table of residuals
-RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, and a note
+# Columns, and a note; of an arm that is called {0}, "an arm" being {1}
+RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {
     "pairs": (
         (
             ("l", "first", "{first}"),
@@ -42,17 +43,17 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "z", "{z:+z.1f}"),
             ("n", "adjusted p", lambda r: _p(r["surprise"])),
         ),
-        "Largest residuals under one score per arm. Adjusted p: probability that the largest of "
+        "Largest residuals under one score per {0}. Adjusted p: probability that the largest of "
         "all these residuals is at least this large.",
     ),
     "arms": (
         (
-            ("l", "arm", "{arm}"),
+            ("l", "{0}", "{arm}"),
             ("n", "opponents", "{opponents:,}"),
             ("n", "mean square", "{misfit:.2f}"),
             ("n", "p", lambda r: _p(r["p"], r["n_draws"])),
         ),
-        "Mean squared residual of an arm's pairs; about 1 if the model is right. p: share of "
+        "Mean squared residual of {1}'s pairs; about 1 if the model is right. p: share of "
         "replicated logs in which it is at least as large.",
     ),
     "judges": (
@@ -63,7 +64,7 @@ RESIDUALS: dict[str, tuple[tuple[tuple[Any, ...], ...], str]] = {  # columns, an
             ("n", "expected", lambda r: f"{percent(r['expected'])} %"),
             ("n", "z", lambda r: "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"),
         ),
-        "Share of a judge's decided votes for the arm that the model favours, and its "
+        "Share of a judge's decided votes for the {0} that the model favours, and its "
         "expectation. z: of the log likelihood of these votes, taken as independent. It "
         "is strongly negative if the model does not expect them. A judge with fewer than "
         "five such votes has no z.",
@@ -85,7 +86,7 @@ def check_verdict_section(check: "Check") -> Section:
     verdict = Verdict(
         headline=headline,
         text=(rest,),
-        note=(f"From {check.duels.n_duels:,} duels between {check.duels.n_arms:,} arms."),
+        note=f"From {check.duels.n_duels:,} duels between {count(check.duels.n_arms, check.noun)}.",
         settled=check.transitive is False,
     )
     return Section(id="verdict", body=(verdict,))
@@ -98,16 +99,16 @@ def transitivity_section(
 
     `modelled`: whether the model of the page's ranking has a side advantage.
     """
-    words = check_text.unordered_words(check.transitive)
+    words = check_text.unordered_words(check.transitive, check.noun)
     if check.order is not None:
-        words = check.order.words(modelled=modelled)
+        words = check.order.words(modelled=modelled, noun=check.noun)
     order = Group("Side advantage", (Text(words),)) if words else None
     return Section(
         id="transitivity",
         title="Transitivity",
         body=blocks(
             Text(check.verdict, "strong") if verdict else None,
-            check_text.TEAMS_TESTED if check.of_teams else None,
+            check_text.teams_tested_words(check.noun) if check.of_teams else None,
             _arcs(check),
             *check.support,
             _cyclicity_figure(check),
@@ -129,13 +130,13 @@ def residuals_section(check: "Check") -> Section:
             plot=partial(plot_residuals, check),
             size=residuals_size(check.duels.n_arms),
             alt="Share of duels won by each pair, in rank order",
-            caption="Arms in the order of their scores. Purple: the row won most of its decided "
-            "duels with the column; orange: the column. Crosses: pairs whose result has a p-value "
-            "below 0.01 under one score per arm. Grey: no "
+            caption=f"{begun(plural(check.noun))} in the order of their scores. Purple: the row "
+            "won most of its decided duels with the column; orange: the column. Crosses: pairs "
+            f"whose result has a p-value below 0.01 under one score per {check.noun}. Grey: no "
             f"decided {check_text.decided_units(check.evidence.unit)}.",
             wide=True,
         )
-    tables = (_residuals(name, frame) for name, frame in check.residuals.items())
+    tables = (_residuals(name, frame, check.noun) for name, frame in check.residuals.items())
     return Section(id="residuals", title="Residuals", body=blocks(figure, *tables))
 
 
@@ -143,7 +144,7 @@ def comparison_section(check: "Check") -> Section:
     """Return the section on the models that a check compared."""
     body: tuple[Block, ...]
     if check.comparison is None:
-        body = blocks(check.why_not_compared)
+        body = blocks(check.not_compared_words)
     else:
         body = blocks(
             comparison_table(check.comparison), check.comparison.sentence, _cycles_by_model(check)
@@ -178,9 +179,9 @@ def _cyclicity_figure(check: "Check") -> Figure | None:
         plot=partial(plot_cyclicity, check),
         size=CYCLICITY_SIZE,
         alt="Cyclicity of replicated logs and of this one",
-        caption=f"{e.n_replicated:,} logs replicated from one score per arm on the same design; "
-        "line: this log. Cyclic triads are weighted by the certainty of their three majorities. "
-        f"All three pairs have decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
+        caption=f"{e.n_replicated:,} logs replicated from one score per {check.noun} on the same "
+        "design; line: this log. Cyclic triads are weighted by the certainty of their three "
+        f"majorities. All three pairs have decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
         f"{count(e.n_all, 'triad')}.",
     )
 
@@ -196,13 +197,14 @@ def _arcs(check: "Check") -> Figure | None:
 
     if check.ranking is None:
         return None
+    nouns = plural(check.noun)
     return Figure(
         plot=partial(plot_cycles, check),
         size=cycles_size(check.duels.n_arms),
-        alt="Arms in order of strength, with arcs for pairs that contradict the order",
-        caption="Arms in order of strength, the strongest at the top. An arc joins two arms of "
-        "which the lower one probably beats the higher one. Dark: more certain (almost: with "
-        "a probability of 0.95); thick: the lower arm wins by more.",
+        alt=f"{begun(nouns)} in order of strength, with arcs for pairs that contradict the order",
+        caption=f"{begun(nouns)} in order of strength, the strongest at the top. An arc joins two "
+        f"{nouns} of which the lower one probably beats the higher one. Dark: more certain "
+        f"(almost: with a probability of 0.95); thick: the lower {check.noun} wins by more.",
     )
 
 
@@ -211,7 +213,8 @@ def _cycles(check: "Check") -> Group | None:
         return None
     e = check.evidence
     about = NO_CYCLES_NOTE if not e.cyclic else CAUSES[e.other_cause]
-    note = Text(f"{about} {check_text.leading_words(check.cycle_posterior)}".strip(), "small")
+    leading = check_text.leading_words(check.cycle_posterior, check.noun)
+    note = Text(f"{about} {leading}".strip(), "small")
     table = Table(
         columns="tnn",
         name="cycles",
@@ -229,13 +232,16 @@ def _cycles(check: "Check") -> Group | None:
     return Group("Most probable cycles", blocks(note, table))
 
 
-def _residuals(name: str, frame: "pd.DataFrame") -> Group:
+def _residuals(name: str, frame: "pd.DataFrame", noun: str) -> Group:
     """Return the largest residuals of pairs, arms or judges."""
-    columns, note = RESIDUALS[name]
+    known, note = RESIDUALS[name]
+    columns = [(letter, head.format(noun), cell) for letter, head, cell in known]
+    title = begun(plural(noun)) if name == "arms" else name.capitalize()
     shown = frame.head(ROWS).assign(n_draws=frame.attrs.get("n_draws", 0))
     table = frame_table(frame, columns, shown, full=True, name=name)
-    judges = check_text.judge_words(frame) if name == "judges" else ""
-    return Group(name.capitalize(), blocks(judges, Text(note, "small"), table))
+    judges = check_text.judge_words(frame, noun) if name == "judges" else ""
+    words = Text(note.format(noun, an(noun)), "small")
+    return Group(title, blocks(judges, words, table))
 
 
 def _expected(mean: float) -> str:
@@ -268,8 +274,8 @@ def _cycles_by_model(check: "Check") -> Group | None:
             for name, b in check.cycle_posteriors.items()
         ),
         full=True,
-        caption="Probability that no triad is cyclic, and that some arm beats every other; "
-        "expected cyclic triads, with 95 % interval, of the triads whose pairs all have "
+        caption=f"Probability that no triad is cyclic, and that some {check.noun} beats every "
+        "other; expected cyclic triads, with 95 % interval, of the triads whose pairs all have "
         f"decided {check_text.decided_units(check.evidence.unit)}.",
     )
     return Group("Cycles by model", (table,))

@@ -11,7 +11,7 @@ from bayesduel.inference.psis import LEAST, TAIL
 from bayesduel.models.settings import settings_from_json
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
-from bayesduel.text import count, join
+from bayesduel.text import count, join, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,10 +43,12 @@ METHOD_NAMES = {
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
 
 
-def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -> Section:
+def fit_section(
+    fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None, noun: str = "arm"
+) -> Section:
     """Return the section on the model, its sampling, and the diagnostics.
 
-    `found` is what :func:`diagnostics` returned, if it is known.
+    `found` is what :func:`diagnostics` returned, if it is known; `noun` is what an arm is called.
     """
     checks = Table(
         columns="tntt",
@@ -57,7 +59,7 @@ def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -
             for name, value, wanted, good in (diagnostics(fit) if found is None else found)
         ),
     )
-    body = (Table(columns="ht", rows=tuple(_model_rows(fit))), checks)
+    body = (Table(columns="ht", rows=tuple(_model_rows(fit, noun))), checks)
     return Section(id="fit", title="Model and diagnostics", body=body)
 
 
@@ -88,7 +90,7 @@ def few_clusters_words(a: "Analysis") -> str:
     named = f" (column {column}, guessed)" if role in a.health.guessed else ""
     return (
         f"Standard errors are by {used} and rest on {count(counts[role], role)}{named}. "
-        f"The median arm has {degrees:.1f} degrees of freedom. With fewer than "
+        f"The median {a.noun} has {degrees:.1f} degrees of freedom. With fewer than "
         f"{LEAST_DEGREES}, intervals are rough. Intervals are wide for this reason, and "
         f"more duels with the same {role}s do not make them narrow. If results need to "
         f"hold for these {role}s only, read the log without them (on the command line, "
@@ -178,12 +180,12 @@ def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
     return rows
 
 
-def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
+def _model_rows(fit: "xr.DataTree", noun: str) -> list[tuple[str, str]]:
     """Return how the fit was made, as (label, words)."""
     attrs = fit.attrs
     posterior = fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
-    rows = [("model", fit.duel.model.title)]
+    rows = [("model", fit.duel.model.titled(noun))]
     if "items" in fit:
         rows.append(("predictor", "attributes (one coefficient per attribute)"))
     settings = ", ".join(_settings(settings_from_json(attrs["model_settings"])))
@@ -237,8 +239,8 @@ def _cluster_words(a: "Analysis") -> str:
             ratio = at["score_se_cluster"].values / group["score_se"].values
             parts.append(
                 f"by {name} ({int(at['n_clusters']):,} clusters) the standard error of a score is "
-                f"{np.median(ratio):.2f} times the model-based one for the median arm, "
-                f"{ratio.min():.2f} to {ratio.max():.2f} over all arms, with "
+                f"{np.median(ratio):.2f} times the model-based one for the median {a.noun}, "
+                f"{ratio.min():.2f} to {ratio.max():.2f} over all {plural(a.noun)}, with "
                 f"{_degrees(at['score_degrees_cluster'].values)} degrees of freedom"
             )
         told.append(
@@ -250,8 +252,8 @@ def _cluster_words(a: "Analysis") -> str:
         effects = join(list(a.fit.duel.model.terms.samples))
         told.append(
             f"In a model without effects by {effects}, with robust errors, the interval of a "
-            f"score is {ratio.median():.2f} times as wide for the median arm, {ratio.min():.2f} "
-            f"to {ratio.max():.2f} times over all arms."
+            f"score is {ratio.median():.2f} times as wide for the median {a.noun}, "
+            f"{ratio.min():.2f} to {ratio.max():.2f} times over all {plural(a.noun)}."
         )
     return " ".join(told)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.reporting.section import Section, Table, blocks, frame_table
-from bayesduel.text import first_rows, percent
+from bayesduel.text import first_rows, percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,20 +16,26 @@ __all__ = ["generalizability_section"]
 ROWS = 10  # of a table of levels on the page; its files have all
 
 
-def generalizability_section(found: "Generalizability") -> Section:
-    """Return the section on what :func:`bayesduel.generalizability` returned."""
+def generalizability_section(found: "Generalizability", noun: str = "arm") -> Section:
+    """Return the section on what :func:`bayesduel.generalizability` returned.
+
+    noun: what an arm is called.
+    """
     facets = found.components.index[1:-1]
-    tables = [_levels(found, found.levels[found.levels["facet"] == facet]) for facet in facets]
+    tables = [
+        _levels(found, found.levels[found.levels["facet"] == facet], noun) for facet in facets
+    ]
     return Section(
         id="generalizability",
         title="Generalizability",
-        body=blocks(found.sentence, _components(found), *tables, _designs(found)),
+        body=blocks(found.words(noun), _components(found, noun), *tables, _designs(found)),
     )
 
 
-def _components(found: "Generalizability") -> Table:
+def _components(found: "Generalizability", noun: str) -> Table:
+    nouns = plural(noun)
     columns = (
-        ("l", "component", "{component}"),
+        ("l", "component", lambda r: noun if r["component"] == "arm" else r["component"]),
         ("n", "levels", "{levels:,.0f}"),
         ("n", "variance", _interval("variance")),
         ("n", "share, %", _interval("share", percent)),
@@ -40,18 +46,18 @@ def _components(found: "Generalizability") -> Table:
         name="components",
         caption=(
             f"Variance of one vote, in squared {found.unit}, with {100 * found.ci_prob:g} % "
-            "intervals. Its parts are differences between arms, differences of arms by level "
-            "of each facet, and the vote itself."
+            f"intervals. Its parts are differences between {nouns}, differences of {nouns} by "
+            "level of each facet, and the vote itself."
         ),
     )
 
 
-def _levels(found: "Generalizability", frame: "pd.DataFrame") -> Table:
+def _levels(found: "Generalizability", frame: "pd.DataFrame", noun: str) -> Table:
     facet = str(frame["facet"].iloc[0])
     columns = (
         ("l", facet, "{level}"),
         ("n", "votes", "{votes:,.0f}"),
-        ("n", "spread of arms", _interval("spread")),
+        ("n", f"spread of {plural(noun)}", _interval("spread")),
         ("n", "wider than\naverage", lambda r: f"{percent(r['wider'])} %"),
         ("n", "correlation", _interval("correlation")),
     )
@@ -61,8 +67,8 @@ def _levels(found: "Generalizability", frame: "pd.DataFrame") -> Table:
         frame.sort_values("correlation").head(ROWS),
         name=f"levels-{facet}",
         caption=(
-            f"How much arms differ at each {facet} (standard deviation of their scores, in "
-            f"{found.unit}), the probability that this is more than on average, and the "
+            f"How much {plural(noun)} differ at each {facet} (standard deviation of their scores, "
+            f"in {found.unit}), the probability that this is more than on average, and the "
             "correlation with the average scores. The lowest correlation is "
             f"first.{first_rows(ROWS, len(frame))}"
         ),

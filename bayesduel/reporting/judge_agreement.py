@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.reporting.section import Section, Table, blocks, frame_table
-from bayesduel.text import first_rows
+from bayesduel.text import first_rows, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,17 +20,21 @@ GROUPS = {
 }
 
 
-def judge_agreement_section(found: "JudgeAgreement | None") -> Section | None:
-    """Return the section on what :func:`bayesduel.judge_agreement` returned, or None."""
+def judge_agreement_section(found: "JudgeAgreement | None", noun: str = "arm") -> Section | None:
+    """Return the section on what :func:`bayesduel.judge_agreement` returned, or None.
+
+    noun: what an arm is called.
+    """
     if found is None:
         return None
     between = None
     if found.groups is not None:
-        between = _groups(found.groups, found.unit)
-    return Section(id="judges", title="Judges", body=blocks(found.sentence, between, _table(found)))
+        between = _groups(found.groups, found.unit, noun)
+    body = blocks(found.sentence, between, _table(found, noun))
+    return Section(id="judges", title="Judges", body=body)
 
 
-def _groups(groups: "pd.DataFrame", unit: str) -> Table:
+def _groups(groups: "pd.DataFrame", unit: str, noun: str) -> Table:
     columns = (
         ("t", "agreement", lambda r: GROUPS[r["judges"]]),
         ("n", "units", "{units:,}"),
@@ -42,11 +46,11 @@ def _groups(groups: "pd.DataFrame", unit: str) -> Table:
         columns,
         name="groups",
         caption="Probability that the decided votes of two different judges on the same unit (a "
-        f"{unit}) name the same arm, mean over units.",
+        f"{unit}) name the same {noun}, mean over units.",
     )
 
 
-def _table(found: "JudgeAgreement") -> Table:
+def _table(found: "JudgeAgreement", noun: str) -> Table:
     frame = found.table
     columns: list[tuple[Any, ...]] = [
         ("l", "judge", "{judge}"),
@@ -64,8 +68,8 @@ def _table(found: "JudgeAgreement") -> Table:
         columns.append(("n", "left\nwins", lambda r: _share(r, "left")[0]))
         columns.append(("n", "95 %\ninterval", lambda r: _share(r, "left")[1]))
         left = (
-            " Left wins: probability that this judge votes for the left of two equal arms; 50 % "
-            "means no position bias."
+            " Left wins: probability that this judge votes for the left of two equal "
+            f"{plural(noun)}; 50 % means no position bias."
         )
     more = first_rows(ROWS, len(frame), " judges")
     return frame_table(

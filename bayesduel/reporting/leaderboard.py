@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.intervals import eti
 from bayesduel.models import TimeVarying
-from bayesduel.posterior.verdict import ACROSS
+from bayesduel.posterior.verdict import across_words
 from bayesduel.reporting.ranking import PAIRED, against_words, order_words
 from bayesduel.reporting.ranking_table import RANK_INTERVAL, bars
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
@@ -54,7 +54,7 @@ def leaderboard_section(
         title="Leaderboard",
         body=blocks(
             Text(note, "alarm") if note else None,
-            None if winners.groups() is None else Text(ACROSS, "alarm"),
+            None if winners.groups() is None else Text(across_words(noun), "alarm"),
             _table(winners, duels, ratings, noun, views or {}, whole),
             *_comparison(winners, duels, ratings, noun),
         ),
@@ -146,6 +146,7 @@ def _table(
         f"{order_words(frame[_ends(frame)[0]].to_numpy(), noun)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
+        sought=noun,
         board=True,
         views={
             label: _rows(view.sort_values("rank_mean", kind="stable"), further)
@@ -274,7 +275,13 @@ def _comparison(
     ]
     names = ("mean", "lower", "upper", "beats", "won", "lost", "tied")
     found = {name: list(itertools.chain(*(row[name] for row in above))) for name in names}
-    data = {"arms": first, "paired": len(first), "pairs": found, "ties": bool(duels.n_ties)}
+    data = {
+        "arms": first,
+        "nouns": plural(noun),
+        "paired": len(first),
+        "pairs": found,
+        "ties": bool(duels.n_ties),
+    }
     data |= {name: float(winners.attrs[name]) for name in ("rope", "confidence")}
     if len(arms) == len(first):
         return (Compare(data),)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.data.health import IGNORED
+from bayesduel.data.health import IGNORED, health_words
 from bayesduel.data.reading import HEADS
 from bayesduel.reporting.section import Alert, Block, Group, Section, Table, Text, blocks
-from bayesduel.text import CELL, percent, shorten, significant
+from bayesduel.text import CELL, percent, plural, shorten, significant
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -21,16 +21,22 @@ ADJUSTED = "The model of this report estimates that effect: see Win rates and ti
 
 
 def log_section(
-    duels: "Duels", health: "Health", *, further: str = "", ordered: bool = False
+    duels: "Duels",
+    health: "Health",
+    *,
+    further: str = "",
+    ordered: bool = False,
+    noun: str = "arm",
 ) -> Section:
     """Return the section on the data: main counts, warnings, and how the log was read.
 
     duels, health: the log, and its health.
     further: a sentence that follows where no problems were found.
     ordered: whether the model of the report has a side advantage.
+    noun: what an arm is called.
     """
     health = replace(health, source=duels.read_summary.public_source)
-    body = (_counts(duels), *_health(health, further, ordered))
+    body = (_counts(duels, noun), *_health(health, further, ordered, noun))
     if duels.reading.lines:
         body = (*body, _reading(duels))
     return Section(id="log", title="Data summary", body=body)
@@ -55,14 +61,14 @@ def health_section(health: "Health") -> Section:
     return Section(id="health", body=_health(health))
 
 
-def _counts(duels: "Duels") -> Table:
+def _counts(duels: "Duels", noun: str) -> Table:
     votes = duels.votes
     n_ties = duels.n_ties
     n_pairs = duels.n_arms * (duels.n_arms - 1) // 2
     share = f" ({percent(n_ties / duels.n_duels)} %)" if 0 < n_ties < duels.n_duels else ""
     rows = [
         ("duels", f"{duels.n_duels:,}"),
-        ("arms", f"{duels.n_arms:,}"),
+        (plural(noun), f"{duels.n_arms:,}"),
         ("pairs that met", f"{len(duels.pairs().first):,} of {n_pairs:,}"),
         ("ties", f"{n_ties:,}{share}"),
     ]
@@ -84,19 +90,21 @@ def _counts(duels: "Duels") -> Table:
     return Table(columns="ht", rows=tuple(rows), name="numbers")
 
 
-def _health(health: "Health", further: str = "", ordered: bool = False) -> tuple[Block, ...]:
+def _health(
+    health: "Health", further: str = "", ordered: bool = False, noun: str = "arm"
+) -> tuple[Block, ...]:
     columns = ", ".join(
         f"{role} = {column}{' (guessed)' if role in health.guessed else ''}"
         for role, column in health.columns.items()
     )
     fine = f"{NO_PROBLEMS} {further}".strip()
-    warnings = health.warnings
+    warnings = tuple(health_words(health, noun))
     if ordered:
         warnings = tuple(words.replace(IGNORED, ADJUSTED) for words in warnings)
     return blocks(
         Alert("Warnings", warnings) if warnings else fine,
         Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),
-        Group("All counts", (Table(columns="ht", rows=tuple(health.table)),), folded=True),
+        Group("All counts", (Table(columns="ht", rows=tuple(health.lines(noun))),), folded=True),
         _rows_left_out(health) if health.bad_rows else None,
     )
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.criticism.posterior_predictive import shown_check
 from bayesduel.intervals import eti
 from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
-from bayesduel.text import join, number_with_interval, significant
+from bayesduel.text import join, number_with_interval, plural, significant
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,11 +47,11 @@ class MarginAnalysis:
 
 
 def analyse_margins(
-    duels: "Duels", fit: "xr.DataTree", seed: int = 0
+    duels: "Duels", fit: "xr.DataTree", seed: int = 0, noun: str = "arm"
 ) -> tuple[MarginAnalysis | None, str]:
     """Return the analysis of the margins of a log, or None and the reason.
 
-    The report's `fit` is used if it is of a model of margins.
+    The report's `fit` is used if it is of a model of margins; `noun` is what an arm is called.
     """
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
@@ -60,8 +61,8 @@ def analyse_margins(
         return None, ""
     if duels.n_arms > MOST_ARMS:
         return None, (
-            f"Margins of more than {MOST_ARMS} arms are not analysed here; fit a model of margins "
-            "(--model thurstone-score)."
+            f"Margins of more than {MOST_ARMS} {plural(noun)} are not analysed here; fit a model "
+            "of margins (--model thurstone-score)."
         )
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
@@ -101,11 +102,13 @@ def margin_words(a: MarginAnalysis | None, duels: "Duels", first: str) -> str:
     return words
 
 
-def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:
+def margins_section(
+    a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False, noun: str = "arm"
+) -> Section:
     """Return the section on margins.
 
     `order` has the arms (indices) in the order of the report's ranking; `own_ranking`: whether that
-    is by margins, too.
+    is by margins, too; `noun`: what an arm is called.
     """
     from bayesduel.plots.posterior_predictive import (
         MARGINS_SIZE,
@@ -131,15 +134,17 @@ def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool =
         "to expect from noise. Dots outside are pairs whose margins the scores do not "
         "explain.",
     )
-    folded = Group("Checks, and pairs with the largest residuals", _check_tables(a), folded=True)
+    folded = Group(
+        "Checks, and pairs with the largest residuals", _check_tables(a, noun), folded=True
+    )
     return Section(
         id="margins",
         title="Margins",
         body=blocks(
             words,
             _parameter_table(a),
-            _score_table(a, order, own_ranking),
-            a.check.sentence,
+            _score_table(a, order, own_ranking, noun),
+            a.check.words(noun),
             margins,
             pairs,
             folded,
@@ -192,7 +197,7 @@ def _parameter_table(a: MarginAnalysis) -> Table:
     )
 
 
-def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Table:
+def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool, noun: str) -> Table:
     posterior = a.fit["posterior"]
     score = _scores(a.fit)
     labels = [str(arm) for arm in posterior["arm"].to_numpy()]
@@ -208,7 +213,7 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Tab
             "rank" if own_ranking else "rank by wins",
         ),
         rows=tuple((labels[k], _summary(score[:, k]), f"{rank[k]}") for k in best),
-        caption="Score: expected margin against an average arm, without an advantage of either "
+        caption=f"Score: expected margin against an average {noun}, without an advantage of either "
         f"side.{different}",
     )
 
@@ -226,11 +231,15 @@ def _summary(draws: np.ndarray) -> str:
     return number_with_interval(draws.mean(), float(low), float(high))
 
 
-def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
+def _check_tables(a: MarginAnalysis, noun: str) -> tuple[Table, Table]:
     styles: tuple[Any, Any] = ("plain", "alarm")
+
+    def name(row: Any) -> Cell:
+        return Cell(shown_check(row["check"], noun), style=styles[row["check"] in a.check.failed])
+
     checks = Table.of(
         (
-            ("t", "check", lambda r: Cell(r["check"], style=styles[r["check"] in a.check.failed])),
+            ("t", "check", name),
             ("n", "observed", lambda r: significant(r["observed"], 3)),
             ("n", "expected", lambda r: significant(r["expected"], 3)),
             ("n", "p", lambda r: a.check.p_words(r["check"]).removeprefix("= ")),
@@ -247,7 +256,7 @@ def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
             ("n", "residual", "{residual:+.1f}"),
         ),
         a.check.pairs.head(PAIRS).to_dict("records"),
-        caption="Difference: mean margin of the first arm less its expectation, in units of the "
-        "margins. Residual: the same in standard errors.",
+        caption=f"Difference: mean margin of the first {noun} less its expectation, in units of "
+        "the margins. Residual: the same in standard errors.",
     )
     return checks, pairs

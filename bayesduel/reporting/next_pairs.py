@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks, frame_table
-from bayesduel.text import count, first_rows, join, percent
+from bayesduel.text import count, first_rows, join, percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,23 +18,24 @@ MANY = 1e6  # duels above which the number is not written
 
 
 def next_pairs_section(
-    neighbours: "pd.DataFrame", pairs: "pd.DataFrame | None", n_arms: int
+    neighbours: "pd.DataFrame", pairs: "pd.DataFrame | None", n_arms: int, noun: str = "arm"
 ) -> Section:
     """Return the section on the next duels.
 
     Of what :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking, and
-    :func:`bayesduel.next_pairs` of `pairs` (None where there are too many).
+    :func:`bayesduel.next_pairs` of `pairs` (None where there are too many). `noun` is what an arm
+    is called.
     """
     part = ""
     if len(neighbours) < n_arms - 1:
-        part = f"The first {len(neighbours) + 1:,} of {n_arms:,} arms of the ranking."
-    following: Block = Text("There are too many arms to choose the next pair.")
+        part = f"The first {len(neighbours) + 1:,} of {n_arms:,} {plural(noun)} of the ranking."
+    following: Block = Text(f"There are too many {plural(noun)} to choose the next pair.")
     if pairs is not None:
         following = Group("Which pair next", _pairs(pairs))
     return Section(
         id="next",
         title="Duels to decide",
-        body=blocks(part, _words(neighbours), _neighbours(neighbours), following),
+        body=blocks(part, _words(neighbours), _neighbours(neighbours, noun), following),
     )
 
 
@@ -66,7 +67,7 @@ def _words(neighbours: "pd.DataFrame") -> str:
     )
 
 
-def _neighbours(neighbours: "pd.DataFrame") -> Table:
+def _neighbours(neighbours: "pd.DataFrame", noun: str) -> Table:
     def if_open(words: Callable[[Any], str], decided: str = "\u2013") -> Callable[[Any], str]:
         return lambda r: decided if r["decided"] else words(r)
 
@@ -89,12 +90,12 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         columns,
         neighbours.head(ROWS),
         full=True,
-        caption="How many more duels of the pair make the posterior sure which arm is better "
+        caption=f"How many more duels of the pair make the posterior sure which {noun} is better "
         f"(at {100 * neighbours.attrs['confidence']:g} %), if they are independent and "
         "go as expected. Quantiles over the posterior of the difference, and the mean "
         "over differences that matter. Equal in practice: probability that the win "
         f"probability is within {rope:g} percentage points of 50 %. No number of duels "
-        f"decides equal arms.{first_rows(ROWS, len(neighbours), ' pairs')}",
+        f"decides equal {plural(noun)}.{first_rows(ROWS, len(neighbours), ' pairs')}",
     )
 
 

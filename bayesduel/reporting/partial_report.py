@@ -19,6 +19,7 @@ from bayesduel.reporting.html import part
 from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.warnings import warn
+from bayesduel.text import plural
 
 __all__ = [
     "IndexRow",
@@ -143,14 +144,23 @@ def all_parts(
     return parts, rows
 
 
-def index_section(labels: Sequence[str], rows: Sequence[IndexRow]) -> Section:
-    """Return the section that lists the parts of a report, with links to them."""
+def index_section(labels: Sequence[str], rows: Sequence[IndexRow], noun: str = "arm") -> Section:
+    """Return the section that lists the parts of a report, with links to them.
+
+    noun: what an arm is called.
+    """
     cells = tuple(
         (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
         for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)
     )
-    heads = ("log", "duels", "arms", "verdict")
-    table = Table(columns="lnnt", heads=heads, rows=cells, full=True)
+    heads = ("log", "duels", plural(noun), "verdict")
+    table = Table(
+        columns="lnnt",
+        heads=heads,
+        rows=cells,
+        full=True,
+        data=Table(columns="lnnt", heads=("log", "duels", "arms", "verdict"), rows=cells).content,
+    )
     note = NO_FIGURES if len(rows) > MANY_LOGS else None
     words = together_words([row.transitive for row in rows])
     return Section(id="index", title="All logs", body=blocks(words, table, note))

@@ -8,9 +8,16 @@ import numpy as np
 
 from bayesduel.data.sides import sides_of
 from bayesduel.posterior.estimand import level_words
-from bayesduel.posterior.verdict import ACROSS
+from bayesduel.posterior.scores import scores_words
+from bayesduel.posterior.verdict import across_words
 from bayesduel.reporting.analysis import TIES
-from bayesduel.reporting.ranking_table import RANK_RANGE, RATE, bars, columns_of, ranking_table
+from bayesduel.reporting.ranking_table import (
+    RATE,
+    bars,
+    columns_of,
+    rank_range_words,
+    ranking_table,
+)
 from bayesduel.reporting.section import (
     Cell,
     Column,
@@ -26,6 +33,7 @@ from bayesduel.reporting.verdict_text import alerts, exact_warnings, headline
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import (
     SENTENCE,
+    an,
     begun,
     count,
     digits_of,
@@ -168,52 +176,59 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
 
 
 def rates_section(
-    winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None" = None
+    winners: "Winners",
+    duels: "Duels",
+    scores: "pd.DataFrame | None" = None,
+    noun: str = "arm",
 ) -> Section:
     """Return the section on win rates and scores with intervals, tiers and joint rank ranges."""
+    of_scores: tuple[str | None, ...] = ()
+    if scores is not None:
+        of_scores = scores_words(scores.attrs, noun), WAYS.get(scores.attrs["unit"])
     return Section(
         id="rates",
         title="Win rates and tiers",
         body=blocks(
-            _tier_words(winners),
-            None if winners.groups() is None else Text(ACROSS, "alarm"),
-            *(() if scores is None else (scores.attrs["sentence"], WAYS.get(scores.attrs["unit"]))),
-            _rates_table(winners, duels, scores),
+            _tier_words(winners, noun),
+            None if winners.groups() is None else Text(across_words(noun), "alarm"),
+            *of_scores,
+            _rates_table(winners, duels, scores, noun),
         ),
     )
 
 
-def ranks_section(winners: "Winners") -> Section:
+def ranks_section(winners: "Winners", noun: str = "arm") -> Section:
     """Return the section on the probability of each rank."""
     from bayesduel.plots.ranking import plot_ranks, ranks_size
 
     width = (winners["rank_upper"] - winners["rank_lower"]).values
     n = len(width)
+    nouns = plural(noun)
     spanned = count(round(float(np.median(width))) + 1, "rank")
     words = (
-        f"The {_level(winners)} interval of a rank spans {spanned} for the median arm; for "
-        f"{int((width == 0).sum()):,} of {n:,} arms it is a single rank."
+        f"The {_level(winners)} interval of a rank spans {spanned} for the median {noun}; for "
+        f"{int((width == 0).sum()):,} of {n:,} {nouns} it is a single rank."
     )
     if "rank_probability" not in winners:
-        words += f" There is no figure of all ranks for more than {TABLE_ARMS:,} arms."
+        words += f" There is no figure of all ranks for more than {TABLE_ARMS:,} {nouns}."
         return Section(id="ranks", title="Rank probabilities", body=blocks(words))
     figure = Figure(
         plot=partial(plot_ranks, winners),
         size=ranks_size(n),
         alt="Probability of each rank",
-        caption="Rows: arms in rank order; columns: ranks. Darker cells are more probable"
+        caption=f"Rows: {nouns} in rank order; columns: ranks. Darker cells are more probable"
         f"{'; numbers in per cent, omitted where they round to 0' if n <= WRITTEN else ''}.",
         wide=True,
     )
     return Section(id="ranks", title="Rank probabilities", body=blocks(words, figure))
 
 
-def preferences_section(winners: "Winners") -> Section:
+def preferences_section(winners: "Winners", noun: str = "arm") -> Section:
     """Return the section on the preference matrix."""
     n = winners.sizes["arm"]
     if "preference_mean" not in winners:
         words = (
-            f"There is no table of all pairs for more than {TABLE_ARMS:,} arms. In "
+            f"There is no table of all pairs for more than {TABLE_ARMS:,} {plural(noun)}. In "
             "Python, bayesduel.predict(fit, left, right) has the win probability of any "
             "pair."
         )
@@ -226,7 +241,7 @@ def preferences_section(winners: "Winners") -> Section:
     low, mean, high = (
         winners[f"preference_{end}"].values[table] for end in ("lower", "mean", "upper")
     )
-    some = f" The first {PAIRED} of {n:,} arms." if n > PAIRED else ""
+    some = f" The first {PAIRED} of {n:,} {plural(noun)}." if n > PAIRED else ""
     matrix = Matrix(
         arms=[str(arm) for arm in winners["arm"].values[order]],
         mean=mean,
@@ -234,10 +249,11 @@ def preferences_section(winners: "Winners") -> Section:
     )
     halves = ", a tie counting half" if winners.attrs["tie_share"] else ""
     caption = (
-        f"Probability, in per cent, that the arm of the row beats the arm of the column{halves}. "
-        f"Purple: the row is favoured; orange: the column. Bold, or dotted: the {_level(winners)} "
-        f"interval excludes 1/2.{some} Point at a cell, or move with the arrow keys, for its "
-        "interval and its duels; the files of Head to head, under Raw counts, have them too."
+        f"Probability, in per cent, that the {noun} of the row beats the {noun} of the "
+        f"column{halves}. Purple: the row is favoured; orange: the column. Bold, or dotted: "
+        f"the {_level(winners)} interval excludes 1/2.{some} Point at a cell, or move with the "
+        "arrow keys, for its interval and its duels; the files of Head to head, under Raw counts, "
+        "have them too."
     )
     words = (
         f"{uncertain:,} of {len(first):,} pairs are uncertain: the {_level(winners)} interval of "
@@ -286,32 +302,36 @@ def _level(winners: "Winners") -> str:
     return f"{100 * winners.attrs['confidence']:g} %"
 
 
-def _tier_words(winners: "Winners") -> str:
+def _tier_words(winners: "Winners", noun: str) -> str:
+    nouns = plural(noun)
     n = int(winners["tier"].max())
     most = f"{100 - 100 * winners.attrs['confidence']:g} %"
     if n == 1:
         return (
-            "The ranking has one tier. No boundary between arms is sure enough: it would be "
+            f"The ranking has one tier. No boundary between {nouns} is sure enough: it would be "
             f"wrong with a probability above {most}."
         )
     return (
-        f"The ranking has {n} tiers. The first arm of a tier is above all arms of lower tiers. "
-        f"This is wrong with a probability of at most {most} for each boundary on its own. "
-        "Other arms of a tier may be as good as some of the next."
+        f"The ranking has {n} tiers. The first {noun} of a tier is above all {nouns} of lower "
+        f"tiers. This is wrong with a probability of at most {most} for each boundary on its own. "
+        f"Other {nouns} of a tier may be as good as some of the next."
     )
 
 
-def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None") -> Table:
+def _rates_table(
+    winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None", noun: str
+) -> Table:
     frame = winners.table()
+    nouns = plural(noun)
     counts = duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     level = _level(winners)
     n_arms = len(frame)
     shown = min(n_arms, TABLE_ARMS)  # its files have all
-    more = first_rows(shown, n_arms, " arms")
+    more = first_rows(shown, n_arms, f" {nouns}")
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     scored = {} if scores is None else _scored(scores)
-    known = columns_of(winners)
+    known = columns_of(winners, noun=noun)
     mean, low, high = (frame[name].to_numpy()[:shown] for name in RATE)
     ends = [
         Cell(f"{percent(a)} to {percent(b)}", bar=bar)
@@ -327,7 +347,7 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         known["mean"],
         Column("b", f"{level} interval", lambda r: ends[r["place"] - 1]),
         *(of_scores if scored else ()),
-        Column("n", "best\narm", lambda r: f"{percent(best[r['arm']])} %"),
+        Column("n", f"best\n{noun}", lambda r: f"{percent(best[r['arm']])} %"),
         known["joint ranks"]._replace(head=f"joint rank\nrange, {level}"),
         Column("n", won, lambda r: " / ".join(f"{counts.loc[r['arm'], c]:,.0f}" for c in results)),
     )
@@ -337,13 +357,13 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
         listed,
         shown,
         full=True,
-        caption=f"Win rate: {against_words(winners)} (Borda score). Best "
-        "arm: probability of being the Copeland winner, divided between arms that "
-        f"tie. Intervals contain {level} of the posterior. {RANK_RANGE} It goes from 1 + "
-        f"the number of arms surely above to {n_arms:,} - the number surely below. All statements "
-        f"about an arm hold together with probability {level}."
-        f"{_joint_words(frame, winners.attrs['confidence'])}"
-        f"{order_words(frame['win_rate'].to_numpy())}{more}",
+        caption=f"Win rate: {against_words(winners, noun)} (Borda score). Best "
+        f"{noun}: probability of being the Copeland winner, divided between {nouns} that "
+        f"tie. Intervals contain {level} of the posterior. {rank_range_words(noun)} It goes from "
+        f"1 + the number of {nouns} surely above to {n_arms:,} - the number surely below. All "
+        f"statements about {an(noun)} hold together with probability {level}."
+        f"{_joint_words(frame, winners.attrs['confidence'], noun)}"
+        f"{order_words(frame['win_rate'].to_numpy(), noun)}{more}",
         data={
             "arm": list(frame.index),
             **{name: frame[name].to_numpy() for name in columns},
@@ -366,13 +386,13 @@ def _scored(scores: "pd.DataFrame") -> dict[str, tuple[str, str]]:
     return dict(zip(map(str, scores.index), zip(told["mean"], ends, strict=True), strict=True))
 
 
-def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
+def _joint_words(frame: "pd.DataFrame", confidence: float, noun: str = "arm") -> str:
     """Return why the best arm is not alone in its tier, where its probability is sure."""
     if frame["copeland"].max() < confidence or (frame["tier"] == 1).sum() == 1:
         return ""
     return (
-        " Rank ranges and tiers allow for the number of arms compared. The probability "
-        "of the best arm does not. So it may name a best arm where they leave it open."
+        f" Rank ranges and tiers allow for the number of {plural(noun)} compared. The probability "
+        f"of the best {noun} does not. So it may name a best {noun} where they leave it open."
     )
 
 

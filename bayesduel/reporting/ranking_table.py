@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Column, Section, Table, blocks
-from bayesduel.text import number_with_interval, percent, rank_range
+from bayesduel.text import an, number_with_interval, percent, plural, rank_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RANK_INTERVAL",
-    "RANK_RANGE",
     "RATE",
     "bars",
     "columns_of",
+    "rank_range_words",
     "ranking_table",
     "rating_words",
     "score_words",
@@ -26,10 +26,6 @@ __all__ = [
 ]
 
 # As in the glossary
-RANK_RANGE = (
-    "Rank range (joint): the ranks an arm can have, given the arms that surely rank above and "
-    "below it."
-)
 RANK_INTERVAL = (
     "Rank interval: the central interval of the rank of one {}, without the other {} (pointwise)."
 )
@@ -38,17 +34,27 @@ ROWS = 50  # arms that are shown of a result; the files have all
 PRINTED = ("place", "arm", "all", "best", "joint ranks", "score", "top", "tier", "group")
 
 
-def columns_of(winners: "Winners", ratings: "pd.DataFrame | None" = None) -> dict[str, Column]:
+def rank_range_words(noun: str = "arm") -> str:
+    """Return what a joint rank range is, as in the glossary; `noun` is what an arm is called."""
+    return (
+        f"Rank range (joint): the ranks {an(noun)} can have, given the {plural(noun)} that surely "
+        "rank above and below it."
+    )
+
+
+def columns_of(
+    winners: "Winners", ratings: "pd.DataFrame | None" = None, noun: str = "arm"
+) -> dict[str, Column]:
     """Return the columns by name; a row has ``place``, ``arm`` and what ``Winners.table`` has.
 
-    `ratings` are what :func:`bayesduel.scores` returned.
+    `ratings` are what :func:`bayesduel.scores` returned, and `noun` is what an arm is called.
     """
     level = f"{100 * winners.attrs['confidence']:g} %"
     group = winners.groups()
     top = winners.attrs["k"]
     found = {
         "place": Column("n", "rank", "{place}"),
-        "arm": Column("l", "arm", "{arm}"),
+        "arm": Column("l", noun, "{arm}"),
         "all": Column("n", "beats\nall", lambda r: f"{percent(r['condorcet'])} %"),
         "best": Column("n", "best", lambda r: f"{percent(r['copeland'])} %"),
         "joint ranks": Column(

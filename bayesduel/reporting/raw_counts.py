@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.reporting.section import Group, Section, Table, blocks, frame_table
-from bayesduel.text import SENTENCE, first_rows, join, percent, shorten
+from bayesduel.text import SENTENCE, an, begun, first_rows, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +20,18 @@ ROWS = 60  # of a table on the page; its files have all
 
 
 def raw_counts_section(
-    duels: "Duels", winners: "Winners", of_pairs: "Winners | None" = None, *, effects: str = ""
+    duels: "Duels",
+    winners: "Winners",
+    of_pairs: "Winners | None" = None,
+    *,
+    effects: str = "",
+    noun: str = "arm",
 ) -> Section:
     """Return the section on head-to-head counts and winners by counting.
 
     Arms are in the order of `winners`; probabilities of pairs are those of `of_pairs`, by default
-    of `winners`. `effects` names what arms have effects by in the model, such as "judge".
+    of `winners`. `effects` names what arms have effects by in the model, such as "judge"; `noun` is
+    what an arm is called.
     """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 
@@ -35,28 +41,28 @@ def raw_counts_section(
         id="counts",
         title="Raw counts",
         body=blocks(
-            _words(raw, duels),
-            _arms(raw, duels, winners, effects),
-            _pairs(pairs, duels, winners, of_pairs),
+            _words(raw, duels, noun),
+            _arms(raw, duels, winners, effects, noun),
+            _pairs(pairs, duels, winners, of_pairs, noun),
         ),
     )
 
 
-def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
+def _words(raw: "pd.DataFrame", duels: "Duels", noun: str) -> str:
     a = raw.attrs
     half = " A tie counts half a win." if duels.n_ties else ""
     if a["condorcet"]:
-        condorcet = f"{shorten(a['condorcet'], SENTENCE)} won most duels with every other arm (raw "
-        condorcet += "Condorcet winner)."
+        condorcet = f"{shorten(a['condorcet'], SENTENCE)} won most duels with every other {noun} "
+        condorcet += "(raw Condorcet winner)."
     else:
-        condorcet = "No arm won most duels with every other arm (no raw Condorcet winner)."
+        condorcet = f"No {noun} won most duels with every other {noun} (no raw Condorcet winner)."
     met = ""
     if a["pairs_met"] < a["pairs"]:
         met = f" {a['pairs_met']:,} of {a['pairs']:,} pairs met; shares are over opponents met."
     if duels.teams is not None:
         met += (
-            " Sides have several arms: a duel counts for each pair of opponents, whoever their "
-            "partners were."
+            f" Sides have several {plural(noun)}: a duel counts for each pair of opponents, "
+            "whoever their partners were."
         )
     return (
         f"By counting, without a model: {condorcet} Largest share of opponents beaten (raw "
@@ -65,25 +71,29 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
     )
 
 
-def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners", effects: str) -> Table:
+def _arms(
+    raw: "pd.DataFrame", duels: "Duels", winners: "Winners", effects: str, noun: str
+) -> Table:
     """Return the table of arms, in the order of the model's ranking."""
+    nouns = plural(noun)
     order = [str(a) for a in winners["arm"].values[winners["order"].values]]
     model = winners["win_rate"].to_series()
     rows = raw.loc[order].reset_index(names="arm").assign(model_win_rate=model[order].to_numpy())
-    more = first_rows(ROWS, len(rows), " arms")
+    more = first_rows(ROWS, len(rows), f" {nouns}")
     won = "won"
     words = "Won: share of all duels."
     if duels.n_ties:
         won = "share of\npoints"
         words = "Share of points: of all duels, a tie counting half."
-    why = " It is against all other arms alike; a count is against the opponents that an arm met."
+    why = f" It is against all other {nouns} alike; a count is against the opponents that "
+    why += f"{an(noun)} met."
     if effects:
         why += (
-            f" Arms have effects by {effects} in the model: many votes of one {effects} count less "
-            "than as many votes of several."
+            f" {begun(nouns)} have effects by {effects} in the model: many votes of one {effects} "
+            "count less than as many votes of several."
         )
     columns = (
-        ("l", "arm", "{arm}"),
+        ("l", noun, "{arm}"),
         ("n", "duels", "{duels:,.0f}"),
         ("n", won, lambda r: f"{100 * r['win_share']:.0f} %"),
         ("n", "opponents beaten\n/ level / lost to", "{beaten:.0f} / {level:.0f} / {lost_to:.0f}"),
@@ -102,7 +112,11 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners", effects: str)
 
 
 def _pairs(
-    pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", of_pairs: "Winners | None"
+    pairs: "pd.DataFrame",
+    duels: "Duels",
+    winners: "Winners",
+    of_pairs: "Winners | None",
+    noun: str,
 ) -> Group:
     """Return the head-to-head table: the pairs that met most."""
     halves = ", a tie counting half" if duels.n_ties else ""
@@ -139,7 +153,7 @@ def _pairs(
     filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
     more = (
         f" {ROWS} of {n_pairs:,} pairs: those that met most, and of these the best ranked "
-        f"arms first; the files have {filed}."
+        f"{plural(noun)} first; the files have {filed}."
     )
     if not modelled:
         more += " In Python, bayesduel.head_to_head(duels) has all."

@@ -180,7 +180,7 @@ def report(
         Whether several logs are categories that share arms, reported on one page under one model
         with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
     noun
-        What an arm is called on the first screen: "model", "player".
+        What an arm is called in all texts of the page: "model", "player".
     title
         Heading. Default: the source of the log.
     command
@@ -256,7 +256,7 @@ def report(
         title or (source if len(parts) == 1 else f"{len(parts)} logs"),
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
-        index=index_section([*parts], rows) if len(parts) > 1 else None,
+        index=index_section([*parts], rows, noun) if len(parts) > 1 else None,
     )
     write_text(path, text)
     if kept is not None:
@@ -298,8 +298,8 @@ def analysed(
     from bayesduel.data.rankings import Rankings
 
     one = log_in(one)
-    if isinstance(one, tuple(KINDS)):
-        return one
+    if isinstance(one, Analysis | Check | AttributeAnalysis | CategoryAnalysis):
+        return replace(one, noun=options["noun"])
     if isinstance(one, Duels | Rankings):
         return analyse(one, **options, step=step)
     if isinstance(one, xr.DataTree):
@@ -326,7 +326,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     margins = None
     if a.margins is not None:
         order = a.winners["order"].values
-        margins = margins_section(a.margins, order, own_ranking=a.by_margins)
+        margins = margins_section(a.margins, order, own_ranking=a.by_margins, noun=a.noun)
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     ranked = a.winners.attrs["verdict_kind"] != "not comparable"
@@ -371,15 +371,19 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         ),
         board,
         _noted(
-            rates_section(a.winners, a.duels, a.scores),
+            rates_section(a.winners, a.duels, a.scores, a.noun),
             " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
         ),
-        _noted(ranks_section(a.winners), rejected),
-        _noted(preferences_section(pairs), uneven),
-        _over_time(a.fit),
+        _noted(ranks_section(a.winners, a.noun), rejected),
+        _noted(preferences_section(pairs, a.noun), uneven),
+        _over_time(a.fit, a.noun),
         winners_section(a),
         raw_counts_section(
-            a.duels, a.winners, pairs, effects=join(a.fit.duel.model.terms.samples, word="or")
+            a.duels,
+            a.winners,
+            pairs,
+            effects=join(a.fit.duel.model.terms.samples, word="or"),
+            noun=a.noun,
         ),
         margins,
         log_section(
@@ -387,18 +391,21 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             a.health,
             further=ORDER_FOUND if clear else "",
             ordered=a.ordered,
+            noun=a.noun,
         ),
-        judge_agreement_section(a.judges),
-        None if a.sources is None else sources_section(a.sources),
-        None if a.audit is None else audit_section(a.audit),
-        None if a.generalizability is None else generalizability_section(a.generalizability),
+        judge_agreement_section(a.judges, a.noun),
+        None if a.sources is None else sources_section(a.sources, a.noun),
+        None if a.audit is None else audit_section(a.audit, a.noun),
+        None
+        if a.generalizability is None
+        else generalizability_section(a.generalizability, a.noun),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         *_checked(a, as_logged),
         calibration_section(a.calibration, words),
-        fit_section(a.fit, found_diagnostics),
+        fit_section(a.fit, found_diagnostics, a.noun),
         _noted(errors_section(a), few),
         _noted(
-            next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
+            next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms, a.noun),
             " ".join(filter(None, (NEXT_REJECTED * bool(rejected), NEXT_FEW * bool(few)))),
         ),
         _reproduce(a.fit, command),
@@ -406,13 +413,13 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     return tuple(section for section in found if section is not None)
 
 
-def _over_time(fit: "xr.DataTree") -> Section | None:
+def _over_time(fit: "xr.DataTree", noun: str) -> Section | None:
     """Return the section on ratings that change over time; None where they do not."""
     from bayesduel.plots.ratings import RATINGS_SIZE, plot_ratings
 
     if "rating" not in fit["posterior"]:
         return None
-    words = "Scores over time of the six arms that are highest in the last period"
+    words = f"Scores over time of the six {plural(noun)} that are highest in the last period"
     figure = Figure(
         plot=partial(plot_ratings, fit), size=RATINGS_SIZE, alt=words, caption=f"{words}."
     )
@@ -457,7 +464,7 @@ def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
         coefficients_section(a.table, a.fit),
         *(() if a.new is None else (new_items_section(a.new, level),)),
         calibration_section(a.calibration, a.held_words),
-        fit_section(a.fit),
+        fit_section(a.fit, noun=a.noun),
         _reproduce(a.fit, command),
     )
 
@@ -475,9 +482,9 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
         categories_section(a),
         changes_section(a),
         table_section(a),
-        _noted(rates_section(a.winners, a.duels), average),
-        log_section(a.duels, health(a.duels)),
-        fit_section(a.fit),
+        _noted(rates_section(a.winners, a.duels, noun=a.noun), average),
+        log_section(a.duels, health(a.duels), noun=a.noun),
+        fit_section(a.fit, noun=a.noun),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
@@ -513,7 +520,7 @@ KINDS: dict[type, Kind] = {
     ),
     Check: Kind(_of_check, lambda check: check.verdict, lambda check: check.transitive),
     AttributeAnalysis: Kind(_of_attributes, lambda a: a.sentence),
-    CategoryAnalysis: Kind(_of_categories, lambda a: a.ranks.sentence),
+    CategoryAnalysis: Kind(_of_categories, lambda a: a.ranks.words(a.noun)),
 }
 
 

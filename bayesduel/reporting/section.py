@@ -152,6 +152,7 @@ class Table(Printed):
     data: Mapping[str, Sequence[Any]] | None = None
     # name of the column of the files in which a reader of a page can search; "" for none
     search: str = ""
+    sought: str = "arm"  # what a reader calls what stands in that column
     board: bool = False  # whether a reader of a page can sort, filter and copy it
     # other rows by label, which a reader of a page can choose in place of these
     views: Mapping[str, tuple[tuple[str | Cell, ...], ...]] = field(default_factory=dict)
@@ -294,10 +295,10 @@ class Figure(Printed):
 class Compare(Printed):
     """Two arms that the reader of a page chooses, compared in one sentence."""
 
-    # what the script of the page reads: ``arms``; of each pair of the first ``paired`` of them, in
-    # the order of :func:`numpy.triu_indices`, ``mean``, ``lower``, ``upper``, ``beats``, ``won``,
-    # ``lost``, ``tied``, with ``rope`` and ``confidence`` of the verdict; and ``rating``, by arm,
-    # where there are more
+    # what the script of the page reads: ``arms``, and what they are called (``nouns``); of each
+    # pair of the first ``paired`` of them, in the order of :func:`numpy.triu_indices`, ``mean``,
+    # ``lower``, ``upper``, ``beats``, ``won``, ``lost``, ``tied``, with ``rope`` and
+    # ``confidence`` of the verdict; and ``rating``, by arm, where there are more
     data: Mapping[str, Any]
     kind: ClassVar[str] = "compare"
 

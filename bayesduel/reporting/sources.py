@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Figure, Section, Table, blocks, frame_table
-from bayesduel.text import first_rows, shorten
+from bayesduel.text import an, first_rows, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.sources import SourceAgreement
@@ -17,23 +17,26 @@ __all__ = ["sources_section"]
 ROWS = 10  # of a table of arms on the page; its files have all
 
 
-def sources_section(found: "SourceAgreement") -> Section:
-    """Return the section on what :func:`bayesduel.sources` returned."""
+def sources_section(found: "SourceAgreement", noun: str = "arm") -> Section:
+    """Return the section on what :func:`bayesduel.sources` returned.
+
+    noun: what an arm is called.
+    """
     from bayesduel.plots.sources import SOURCES_SIZE, plot_sources
 
-    words = f"Score of each arm by a source against its score by {shorten(found.target)}"
+    words = f"Score of each {noun} by a source against its score by {shorten(found.target)}"
     figure = Figure(
         plot=partial(plot_sources, found),
         size=SOURCES_SIZE,
         alt=words,
-        caption=f"{words}. The line is what the correlation predicts; arms that a source places "
-        f"elsewhere ({100 * found.ci_prob:g} % interval) are filled.",
+        caption=f"{words}. The line is what the correlation predicts; {plural(noun)} that a source "
+        f"places elsewhere ({100 * found.ci_prob:g} % interval) are filled.",
     )
-    body = blocks(found.sentence, _table(found), figure, _arms(found))
+    body = blocks(found.sentence, _table(found, noun), figure, _arms(found, noun))
     return Section(id="sources", title="Sources", body=body)
 
 
-def _table(found: "SourceAgreement") -> Table:
+def _table(found: "SourceAgreement", noun: str) -> Table:
     columns = (
         ("l", "source", "{source}"),
         ("n", "votes", "{votes:,.0f}"),
@@ -51,17 +54,17 @@ def _table(found: "SourceAgreement") -> Table:
         full=True,
         name="sources",
         caption=f"With {100 * found.ci_prob:g} % intervals. Worth: further votes of the target "
-        "that tell as much about its scores. Correlation: of an arm's scores by the "
+        f"that tell as much about its scores. Correlation: of {an(noun)}'s scores by the "
         "source and by the target. Side advantage: how much the left side is ahead with this "
         f"source, in {found.unit}; 0 means no bias.",
     )
 
 
-def _arms(found: "SourceAgreement") -> Table:
+def _arms(found: "SourceAgreement", noun: str) -> Table:
     frame = found.arms.reindex(found.arms["difference"].abs().sort_values(ascending=False).index)
     columns = (
         ("l", "source", "{source}"),
-        ("l", "arm", "{arm}"),
+        ("l", noun, "{arm}"),
         ("n", "difference", _interval("difference")),
         ("n", "probability\nabove 0", lambda r: f"{100 * r['positive']:.0f} %"),
     )
@@ -70,7 +73,7 @@ def _arms(found: "SourceAgreement") -> Table:
         columns,
         frame.head(ROWS),
         name="favourites",
-        caption=f"How much higher a source places an arm than the target's scores and the "
+        caption=f"How much higher a source places {an(noun)} than the target's scores and the "
         f"correlation say, in {found.unit}; the largest first.{first_rows(ROWS, len(frame))}",
     )
 

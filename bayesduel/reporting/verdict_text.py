@@ -9,17 +9,15 @@ import numpy as np
 
 from bayesduel.posterior.verdict_check import largest
 from bayesduel.reporting.section import Alert
-from bayesduel.system.arguments import check_text, shown_value
 from bayesduel.text import SENTENCE, begun, count, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["alerts", "check_noun", "exact_warnings", "headline"]
+__all__ = ["alerts", "exact_warnings", "headline"]
 
 FEW = 7  # arms that may be the best, all named
 NAMED = 3  # of more
-LONGEST = 40  # letters of a noun
 MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
     "DisconnectedWarning": (
         "Never met",
@@ -54,16 +52,6 @@ MEANINGS = {  # of warnings, by class: a title, and what it means for a reader
         "The log has columns that this ranking does not take into account.",
     ),
 }
-
-
-def check_noun(noun: object) -> None:
-    """Raise TypeError or ValueError unless an argument can be what an arm is called."""
-    check_text(noun, "noun")
-    words = str(noun)
-    if not words.strip() or len(words) > LONGEST or not words.isprintable():
-        raise ValueError(
-            f'noun should be what an arm is called, such as "model", got {shown_value(noun)}'
-        )
 
 
 def alerts(warnings: Sequence[tuple[str, str]], noun: str) -> tuple[Alert, ...]:

@@ -10,7 +10,7 @@ from bayesduel.preference import CRITERIA
 from bayesduel.reporting.ranking import controlled_words
 from bayesduel.reporting.section import Figure, Group, Section, Table, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, join, percent, shorten
+from bayesduel.text import SENTENCE, join, percent, plural, shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
@@ -22,11 +22,11 @@ ROWS = 15  # arms with a row of their own in the figure, about
 LEAST = 0.01  # probability for such a row
 NONE = "none"
 AS_PLAYED = "Sides are as they were played, without a side advantage."
-CRITERION_NAMES = {
-    "condorcet": "Condorcet (beats every other arm)",
-    "copeland": "Copeland (beats most arms)",
+CRITERION_NAMES = {  # with what they mean, of an arm that is called {0}, of arms called {1}
+    "condorcet": "Condorcet (beats every other {0})",
+    "copeland": "Copeland (beats most {1})",
     "borda": "Borda (highest win rate)",
-    "random_walk": "random walk (beats arms that beat others)",
+    "random_walk": "random walk (beats {1} that beat others)",
     "von_neumann": "von Neumann (weight in the maximin mixture)",
 }
 
@@ -35,30 +35,33 @@ def winners_section(a: "Analysis") -> Section:
     """Return the section on winners by criterion, under a model that lets them differ."""
     shown = a.winners if a.free is None else a.free
     caption = (
-        "Probability that each arm wins, by criterion; divided between arms that tie. None: no arm "
-        "beats every other."
+        f"Probability that each {a.noun} wins, by criterion; divided between {plural(a.noun)} that "
+        f"tie. None: no {a.noun} beats every other."
     )
     return Section(
         id="winners",
         title="Winners by criterion",
-        body=blocks(*_words(a), _figure(shown, caption), _table(shown), _answers(a)),
+        body=blocks(*_words(a), _figure(shown, caption), _table(shown, a.noun), _answers(a)),
     )
 
 
-def criterion_rows(winners: "Winners") -> tuple[tuple[str, str, str, str, str], ...]:
+def criterion_rows(
+    winners: "Winners", noun: str = "arm"
+) -> tuple[tuple[str, str, str, str, str], ...]:
     """Return the two most probable winners by each criterion; of equal ones, the better ranked.
 
-    No second one is named where the first wins in every draw.
+    No second one is named where the first wins in every draw. `noun` is what an arm is called.
     """
     rows = []
     for name, chances in _chances(winners).items():
         (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
         other = (second, f"{percent(q)} %") if q > 0 else ("\u2013", "\u2013")
-        rows.append((CRITERION_NAMES[name], first, f"{percent(p)} %", *other))
+        shown = CRITERION_NAMES[name].format(noun, plural(noun))
+        rows.append((shown, first, f"{percent(p)} %", *other))
     return tuple(rows)
 
 
-def criterion_words(winners: "Winners") -> str:
+def criterion_words(winners: "Winners", noun: str = "arm") -> str:
     """Return whether the criteria agree, as far as the posterior draws can show.
 
     Two disagree where each puts its own most probable winner ahead of the other's by more than
@@ -91,20 +94,22 @@ def criterion_words(winners: "Winners") -> str:
         agree = "agree except for Condorcet" if len(by_arm) == 1 else "disagree"
         words = f"The criteria {agree}. Most probable winner: {'; '.join(parts)}."
     exists = percent(float(winners["condorcet_exists"]))
-    return f"{words} Some arm beats every other (a Condorcet winner) with probability {exists} %."
+    return (
+        f"{words} Some {noun} beats every other (a Condorcet winner) with probability {exists} %."
+    )
 
 
 def _words(a: "Analysis") -> tuple[str, ...]:
     """Return what the section is based on, and what it shows."""
-    assumed = "In a model with one score per arm, all criteria have the same winner"
+    assumed = f"In a model with one score per {a.noun}, all criteria have the same winner"
     own = controlled_words(a, "these winners are those")
     if not a.ranked_by_score:
-        return own, criterion_words(a.winners)
+        return own, criterion_words(a.winners, a.noun)
     if a.free is None:
         (_, arm, chance, *_), *_ = criterion_rows(a.winners)
         return (
             own,
-            f"{assumed} and some arm beats every other, by assumption. {a.free_reason} "
+            f"{assumed} and some {a.noun} beats every other, by assumption. {a.free_reason} "
             f"The most probable winner is {shorten(arm, SENTENCE)} (probability {chance}).",
         )
     unit = ""
@@ -116,13 +121,13 @@ def _words(a: "Analysis") -> tuple[str, ...]:
         return (
             f"The log contradicts a ranking, so this section is based on the model "
             f"{a.free.attrs['model']}, which allows cycles{unit}.{sides}",
-            criterion_words(a.free),
+            criterion_words(a.free, a.noun),
             _other_leader_words(a, a.free),
         )
     return (
         f"{assumed}. This section is based on models with which cycles are possible, averaged"
         f"{unit}.{sides}",
-        criterion_words(a.free),
+        criterion_words(a.free, a.noun),
         _other_leader_words(a, a.free),
     )
 
@@ -138,11 +143,12 @@ def _other_leader_words(a: "Analysis", free: "Winners") -> str:
     )
     if a.free_unit == "duel":
         return (
-            f"{words} That model has one score per arm. Cycles are possible only in this section."
+            f"{words} That model has one score per {a.noun}. Cycles are possible only in this "
+            "section."
         )
     return (
-        f"{words} That model has one score per arm, and every vote counts. In this section cycles "
-        f"are possible, and one {a.free_unit} counts as one duel."
+        f"{words} That model has one score per {a.noun}, and every vote counts. In this section "
+        f"cycles are possible, and one {a.free_unit} counts as one duel."
     )
 
 
@@ -160,11 +166,11 @@ def _figure(winners: "Winners", caption: str) -> Figure:
     )
 
 
-def _table(winners: "Winners") -> Table:
+def _table(winners: "Winners", noun: str) -> Table:
     return Table(
         columns="llnln",
         heads=("criterion", "most probable winner", "probability", "next", "probability"),
-        rows=criterion_rows(winners),
+        rows=criterion_rows(winners, noun),
         data=_data(winners),
     )
 
@@ -173,7 +179,9 @@ def _answers(a: "Analysis") -> Group | None:
     """Return the answers of all models of the page, each with what it assumes; None for one."""
     own = a.winners.attrs
     free = a.free
-    assumed = "one score per arm" if a.ranked_by_score else "a probability of its own for each pair"
+    assumed = "a probability of its own for each pair"
+    if a.ranked_by_score:
+        assumed = f"one score per {a.noun}"
     tied = own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win"
     halves = ", a tie counting half" if tied else ""
     answer = str(own.get("ranking_verdict", own["verdict"]))

@@ -6,10 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.serve.language import Language, read_language
 from bayesduel.serve.recruiters import FRAMES, RECRUITERS
-from bayesduel.system.arguments import check_flag, check_one_of, check_text, shown_value, whole
+from bayesduel.system.arguments import (
+    check_flag,
+    check_noun,
+    check_one_of,
+    check_text,
+    shown_value,
+    whole,
+)
 
 __all__ = ["Options", "web_address"]
 

@@ -26,6 +26,7 @@ __all__ = [
     "check_length",
     "check_log",
     "check_names",
+    "check_noun",
     "check_one_of",
     "check_range",
     "check_rng",
@@ -54,6 +55,7 @@ Progress = Callable[[float], None] | None  # called with the share of the work d
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
+LONGEST_NOUN = 40  # letters
 LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 _of_a_command: ContextVar[bool] = ContextVar("of_a_command", default=False)
@@ -252,6 +254,16 @@ def check_call(value: object, name: str, *, none: bool = False) -> None:
     """Raise TypeError unless an argument is a function, or None if allowed."""
     if not callable(value) and not (none and value is None):
         raise TypeError(f"{name} should be a function, got {shown_value(value)}")
+
+
+def check_noun(noun: object) -> None:
+    """Raise TypeError or ValueError unless an argument can be what an arm is called."""
+    check_text(noun, "noun")
+    words = str(noun)
+    if not words.strip() or len(words) > LONGEST_NOUN or not words.isprintable():
+        raise ValueError(
+            f'noun should be what an arm is called, such as "model", got {shown_value(noun)}'
+        )
 
 
 def check_text(value: object, name: str, *, none: bool = False) -> None:

@@ -16,7 +16,8 @@ from bayesduel.reporting.margins import margin_words
 from bayesduel.reporting.ranking import advantage_words
 from bayesduel.reporting.report import sections
 from bayesduel.reporting.section import Table
-from bayesduel.reporting.verdict_text import check_noun, headline
+from bayesduel.reporting.verdict_text import headline
+from bayesduel.system.arguments import check_noun
 from bayesduel.text import plural
 from tests.support.parsing import Page
 

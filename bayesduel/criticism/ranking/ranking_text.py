@@ -1,56 +1,59 @@
 """The sentences about one ranking: how large, how probable, what to report."""
 
 from bayesduel.criticism.ranking.posterior import PRIOR, SURE, CyclicShare, RankingPosterior
-from bayesduel.text import SENTENCE, join, percent, shorten
+from bayesduel.text import SENTENCE, join, percent, plural, shorten
 
 __all__ = ["advice_words", "headline_words", "model_words", "size_words"]
 
-PREFERENCES = "of the preferences between arms"
 NAMED = 5  # arms of the top cycle that are named
 
 
-def headline_words(found: RankingPosterior) -> str:
-    """Return whether there is one ranking, and how much scores explain."""
+def headline_words(found: RankingPosterior, noun: str = "arm") -> str:
+    """Return whether there is one ranking, and how much scores explain.
+
+    noun: what an arm is called.
+    """
+    preferences = f"of the preferences between {plural(noun)}"
     one = found.p_one_ranking
     share = found.cyclic_share
     weights = found.model_weights
     if one >= SURE and weights["uneven ranking"] + weights["ranks alone"] >= 0.5:
         return (
             f"There is one ranking (probability {percent(one)} %), and margins differ from pair to "
-            f"pair: scores explain {_explained(share)} {PREFERENCES}."
+            f"pair: scores explain {_explained(share)} {preferences}."
         )
     if one >= SURE:
         return (
             f"There is one ranking (probability {percent(one)} %): scores explain at least "
-            f"{100 * (1 - share.upper):.0f} % {PREFERENCES}."
+            f"{100 * (1 - share.upper):.0f} % {preferences}."
         )
     if one > 1 - SURE:
         return (
             "The log cannot tell whether there is one ranking. One ranking has probability "
             f"{percent(one)} %: {100 * SURE:g} % or more would say yes, {100 * (1 - SURE):.0f} % "
-            f"or less would say no. Scores explain {_explained(share)} {PREFERENCES}."
+            f"or less would say no. Scores explain {_explained(share)} {preferences}."
         )
     return (
-        f"{_size(share)} {PREFERENCES} fit no ranking (one ranking has probability "
+        f"{_size(share)} {preferences} fit no ranking (one ranking has probability "
         f"{percent(one)} %)."
     )
 
 
-def size_words(found: RankingPosterior) -> str:
+def size_words(found: RankingPosterior, noun: str = "arm") -> str:
     """Return whether one arm beats all others, and whether a cycle is large enough to matter."""
     top = found.top_cycle
     best = max(found.p_in_top_cycle.values())
     sure = found.p_condorcet_winner
     if len(top) == 1 and sure >= 0.5:
-        first = f"{shorten(top[0], SENTENCE)} beats every other arm with probability"
+        first = f"{shorten(top[0], SENTENCE)} beats every other {noun} with probability"
         first = f"{first} {percent(min(sure, best))} %."
     elif sure >= 0.5:
         first = (
-            f"One arm beats every other with probability {percent(sure)} %, but the log does "
+            f"One {noun} beats every other with probability {percent(sure)} %, but the log does "
             "not tell which one."
         )
     else:
-        first = f"No arm beats all others with probability {percent(1 - sure)} %."
+        first = f"No {noun} beats all others with probability {percent(1 - sure)} %."
         if top:
             named = [shorten(arm, SENTENCE) for arm in top]
             first += f" In the top cycle are probably {join(named, NAMED)}."
@@ -60,28 +63,32 @@ def size_words(found: RankingPosterior) -> str:
     )
 
 
-def advice_words(found: RankingPosterior) -> str:
+def advice_words(found: RankingPosterior, noun: str = "arm") -> str:
     """Return what to report."""
+    nouns = plural(noun)
     if found.p_one_ranking >= SURE or found.p_material_cycle <= 1 - SURE:
         if found.p_one_ranking >= SURE:
-            return "Use the ranking; under it all winner criteria name the same arm."
+            return f"Use the ranking; under it all winner criteria name the same {noun}."
         return (
             "A ranking is a fair summary: cycles of that size can be ignored. Take win "
             "probabilities of single pairs from a model that allows cycles."
         )
     if found.p_condorcet_winner >= SURE:
-        return "Report the arm that beats every other; the order of the other arms is not reliable."
+        return (
+            f"Report the {noun} that beats every other; the order of the other {nouns} is not "
+            "reliable."
+        )
     if found.p_material_cycle >= SURE:
         return (
-            "A single ranking is not appropriate: use the von Neumann mixture (a mixture of arms "
-            "that no arm beats), or the matrix of pairwise preferences."
+            "A single ranking is not appropriate: use the von Neumann mixture (a mixture of "
+            f"{nouns} that no {noun} beats), or the matrix of pairwise preferences."
         )
     return (
         "Report the ranking together with the winners by criterion of a model that allows cycles."
     )
 
 
-def model_words(found: RankingPosterior, unit: str) -> str:
+def model_words(found: RankingPosterior, unit: str, noun: str = "arm") -> str:
     """Return the probabilities of the five models, and how preferences are measured.
 
     unit: one observation, "duel" or a majority verdict.
@@ -91,7 +98,7 @@ def model_words(found: RankingPosterior, unit: str) -> str:
     before = join([f"{100 * prior:g}" for prior in PRIOR.values()])
     counted = "" if unit == "duel" else f" One observation is one {unit}, not one duel."
     return (
-        f"Five models of a pair have these probabilities: one score per arm {scores} %; a "
+        f"Five models of a pair have these probabilities: one score per {noun} {scores} %; a "
         f"ranking with uneven margins {uneven} %; a ranking that says nothing about "
         f"margins {ranks} %; such a ranking with exceptions {exceptions} %; scores and a "
         f"free residual per pair {free} %. (Before the log: {before} %.) Preferences are "

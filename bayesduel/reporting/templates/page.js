@@ -97,7 +97,7 @@ const named = (arm) => (arm.length > 60 ? `${arm.slice(0, 59)}\u2026` : arm);
 function sentence(data, a, b) {
   const percent = (p) => (p < 0.005 ? "<\u00a01" : p >= 0.995 ? ">\u00a099" : Math.round(100 * p).toFixed());
   const [one, two] = [named(data.arms[a]), named(data.arms[b])];
-  if (a === b) return "Choose two different arms.";
+  if (a === b) return `Choose two different ${data.nouns}.`;
   const [i, j] = [Math.min(a, b), Math.max(a, b)];
   if (j >= data.paired) {
     const p = 1 / (1 + 10 ** ((data.rating[b] - data.rating[a]) / 400));
