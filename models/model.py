@@ -121,6 +121,10 @@ class Model(ByValue, metaclass=_Named):
         """Return :attr:`title`; `noun` is what an arm is called."""
         return self.title
 
+    def tie_words(self, rule: str, noun: str) -> str:
+        """Return what a tie counts for, by the rule of a fit; `noun` is what an arm is called."""
+        return rule
+
     def __add__(self, other: Part) -> Self:
         """Return the same with a further term; raise TypeError where it takes none."""
         raise TypeError(

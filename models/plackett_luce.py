@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChoiceResponse", "PlackettLuce"]
 
+NO_TIES = "no ties: one {} per place"
+
 
 @dataclass(frozen=True)
 class ChoiceResponse(Response):
@@ -71,7 +73,7 @@ class ChoiceResponse(Response):
         return observe("opens", given, eta, given["n"], given["stage"], logp=_density)
 
     def tie_rule(self, duels: "Duels") -> str:
-        return "no ties: one arm per place"
+        return NO_TIES.format("arm")
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Named, first: Any, second: Any
@@ -159,6 +161,9 @@ class PlackettLuce(ScoreModel):
         if method == "laplace" and len(self.scales) > 1:
             return "it learns two scales, and each choice depends on several predictors together"
         return super().why_not(method)
+
+    def tie_words(self, rule: str, noun: str) -> str:
+        return NO_TIES.format(noun)
 
     def replicate_rankings(self, posterior: Arrays, log: Any, rng: np.random.Generator) -> Any:
         """Return a log of the same arms in places of the same kind, drawn by the first draw."""

@@ -20,6 +20,7 @@ GAP = 2  # further columns before the number of rows, where a sentence before it
 LEFT_OUT = "left out"
 HEADER_AGAIN = "the header line again"  # why a row is left out
 NOT_USED = "not used"
+OF_ARMS = ("left", "right", "arm", "order", "best", "shown", "place_1")  # roles of columns of arms
 
 
 class Line(NamedTuple):
@@ -52,6 +53,16 @@ class Line(NamedTuple):
     def words(self) -> str:
         """What it was taken for, and the option that would take it for something else."""
         return f"{self.understood}: {self.hint}?" if self.hint else self.understood
+
+    def called(self, noun: str) -> "Line":
+        """Return the line for a reader who calls an arm `noun`: a column of arms begins with n."""
+        number, _, more = self.understood.partition(" ")
+        what, comma, rest = more.partition(",")
+        if self.role not in OF_ARMS or what not in ("arm", "arms"):
+            return self
+        counted = count(int(number.replace(",", "")), noun)
+        role = noun if self.role == "arm" else self.role
+        return self._replace(role=role, understood=f"{counted}{comma}{rest}")
 
 
 @dataclass(frozen=True, kw_only=True)

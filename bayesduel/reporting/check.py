@@ -181,8 +181,8 @@ def _cyclicity_figure(check: "Check") -> Figure | None:
         alt="Cyclicity of replicated logs and of this one",
         caption=f"{e.n_replicated:,} logs replicated from one score per {check.noun} on the same "
         "design; line: this log. Cyclic triads are weighted by the certainty of their three "
-        f"majorities. All three pairs have decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
-        f"{count(e.n_all, 'triad')}.",
+        f"majorities. All three pairs have decided {check_text.decided_units(e.unit)} in "
+        f"{e.n_closed:,} of {count(e.n_all, 'triad')}.",
     )
 
 

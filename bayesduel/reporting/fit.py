@@ -197,7 +197,7 @@ def _model_rows(fit: "xr.DataTree", noun: str) -> list[tuple[str, str]]:
             rows.append((f"{name}, estimated", f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"))
     return [
         *rows,
-        ("ties", str(attrs["tie_rule"])),
+        ("ties", fit.duel.model.tie_words(str(attrs["tie_rule"]), noun)),
         ("method", f"{METHOD_NAMES[attrs['method']]}: {attrs['method_reason']}"),
         ("draws", f"{n:,} in {posterior.sizes['chain']} chains"),
         ("seed", str(attrs["seed"])),

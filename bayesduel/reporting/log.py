@@ -38,13 +38,13 @@ def log_section(
     health = replace(health, source=duels.read_summary.public_source)
     body = (_counts(duels, noun), *_health(health, further, ordered, noun))
     if duels.reading.lines:
-        body = (*body, _reading(duels))
+        body = (*body, _reading(duels, noun))
     return Section(id="log", title="Data summary", body=body)
 
 
-def _reading(duels: "Duels") -> Group:
+def _reading(duels: "Duels", noun: str) -> Group:
     """Return what the log was taken for, in the words of ``bayesduel read``."""
-    lines = duels.reading.lines
+    lines = [line.called(noun) for line in duels.reading.lines]
     rows = tuple(
         (line.role, shorten(line.column, CELL), line.words, _number(line.rows)) for line in lines
     )
@@ -94,7 +94,7 @@ def _health(
     health: "Health", further: str = "", ordered: bool = False, noun: str = "arm"
 ) -> tuple[Block, ...]:
     columns = ", ".join(
-        f"{role} = {column}{' (guessed)' if role in health.guessed else ''}"
+        f"{noun if role == 'arm' else role} = {column}{' (guessed)' if role in health.guessed else ''}"
         for role, column in health.columns.items()
     )
     fine = f"{NO_PROBLEMS} {further}".strip()
