@@ -144,7 +144,7 @@ folder_option = click.option(
     help="Folder to write to.",
 )
 noun_option = click.option(
-    "--noun", default="arm", help="Word for an arm on the first screen: model, player, dish."
+    "--noun", default="arm", help="Word for an arm in all texts: model, player, dish."
 )
 anchor_option = click.option(
     "--anchor",

@@ -93,8 +93,9 @@ def _counts(duels: "Duels", noun: str) -> Table:
 def _health(
     health: "Health", further: str = "", ordered: bool = False, noun: str = "arm"
 ) -> tuple[Block, ...]:
+    called = {"arm": noun}
     columns = ", ".join(
-        f"{noun if role == 'arm' else role} = {column}{' (guessed)' if role in health.guessed else ''}"
+        f"{called.get(role, role)} = {column}{' (guessed)' if role in health.guessed else ''}"
         for role, column in health.columns.items()
     )
     fine = f"{NO_PROBLEMS} {further}".strip()

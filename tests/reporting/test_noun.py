@@ -226,3 +226,12 @@ def test_no_text_of_a_site_says_arm(tmp_path):
     pages = [*tmp_path.rglob("*.html")]
     assert len(pages) == 1 + len(NAMES)
     assert [words for page in pages for words in said(page.read_text(encoding="utf-8"))] == []
+    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert '"nouns": "models"' in index  # for the script, which compares two of them
+
+
+def test_articles_are_by_sound():
+    before_a = ["model", "unit", "user", "university", "European", "one-liner", "player"]
+    before_an = ["arm", "item", "entry", "uncle", "hour", "image", "unimportant"]
+    assert [an(noun) for noun in before_a] == [f"a {noun}" for noun in before_a]
+    assert [an(noun) for noun in before_an] == [f"an {noun}" for noun in before_an]
