@@ -61,7 +61,7 @@ CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
 # How nouns begin that are spoken with a vowel first: not unit, user, European, one
-VOWEL = re.compile(r"(?!eu|once?\b|u(?:ni[^nm]|s[ae]))[aeiou]|hour|hono|heir", re.IGNORECASE)
+VOWEL = re.compile(r"(?!eu|onc?e\b|u(?:ni[^nm]|s[ae]))[aeiou]|hour|hono|heir", re.IGNORECASE)
 FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
 SPREADSHEET = re.compile(FORMULA)
 NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)

@@ -43,7 +43,7 @@ __all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive", "sh
 
 EDGES = np.linspace(-4.5, 4.5, 31)  # bins of residuals
 
-CHECKS = {
+CHECKS = {  # what is wrong where one fails, of arms that are called {nouns}
     "sides": "the left side does better or worse than predicted (mean residual)",
     "tails": "the tails are heavier or lighter than predicted (kurtosis)",
     "skew": "margins are more skewed than predicted (skewness)",

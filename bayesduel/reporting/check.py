@@ -232,7 +232,7 @@ def _cycles(check: "Check") -> Group | None:
     return Group("Most probable cycles", blocks(note, table))
 
 
-def _residuals(name: str, frame: "pd.DataFrame", noun: str) -> Group:
+def _residuals(name: str, frame: "pd.DataFrame", noun: str = "arm") -> Group:
     """Return the largest residuals of pairs, arms or judges."""
     known, note = RESIDUALS[name]
     columns = [(letter, head.format(noun), cell) for letter, head, cell in known]

@@ -435,6 +435,7 @@ def test_too_few_degrees_of_freedom_are_told_at_the_top():
                 winners=SimpleNamespace(attrs={"covariance": used, "degrees_of_freedom": degrees}),
                 fit=SimpleNamespace(attrs={"clusters_repeated": '{"judge": 54, "group": 3}'}),
                 health=SimpleNamespace(columns={"group": "context"}, guessed=("group",)),
+                noun="arm",
             )
         )
 
