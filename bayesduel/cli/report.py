@@ -18,7 +18,7 @@ __all__ = ["command", "export", "shown_command", "site"]
 @shared.log_argument
 @shared.report_option
 @shared.noun_option
-@click.option("--title", help="Heading.  [default: the source of the log]")
+@click.option("--title", help="Heading.  [default: the log's name]")
 @click.option(
     "--separate",
     is_flag=True,
@@ -85,7 +85,7 @@ def command(
 @shared.log_argument
 @shared.folder_option
 @shared.noun_option
-@click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
+@click.option("--title", help="Heading.  [default: that of the edition before, or the log's name]")
 @click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
 @shared.analysis_options
 @click.pass_obj

@@ -182,7 +182,7 @@ def report(
     noun
         What an arm is called on the first screen: "model", "player".
     title
-        Heading. Default: the source of the log.
+        Heading. Default: the name of the log's file, or its source.
     command
         The command that made the report, to be shown in it.
     step
@@ -241,19 +241,19 @@ def report(
         fitting = {n: v for n, v in options.items() if n not in whole}
         several = {"": analyse_categories(several, **fitting, step=step)}
     kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None
-    source = ""
+    source_title = ""
 
     def made(given: Any, step: Callable[[str], None]) -> tuple[Sections, IndexRow]:
-        nonlocal source
+        nonlocal source_title
         one = analysed(given, duels, options, step)
-        source = one.duels.read_summary.public_source
+        source_title = one.duels.read_summary.title
         step("drawing")
         return sections(one, command=command), _row(one)
 
     parts, rows = all_parts(several, kept, made, step)
     first = next(iter(several.values()))
     text = page(
-        title or (source if len(parts) == 1 else f"{len(parts)} logs"),
+        title or (source_title if len(parts) == 1 else f"{len(parts)} logs"),
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
         index=index_section([*parts], rows) if len(parts) > 1 else None,
