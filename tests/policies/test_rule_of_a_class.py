@@ -86,5 +86,5 @@ def test_a_rule_with_self_is_told_to_be_static(written):
 
 
 def test_what_a_rule_reads_is_one_of_four(written):
-    with pytest.raises(ValueError, match="reads of Second should be .*'counts'.*'count'"):
+    with pytest.raises(ValueError, match=r"reads of Second should be .*'counts'.*'count'"):
         written(own="reads: ClassVar = 'count'", base="First").Second()

@@ -9,6 +9,8 @@ import bayesduel as bd
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy, MarginPolicy, PairPolicy
 
+LEARNT = bd.beliefs.Logistic()
+
 
 @compiled
 def too_large(belief, memory, t, rng):
@@ -60,7 +62,7 @@ class LargeMargin(MarginPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class LargeItem(ItemPolicy):
-    belief: bd.beliefs.Logistic = bd.beliefs.Logistic()
+    belief: bd.beliefs.Logistic = LEARNT
     select = staticmethod(item_too_large)
 
     def init(self, n_items):
