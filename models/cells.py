@@ -260,7 +260,7 @@ def check_covariates(log: Any, names: Iterable[str]) -> None:
     """Raise ValueError unless the votes of a log have these columns: numbers, or texts kept."""
     votes = log.votes
     covariates = () if votes is None else votes.covariate_names
-    known = {*covariates, *ROLES}
+    known = {*covariates, *ROLES, "time"}  # a term that reads a role asks for it by itself
     if votes is not None:
         known |= {*votes.kept, *votes.columns}
     missing = [name for name in names if name not in known]

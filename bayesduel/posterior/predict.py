@@ -94,8 +94,9 @@ def predict(
         fit of a log with teams a sequence of labels is one side, ``["d", "e"]``, and a sequence of
         sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
-        the conditions, or as they are called in the log that was fitted; other columns are not
-        read. Where these might be a condition that is missing, the attribute ``not_given`` says so.
+        the conditions, or as they are called in the log that was fitted, or the path of a CSV file
+        with these columns. Other columns are not read. Where these might be a condition that is
+        missing, the attribute ``not_given`` says so.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -381,7 +382,11 @@ def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
     sides = {name: column(name) for name in ("left", "right")}
     for name, labels in sides.items():
         if labels is None:
-            raise ValueError(f"the frame has no column {name!r}, got {given.columns}")
+            have = join(given.columns, 8, quote=True)
+            raise ValueError(
+                f"the duels should have the columns 'left' and 'right', but they have {have}: "
+                "rename those of the sides"
+            )
         if fit.duel.teams is not None:
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
             sides[name] = [(side,) if _is_label(side) else side for side in each]

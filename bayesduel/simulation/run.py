@@ -143,7 +143,7 @@ def driver(
 
 
 @compiled
-def check_shown(i, j, n):
+def check_shown(i: int, j: int, n: int) -> None:
     """Raise IndexError unless a rule returned numbers of arms or items, 0 to n - 1.
 
     Compiled loops would else read and write whatever is beside their arrays.
