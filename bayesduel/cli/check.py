@@ -44,7 +44,7 @@ __all__ = ["command"]
 )
 @shared.old_side_advantage_options
 @shared.option_of(Decision, "material")
-@click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
+@click.option("--title", help="Heading of the HTML file.  [default: the log's name]")
 @shared.seed_option
 @shared.term_option()
 @shared.prior_option

@@ -18,7 +18,7 @@ __all__ = ["command", "export", "shown_command", "site"]
 @shared.log_argument
 @shared.report_option
 @shared.noun_option
-@click.option("--title", help="Heading.  [default: the source of the log]")
+@click.option("--title", help="Heading.  [default: the log's name]")
 @click.option(
     "--separate",
     is_flag=True,
@@ -85,7 +85,7 @@ def command(
 @shared.log_argument
 @shared.folder_option
 @shared.noun_option
-@click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
+@click.option("--title", help="Heading.  [default: that of the edition before, or the log's name]")
 @click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
 @shared.analysis_options
 @click.pass_obj
@@ -148,4 +148,11 @@ def shown_command(argv: list[str]) -> str:
         option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
         named = os.path.basename(value) if os.path.isabs(value) else shown_address(value)
         words.append(f"{option}{equals}{named}")
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell takes it, in double quotes where it has single ones."""
+    if "'" in word and not set(word) & set('"$`!\\'):
+        return f'"{word}"'
+    return shlex.quote(word)

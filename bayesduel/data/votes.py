@@ -316,6 +316,15 @@ class ReadSummary:
             source = source.replace(file, Path(file).name)
         return source
 
+    @property
+    def title(self) -> str:
+        """What a page about the log is called: its source, of one file without the ending."""
+        name = self.public_source
+        if len(self.files) != 1 or name != Path(self.files[0]).name:
+            return name
+        unpacked = name.removesuffix(".gz").removesuffix(".zst")
+        return Path(unpacked).stem
+
 
 def is_whole(values: np.ndarray) -> np.ndarray:
     """Return which entries are counts: whole, from 0 to 2^53 (exact in float64)."""

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = ["analysed", "files_read", "report", "sections"]
 
+ENDINGS = (".html", ".htm", "")  # of a page; a name may have none
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
@@ -182,7 +183,7 @@ def report(
     noun
         What an arm is called in all texts of the page: "model", "player".
     title
-        Heading. Default: the source of the log.
+        Heading. Default: the name of the log's file, or its source.
     command
         The command that made the report, to be shown in it.
     step
@@ -225,6 +226,10 @@ def report(
     check_call(step, "step")
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(
+            f"path should end with .html, because a report is a page, got {path.name!r}"
+        )
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
     several = {label: log_in(one) for label, one in several.items()}
     check_not_read(path, files_read(several, duels))
@@ -241,19 +246,19 @@ def report(
         fitting = {n: v for n, v in options.items() if n not in whole}
         several = {"": analyse_categories(several, **fitting, step=step)}
     kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None
-    source = ""
+    source_title = ""
 
     def made(given: Any, step: Callable[[str], None]) -> tuple[Sections, IndexRow]:
-        nonlocal source
+        nonlocal source_title
         one = analysed(given, duels, options, step)
-        source = one.duels.read_summary.public_source
+        source_title = one.duels.read_summary.title
         step("drawing")
         return sections(one, command=command), _row(one)
 
     parts, rows = all_parts(several, kept, made, step)
     first = next(iter(several.values()))
     text = page(
-        title or (source if len(parts) == 1 else f"{len(parts)} logs"),
+        title or (source_title if len(parts) == 1 else f"{len(parts)} logs"),
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
         index=index_section([*parts], rows, noun) if len(parts) > 1 else None,

@@ -81,7 +81,7 @@ def site(
     folder
         The folder to write to; made if it does not exist.
     title
-        Heading. Default: that of the edition before, or the source of the log.
+        Heading. Default: that of the edition before, or the name of the log's file.
     date
         Of the edition, as "2026-11-25"; one of the same date is replaced. Default: today (UTC).
     command
@@ -125,7 +125,7 @@ def site(
         raise TypeError(f"log should be a Duels or a fit, got {type(one).__name__}")
     earlier = [_edition(folder, old) for old in held["editions"] if old < today]
     step("writing pages")
-    title = title or held["title"] or one.duels.read_summary.public_source
+    title = title or held["title"] or one.duels.read_summary.title
     made = _Pages(one, title, today, earlier, held["pages"], sections(one, command=command))
     for name in (INDEX, MEMORY):
         check_not_read(folder / name, files_read({"": log}, duels), "folder")

@@ -1,6 +1,7 @@
 """Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import numpy as np
@@ -57,37 +58,6 @@ def test_a_study_stops_with_the_best_arm_and_says_so():
     assert study.n_duels == study.duels().n_duels
     with pytest.raises(StudyStopped, match="has stopped"):
         study.ask()
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("tied", "rival"), [(0.0, 0.8), (0.5, 0.8), (0.0, 1.5)])
-@pytest.mark.sampled(6)
-def test_the_fit_of_the_duels_of_a_study_leads_with_its_answer(tied, rival, seed):
-    """With ties, with a rival that is nearly as good, and without: at the same rope."""
-    scores = SCORES | {"c": rival}
-    study = bd.Study(arms=list(scores), stop=bd.study.WithinRope(0.97, rope=0.05), seed=seed)
-    coins = np.random.default_rng(seed)
-    while not study.stopped:
-        ticket = study.ask()
-        ahead = scores[ticket.left] - scores[ticket.right] + coins.logistic()
-        outcome = "left" if ahead > 0 else "right"
-        study.tell(ticket, "tie" if abs(ahead) < tied else outcome)
-    (answer,) = study.status().answer
-    said = study.winners(rope=0.05, confidence=0.95).attrs["verdict"]
-    assert said.startswith((f"{answer} wins: ", f"{answer} is a safe choice: no arm beats it"))
-
-
-@pytest.mark.parametrize(
-    "goal", ["top-2", bd.study.TopK(2), bd.study.FullRanking(), "full-ranking"]
-)
-@pytest.mark.sampled(2)
-def test_other_goals_are_reached(goal):
-    study = bd.Study(arms=list(SCORES), goal=goal, stop=bd.study.WithinRope(0.9, rope=0.15), seed=1)
-    coins = np.random.default_rng(2)
-    while not study.stopped:
-        ticket = study.ask()
-        study.tell(ticket, judged(ticket, coins))
-    assert study.status().answer[0] in ("d", "c")
 
 
 def test_little_regret_never_stops_and_uses_thompson_sampling():
@@ -203,6 +173,33 @@ def test_batches_do_not_repeat_a_question_and_sides_are_balanced():
         left["xy".index(ticket.left)] += 1
         two.tell(ticket, "tie")
     assert abs(left[0] - left[1]) == 1
+
+
+@pytest.mark.parametrize("items", [None, ["p", "q"]], ids=["no-items", "items"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda study: study.ask(30),
+        lambda study: [ticket for _ in range(30) for ticket in study.ask(1)],
+        lambda study: [ticket for k in range(10) for ticket in study.ask(3, judge=f"judge {k}")],
+        lambda study: [ticket for _ in range(15) for ticket in told_and_asked(study)],
+    ],
+    ids=["at-once", "one-by-one", "judges", "told-between"],
+)
+def test_sides_are_balanced_among_tickets_that_wait(ask, items):
+    """Who asks for many at once, or has many judges at once, shows each arm left half the time."""
+    study = bd.Study(arms=["x", "y", "z"], items=items, stop=None, seed=4)
+    shown = Counter((ticket.left, ticket.right) for ticket in ask(study))
+    assert sum(shown.values()) == 30
+    for (left, right), n in shown.items():
+        assert abs(n - shown[right, left]) <= 1
+
+
+def told_and_asked(study):
+    """Return two tickets, one of them told."""
+    first, second = study.ask(2)
+    study.tell(first, "left")
+    return first, second
 
 
 def test_late_tickets_return_to_the_pool():

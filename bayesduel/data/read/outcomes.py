@@ -38,7 +38,7 @@ from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.read.words import BOTH_BAD_WORDS, LOST, TIES, WORDS
 from bayesduel.data.votes import LARGEST_GRADE
 from bayesduel.system.arguments import as_options, by_reader, shown_value, text_of
-from bayesduel.text import count, shorten
+from bayesduel.text import count, join, shorten
 
 __all__ = [
     "CODINGS",
@@ -249,7 +249,8 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
         raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
     return Meaning(
         MEANS,
-        f"one of {', '.join(repr(text) for text in said)} (means)",
+        f"{join(list(said), word='or', quote=True)}, as {as_options(means=None)} says; add the "
+        "value there (none: leave out its rows)",
         codes,
         by_name={*codes.values()} <= {TIE, LEFT_OUT} and not grades,
         grades=grades or None,
