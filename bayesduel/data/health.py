@@ -29,6 +29,7 @@ __all__ = [
     "components",
     "disconnected_words",
     "health",
+    "health_lines",
     "health_words",
     "maximum_likelihood_exists",
     "thin_data_words",
@@ -187,55 +188,7 @@ class Health:
     @property
     def table(self) -> list[tuple[str, str]]:
         """The counts as text: one (name, value) per line."""
-        return self.lines()
-
-    def lines(self, noun: str = "arm") -> list[tuple[str, str]]:
-        """Return :attr:`table`; `noun` is what an arm is called."""
-        ties = f"{self.n_ties:,}"
-        if self.n_ties and self.tie_rule == "half":
-            ties += " (half a win each)"
-        if self.n_both_bad:
-            ties += f" (both bad: {self.n_both_bad:,})"
-        if self.n_ties_dropped:
-            ties += f", {self.n_ties_dropped:,} left out"
-        share = 100 * self.n_pairs_never_met / self.n_pairs
-        low, median, high = self.duels_per_arm
-        each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
-        lines = [
-            ("rows", f"{self.n_rows:,}"),
-            ("duels", f"{self.n_duels:,}"),
-            (plural(noun), f"{self.n_arms:,}"),
-            ("ties", ties),
-            (f"duels per {noun}", each),
-            ("pairs that met", f"{self.n_pairs_met:,} of {self.n_pairs:,}"),
-            ("pairs that never met", f"{self.n_pairs_never_met:,} ({share:.0f} %)"),
-            ("never won", join(self.never_won, NAMED) or "none"),
-            ("never lost", join(self.never_lost, NAMED) or "none"),
-            (
-                "groups that teams compare" if self.teams else "components",
-                f"{len(self.components):,}",
-            ),
-            ("maximum-likelihood scores exist", "yes" if self.strongly_connected else "no"),
-        ]
-        if self.n_decisive and self.ordered:
-            first = f"{100 * self.first_share:.1f} % of {self.n_decisive:,} decisive duels"
-            interval = " to ".join(f"{100 * x:.1f}" for x in self.first_interval)
-            told = f"{first} (ties left out; 95 %: {interval})"
-            lines.append((f"won by the {noun} listed first", told))
-        for name, n in (("judges", self.n_judges), ("groups", self.n_groups)):
-            if n is not None:
-                lines.append((name, f"{n:,}"))
-        lines += [
-            (f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in self.repeats
-        ]
-        lines += [
-            ("self-duels, left out", f"{self.n_self_duels:,}"),
-            ("rows of weight 0", f"{self.n_zero_weight:,}"),
-            ("bad rows, left out", f"{self.n_bad_rows:,}"),
-        ]
-        if self.n_duplicates is not None:
-            lines.append(("duplicate rows", f"{self.n_duplicates:,}"))
-        return lines
+        return health_lines(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as JSON types; NaN becomes None."""
@@ -529,6 +482,53 @@ def _look(label: str) -> str:
         label = unicodedata.normalize("NFKC", label.translate(LATIN))
         label = "".join(letter for letter in label if unicodedata.category(letter) != "Cf")
     return " ".join(label.casefold().split())
+
+
+def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
+    """Return the counts as text, a (name, value) a line; `noun` is what an arm is called."""
+    ties = f"{h.n_ties:,}"
+    if h.n_ties and h.tie_rule == "half":
+        ties += " (half a win each)"
+    if h.n_both_bad:
+        ties += f" (both bad: {h.n_both_bad:,})"
+    if h.n_ties_dropped:
+        ties += f", {h.n_ties_dropped:,} left out"
+    share = 100 * h.n_pairs_never_met / h.n_pairs
+    low, median, high = h.duels_per_arm
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
+    lines = [
+        ("rows", f"{h.n_rows:,}"),
+        ("duels", f"{h.n_duels:,}"),
+        (plural(noun), f"{h.n_arms:,}"),
+        ("ties", ties),
+        (f"duels per {noun}", each),
+        ("pairs that met", f"{h.n_pairs_met:,} of {h.n_pairs:,}"),
+        ("pairs that never met", f"{h.n_pairs_never_met:,} ({share:.0f} %)"),
+        ("never won", join(h.never_won, NAMED) or "none"),
+        ("never lost", join(h.never_lost, NAMED) or "none"),
+        (
+            "groups that teams compare" if h.teams else "components",
+            f"{len(h.components):,}",
+        ),
+        ("maximum-likelihood scores exist", "yes" if h.strongly_connected else "no"),
+    ]
+    if h.n_decisive and h.ordered:
+        first = f"{100 * h.first_share:.1f} % of {h.n_decisive:,} decisive duels"
+        interval = " to ".join(f"{100 * x:.1f}" for x in h.first_interval)
+        told = f"{first} (ties left out; 95 %: {interval})"
+        lines.append((f"won by the {noun} listed first", told))
+    for name, n in (("judges", h.n_judges), ("groups", h.n_groups)):
+        if n is not None:
+            lines.append((name, f"{n:,}"))
+    lines += [(f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in h.repeats]
+    lines += [
+        ("self-duels, left out", f"{h.n_self_duels:,}"),
+        ("rows of weight 0", f"{h.n_zero_weight:,}"),
+        ("bad rows, left out", f"{h.n_bad_rows:,}"),
+    ]
+    if h.n_duplicates is not None:
+        lines.append(("duplicate rows", f"{h.n_duplicates:,}"))
+    return lines
 
 
 def health_words(h: "Health", noun: str = "arm") -> list[str]:

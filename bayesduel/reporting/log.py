@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.data.health import IGNORED, health_words
+from bayesduel.data.health import IGNORED, health_lines, health_words
 from bayesduel.data.reading import HEADS
 from bayesduel.reporting.section import Alert, Block, Group, Section, Table, Text, blocks
 from bayesduel.text import CELL, percent, plural, shorten, significant
@@ -105,7 +105,11 @@ def _health(
     return blocks(
         Alert("Warnings", warnings) if warnings else fine,
         Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),
-        Group("All counts", (Table(columns="ht", rows=tuple(health.lines(noun))),), folded=True),
+        Group(
+            "All counts",
+            (Table(columns="ht", rows=tuple(health_lines(health, noun))),),
+            folded=True,
+        ),
         _rows_left_out(health) if health.bad_rows else None,
     )
 
