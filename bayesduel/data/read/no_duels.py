@@ -37,7 +37,7 @@ def check_no_totals(finder: Finder) -> None:
 
 
 def as_scores(finder: Finder) -> str:
-    """Return how a table of numbers is read as scores, as a part of a sentence; "" of another."""
+    """Return how a table of numbers is read as scores, as a sentence; "" of another."""
     texts = {name: texts_in(column) for name, column in finder.rows(finder.columns).items()}
     numbers = [
         name
@@ -58,12 +58,12 @@ def as_scores(finder: Finder) -> str:
         unit = next(name for name in labels if name != arm)
         by = as_options(shape="scores", left=arm, group=unit, outcome=numbers[0])
         shown = join(numbers, SHOWN, quote=True, word="or")
-        return f"where {shown} is the score of a {arm!r}, {by}; "
+        return f"If {shown} is the score of a {arm!r}, use {by}. "
     if len(numbers) > 1:
         shown = join(numbers, SHOWN, quote=True)
         scores = as_options(shape="scores")
         ranks = as_options(shape="ranks")
-        return f"where each of {shown} is an arm, {scores} ({ranks}: 1 is best); "
+        return f"If each of {shown} is an arm, use {scores}, or {ranks} where 1 is best. "
     return ""
 
 

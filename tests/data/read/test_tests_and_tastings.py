@@ -268,7 +268,7 @@ def test_columns_of_numbers_may_be_arms(judge, tmp_path):
     text = rows([judge, *ARMS], [[f"j{k}", *one.values()] for k, one in enumerate(given)])
     said, found = read(tmp_path, text)
     assert found is None
-    assert "where each of 'Ajax', 'Brest', 'Celtic' and 'Dynamo' is an arm, --shape scores" in said
+    assert "If each of 'Ajax', 'Brest', 'Celtic' and 'Dynamo' is an arm, use --shape scores" in said
     said, found = read(tmp_path, text, "--shape", "scores")
     assert found == OF_SCORES
     assert f"judge {judge} 12 judges" in said
