@@ -81,8 +81,8 @@ def conditions(
         begun = [name for name in arguments if name.startswith(unknown[0])]
         near = did_you_mean(begun[0] if begun else unknown[0], (*readers, *arguments))
         raise ValueError(
-            f"{model.name} does not depend on {got}{near}. Its terms read {known}. A model with a "
-            f"term such as {suited} can depend on {got}"
+            f"{model.name} does not depend on {got}{near or '.'} Its terms read {known}. A model "
+            f"with a term such as {suited} can depend on {got}"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     columns |= model.seats(teams, left, right)

@@ -263,7 +263,10 @@ def test_none_is_a_judge_where_one_has_that_name(tmp_path):
     new = float(bd.predict(fit, "a", "b", judge=None)["win"])
     assert wins == pytest.approx([own, new]) and own != pytest.approx(new)
     answer = run("predict", path, "a", "b", "--given", "prompt=p1")
-    assert "does not depend on 'prompt'. Its terms read 'judge', which is the column 'annotator'" in answer.stderr
+    assert (
+        "does not depend on 'prompt'. Its terms read 'judge', which is the column 'annotator'"
+        in answer.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ def keep_where(
     try:
         deleted = con.execute(f"DELETE FROM records WHERE row_of_file NOT IN ({kept})").fetchall()
     except duckdb.Error as error:
-        what = _unknown_column(error, columns, where) or f"{_rule(where)}: {_first_line(error)}"
-        there = ", ".join(map(repr, columns))
-        raise ValueError(f"{name}: {what}; the columns are {there}") from None
+        there = f"the columns are {', '.join(map(repr, columns))}"
+        what = _unknown_column(error, columns, where) or f"{_rule(where)}: {_first_line(error)}; "
+        raise ValueError(f"{name}: {what}{there}") from None
     return int(deleted[0][0])
 
 
@@ -62,7 +62,7 @@ def _unknown_column(error: duckdb.Error, columns: Sequence[str], where: str) -> 
     as_text = re.sub(rf'"{re.escape(word)}"|\b{re.escape(word)}\b', f"'{word}'", where)
     return (
         f"{by_reader('where', '--where')} names {word!r}, which is not a column"
-        f"{did_you_mean(word, columns)}. A text stands in single quotes: {as_text}"
+        f"{did_you_mean(word, columns) or '.'} A text stands in single quotes: {as_text}; "
     )
 
 

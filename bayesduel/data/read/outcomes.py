@@ -356,9 +356,7 @@ def choose_meaning(
             f"{values.spelt_out(way, arms)}"
             for way in (chosen, *clash)
         ]
-        raise values.refused(
-            f": {value!r} can mean {join(results, word='or')}", " ".join(which).removesuffix(".")
-        )
+        raise values.refused(f": {value!r} can mean {join(results, word='or')}", " ".join(which))
     if times.keys() == {0.0, 1.0} and INDEX.fullmatch(plain(columns[2])):
         raise values.refused(": 1 can mean that left won, or be the second arm")
     chosen = _of_the_other(chosen, values, columns)
@@ -382,7 +380,7 @@ class _Values:
         """Return the error of outcomes that are not understood, with the ``means`` to complete.
 
         rule: what is wrong, behind the name of the column.
-        which: the settings that fit, as sentences.
+        which: settings that may fit, as sentences.
         """
         texts = list(self.counts)[:SHOWN]
         if all(re.fullmatch(NUMBER, text.strip()) for text in texts):
@@ -407,16 +405,18 @@ class _Values:
                 f"{as_options(margin=self.column, outcome=False)}"
             )
         none = by_reader("None", "none")
-        todo = which or (
-            f"Say what each value means by {means}. In place of each ? put left, right, tie, a "
-            f"grade such as 'grade -2', or {none} (left out)"
+        say = f"{which} Else say" if which else "Say"
+        return ValueError(
+            f"column {self.column!r}{rule}. Its values are {seen}. {say} what each value means by "
+            f"{means} (in place of each ? put left, right, tie, a grade such as 'grade -2', or "
+            f"{none}, which leaves the row out){also}"
         )
-        return ValueError(f"column {self.column!r}{rule}. Its values are {seen}. {todo}{also}")
 
     def spelt_out(self, way: Meaning, arms: set[str]) -> str:
-        """Return the ``means`` of a way, as the end of a sentence."""
-        means = dict(self.completed(way, arms))
-        return f" (the same as {as_options(means=means)})." if means else "."
+        """Return what values mean by a way, as the end of a sentence."""
+        meant = [f"{text} is {result}" for text, result in self.completed(way, arms)]
+        known = join([words for words in meant if not words.endswith("?")], SHOWN)
+        return f" ({known})." if known else "."
 
     def completed(self, way: Meaning, arms: set[str]) -> tuple[tuple[str, str], ...]:
         """Return what values mean, "?" for the rest; nothing where numbers say what they mean."""

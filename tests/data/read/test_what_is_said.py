@@ -81,7 +81,7 @@ def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept)
         ("nowhere = 1", "names 'nowhere', which is not a column.*the columns are 'left'"),
         ("status = OK AND n = 1", "single quotes: status = 'OK' AND n = 1; the columns are"),
         ('status = "ok it is"', "single quotes: status = 'ok it is'; the columns are"),
-        ("statuss = 'ok'", "'statuss', which is not a column; did you mean 'status'"),
+        ("statuss = 'ok'", "'statuss', which is not a column; did you mean 'status'[?] A text"),
         ("n = 'many'", "one condition"),
         ("n > 1000", "should leave rows, got none"),
     ],
