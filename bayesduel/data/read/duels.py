@@ -386,8 +386,8 @@ def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meani
         return None
     if roles.outcome is None:
         raise ValueError(
-            f"{name}: {asked[0]} should be given of a log with outcomes "
-            f"({as_options(outcome=None)})"
+            f"{name}: {as_options(**{asked[0]: None})} needs a column of outcomes: name it by "
+            f"{as_options(outcome=None)}"
         )
     if asked == ["means"]:
         return means_of(options["means"])

@@ -70,31 +70,31 @@ def as_scores(finder: Finder) -> str:
 def _totals(finder: Finder, arm: str) -> str:
     """Return what is known of each arm alone, and what to give, as a sentence; "" if nothing."""
     needed = (
-        "give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
+        "Give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
         "right, wins_a, wins_b)"
     )
     read = finder.rows(finder.columns)
     once = len(read[arm].values) == len(read[arm].code)
     for names in STANDINGS if once else ():
         for _, won, lost in finder.named(names, names):
-            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others; {needed}"
+            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others. {needed}"
     for part in finder.all_free(SUCCESSES):
         if all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts_in(read[part])):
             return (
-                f"{part!r} is of each {arm!r} alone, and nobody chose between two of them; compare "
-                f"the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior); "
-                f"for a ranking, {needed}"
+                f"{part!r} is of each {arm!r} alone, and nobody chose between two of them. Compare "
+                "the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior). For "
+                f"a ranking: {needed}"
             )
     for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
-        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone; {needed}"
+        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone. {needed}"
     for rating in finder.all_free(RATINGS) if once else ():
-        return f"{rating!r} is one number for each {arm!r}, as computed from duels; {needed}"
+        return f"{rating!r} is one number for each {arm!r}, as computed from duels. {needed}"
     thumbs = [n for n in read if has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
     for name in thumbs:
-        said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
+        said = f"{name!r} is of one answer of {arm!r} alone. bayesduel.read_pulls(..., "
         said += f"item={arm!r}, reward={name!r}) reads such rewards"
         scores = as_options(shape="scores")
-        same = f"; where several have answered the same prompt, {scores} compares them"
+        same = f". If several have answered the same prompt, {scores} compares them"
         texts = {text.casefold() for text in texts_in(read[name])}
         return said + (same if are_numbers(texts - {"true", "false"}) else "")
     return ""
