@@ -1,5 +1,6 @@
 """Cells: a log tallied once, by pair and by what a model asks of each duel."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from bayesduel.data.rankings import Rankings
 from bayesduel.data.teams import Teams
 from bayesduel.data.votes import ROLES, Pairs, distinct
 from bayesduel.models.settings import Arrays, Named
+from bayesduel.text import join
 
 type Log = Duels | Rankings
 
@@ -18,6 +20,7 @@ __all__ = [
     "Log",
     "ModelCells",
     "Seen",
+    "check_covariates",
     "data_of_rows",
     "levels_of",
     "margins_of",
@@ -243,11 +246,30 @@ def levels_of(duels: Duels, by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     votes = duels.votes
     found = None if votes is None else votes.level(by)
     if found is None:
+        role = next((r for r, column in duels.read_summary.columns.items() if column == by), None)
         how = "" if by in ROLES else f": read it with read_duels(..., keep=[{by!r}]) or --keep {by}"
+        if role in ROLES:
+            how = f", because that column is its {role}: say {role!r} in place of {by!r}"
         raise ValueError(f"duels should have the {by} of each vote, got a log without {by}{how}")
     if len(found[1]) < 2:
         raise ValueError(f"duels should have at least two levels of {by}, got {list(found[1])}")
     return found
+
+
+def check_covariates(log: Any, names: Iterable[str]) -> None:
+    """Raise ValueError unless the votes of a log have these columns: numbers, or texts kept."""
+    votes = log.votes
+    covariates = () if votes is None else votes.covariate_names
+    known = {*covariates, *ROLES, "time"}  # a term that reads a role asks for it by itself
+    if votes is not None:
+        known |= {*votes.kept, *votes.columns}
+    missing = [name for name in names if name not in known]
+    if missing:
+        has = f"it has {join(covariates, 8, quote=True)}" if covariates else "it has no covariates"
+        raise ValueError(
+            f"the log should have the covariates {join(missing, 8, quote=True)}, but {has}: "
+            "read them with read_duels(..., covariates=[...]) or --covariates"
+        )
 
 
 def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:

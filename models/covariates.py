@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import Log, seats
+from bayesduel.models.cells import Log, check_covariates, seats
 from bayesduel.models.elementary import Unit
 from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.prior import Prior
@@ -28,7 +28,6 @@ from bayesduel.system.arguments import (
     shown_value,
     texts_of,
 )
-from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects", "attributes_apart"]
 
@@ -312,6 +311,7 @@ class DuelCovariates(ByLevel, Term):
         """Return the same with the deviations of the log written down."""
         if self.deviations is not None:
             return self
+        self.check_columns(log)
         values = self.columns(log)["covariate_values"]
         weight = log.votes.weight
         size = np.sqrt(np.average(values**2, axis=0, weights=weight))
@@ -325,18 +325,15 @@ class DuelCovariates(ByLevel, Term):
         """The covariates, and the column whose levels have effects each."""
         return (*self.of, *super().reads)
 
+    def check_columns(self, log: Any) -> None:
+        """Raise ValueError if the log lacks a covariate, or the column of levels."""
+        check_covariates(log, self.of)
+        super().check_columns(log)
+
     def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return ``covariate_values``, (votes, covariates); raise ValueError if one is missing."""
+        """Return ``covariate_values``, (votes, covariates)."""
         votes = log.votes
-        known = () if votes is None else votes.covariate_names
-        missing = [c for c in self.of if c not in known]
-        if missing:
-            has = f"it has {join(known, 8, quote=True)}" if known else "it has no covariates"
-            raise ValueError(
-                f"the log should have the covariates {join(missing, 8, quote=True)}, but {has}: "
-                "read them with read_duels(..., covariates=[...]) or --covariates"
-            )
-        place = [known.index(c) for c in self.of]
+        place = [votes.covariate_names.index(c) for c in self.of]
         return {"covariate_values": votes.covariates[:, place], **super().columns(log)}
 
     def extent(self, seen: Named, coords: Named) -> dict[str, np.ndarray]:

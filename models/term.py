@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.cells import Log, levels_of, seats
+from bayesduel.models.cells import Log, check_covariates, levels_of, seats
 from bayesduel.models.elementary import Quantity, Unit
 from bayesduel.models.prior import Prior, Said
 from bayesduel.models.scale_prior import Scale
@@ -168,6 +168,9 @@ class Part(ByValue, ABC):
         """Return the log whose columns have the levels of this part, where it has own ones."""
         return log
 
+    def check_columns(self, log: Log) -> None:
+        """Raise ValueError if the log lacks a column that it reads."""
+
     def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return what it asks of each vote by name: whole numbers, (votes,).
 
@@ -258,6 +261,10 @@ class Term(Part):
     parameter: ClassVar[str]
     deviates: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ("name", "parameter")
+
+    def check_columns(self, log: Log) -> None:
+        if self.reads:
+            check_covariates(log, self.reads)
 
     @abstractmethod
     def design(self, cells: Named) -> tuple[Touch, ...]:
@@ -371,6 +378,10 @@ class ByLevel(Part):
     @property
     def reads(self) -> tuple[str, ...]:
         return () if self.by is None else (self.by,)
+
+    def check_columns(self, log: Any) -> None:
+        if self.by is not None:
+            levels_of(log, self.by)
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         return {} if self.by is None else {f"{self.by}_of_cell": levels_of(log, self.by)[0]}
@@ -586,6 +597,8 @@ class Terms:
     def columns(self, log: Log) -> dict[str, np.ndarray]:
         """Return what the parts ask of each vote, by name; real numbers are left less right."""
         log = self._levelled(log)
+        for part in self.parts:
+            part.check_columns(log)
         return {n: c for part in self.parts for n, c in part.columns(log).items()}
 
     def coords(self, log: Log) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bayesduel.models.scores import Scores
 from bayesduel.models.settings import Dims, Named
 from bayesduel.models.term import Term
 from bayesduel.models.touch import Touch, contribution
-from bayesduel.system.arguments import check_one_of, numbers
+from bayesduel.system.arguments import as_options, check_one_of, numbers
 
 __all__ = ["TimeVarying"]
 
@@ -257,7 +257,10 @@ def _times(log: Any) -> np.ndarray:
     """Return each vote's time as a number, (votes,)."""
     votes = log.votes
     if votes is None or votes.time is None:
-        raise ValueError("duels should have a time for each vote, got a log without times")
+        raise ValueError(
+            "duels should have a time for each vote, got a log without times: read it with "
+            f"{as_options(time=None)} and the name of the column"
+        )
     time = votes.time
     if np.issubdtype(time.dtype, np.datetime64):
         missing = np.isnat(time)

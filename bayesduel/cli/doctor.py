@@ -73,7 +73,7 @@ def examine() -> Iterator[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    """Compare what bayesduel depends on with the lower bounds; of extras what is installed."""
+    """Compare what bayesduel depends on with the lower bounds; say which extras are missing."""
     yield Finding("Python", f"{platform.python_version()} on {platform.platform()}")
     yield Finding("bayesduel", __version__)
     try:
@@ -89,7 +89,10 @@ def _versions() -> Iterator[Finding]:
         try:
             found = metadata.version(name)
         except metadata.PackageNotFoundError:
-            if not extra:
+            if extra:
+                how = f"pip install 'bayesduel[{extra}]'"
+                yield Finding(name, f"not installed, and needed for some files or commands: {how}")
+            else:
                 yield Finding(name, "not installed", f"pip install '{name}>={least}'")
             continue
         good = _release(found) >= _release(least)

@@ -429,7 +429,9 @@ def read_log(
             try:
                 if isinstance(duels, Rankings):
                     raise ValueError("a ranking has no sides and no columns of duels")
-                _term_of(option, word).columns(duels)
+                term = _term_of(option, word)
+                term.check_columns(duels)
+                term.columns(duels)
             except ValueError as error:
                 raise click.UsageError(f"{option} cannot be used with this log: {error}") from error
     return logs

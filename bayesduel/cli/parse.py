@@ -1,9 +1,9 @@
 """Objects from a command line: the policies that ``CCB,DTS(alpha=0.6)`` names, a problem."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import is_dataclass
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -92,10 +92,18 @@ def policies_of(text: str, setting: str | None, option: str = "--policies") -> l
     kinds |= own
     if setting is None:
         selecting = known_policies("margins").keys() - kinds.keys()
-        for name in (_name(part) for part in _parts(text, option)):
-            if name in selecting:
-                raise click.UsageError(f"{option}: {name} selects the k best and needs --k")
+        _refuse(text, option, selecting, "selects the k best and needs --k")
+    if setting == "margins":
+        one_winner = (known_policies("pairs") | known_policies("items")).keys() - kinds.keys()
+        _refuse(text, option, one_winner, "does not select the k best: leave out --k")
     return constructed(text, option, kinds, (*inner, own))
+
+
+def _refuse(text: str, option: str, names: Set[str], why: str) -> None:
+    """Raise a usage error for the first of these names that a list has."""
+    for name in (_name(part) for part in _parts(text, option)):
+        if name in names:
+            raise click.UsageError(f"{option}: {name} {why}")
 
 
 def regret_of(text: str | None) -> Any:
@@ -230,10 +238,22 @@ def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -
     args, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
     places = [_value(argument, inner) for argument in args]
     settings = {str(k.arg): _value(k.value, inner) for k in keywords}
+    if callable(known[name]):
+        _check_settings(name, settings, signature(known[name]).parameters)
     try:
         return known[name](*places, **settings)
     except (TypeError, ValueError) as error:
         raise click.UsageError(f"{name}: {error}") from error
+
+
+def _check_settings(name: str, settings: Mapping[str, Any], known: Mapping[str, Parameter]) -> None:
+    """Raise a usage error for a setting that is not among those known, unless any may be given."""
+    if any(one.kind is Parameter.VAR_KEYWORD for one in known.values()):
+        return
+    for setting in settings.keys() - known.keys():
+        near = did_you_mean(setting, known)
+        has = f"its settings are {', '.join(known)}" if known else "it has none"
+        raise click.UsageError(f"{name} has no setting {setting!r}; {has}{near}")
 
 
 def _value(node: ast.AST, inner: Mapping[str, Any]) -> Any:

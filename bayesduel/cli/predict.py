@@ -75,7 +75,7 @@ def command(
     import pandas as pd
 
     from bayesduel.posterior.load import load
-    from bayesduel.posterior.predict import notes, predict
+    from bayesduel.posterior.predict import duels_in_file, notes, predict
     from bayesduel.text import csv_text
 
     check_csv(as_json, as_csv, raw)
@@ -86,7 +86,7 @@ def command(
             "give LEFT and RIGHT" if pairs is None else "give LEFT and RIGHT or --pairs, not both"
         )
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
-    duels = one if pairs is None else _read(pairs)
+    duels = one if pairs is None else duels_in_file(pairs)
     conditions: dict[str, Any] = {**_by_name(given, "--given", "NAME=VALUE")}
     for name in conditions:
         if name in duels:
@@ -128,16 +128,6 @@ def _new_levels(fit: "xr.DataTree", conditions: Mapping[str, Any]) -> list[str]:
         if value.casefold() == "none" and role in levels:
             found += [] if value in levels[role].to_numpy().astype(str) else [name]
     return found
-
-
-def _read(path: Path) -> "pd.DataFrame":
-    """Return the duels of a file as text; an empty condition is none."""
-    import pandas as pd
-
-    from bayesduel.text import csv_rows
-
-    rows = csv_rows(path, ())
-    return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
 
 
 def _by_name(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:

@@ -148,4 +148,11 @@ def shown_command(argv: list[str]) -> str:
         option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
         named = os.path.basename(value) if os.path.isabs(value) else shown_address(value)
         words.append(f"{option}{equals}{named}")
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell takes it, in double quotes where it has single ones."""
+    if "'" in word and not set(word) & set('"$`!\\'):
+        return f'"{word}"'
+    return shlex.quote(word)

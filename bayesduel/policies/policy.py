@@ -8,7 +8,9 @@ step.
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, replace
+from inspect import getattr_static
 from math import isinf
+from types import FunctionType
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -25,7 +27,7 @@ from bayesduel.beliefs.best_item import recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic, paid_best
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_one_of, shown_value
 from bayesduel.system.settings import Settings
 
 __all__ = [
@@ -41,6 +43,8 @@ __all__ = [
     "once",
     "share_leader",
 ]
+
+READS = ("bounds", "samples", "scores", "counts")  # what a rule may ask of its belief
 
 
 class Policy(Settings):
@@ -78,11 +82,17 @@ class Policy(Settings):
     def __post_init__(self) -> None:
         """Check the settings, and then the belief; a policy with checks of its own calls this."""
         super().__post_init__()
+        own = type(self).__name__
         for name in self.rules:
             if not hasattr(type(self), name):
                 raise TypeError(
-                    f"{type(self).__name__} should have a compiled function {name!r}: define it "
+                    f"{own} should have a compiled function {name!r}: define it "
                     "in the module or in the class"
+                )
+            if isinstance(getattr_static(self, name), FunctionType):  # it would take self
+                raise TypeError(
+                    f"{own}.{name} should be a static method, without self: write @staticmethod "
+                    f"above def {name}"
                 )
         self.check_belief()
 
@@ -173,6 +183,7 @@ class PairPolicy(Policy, ABC):
                 f"belief of {name} should be a belief of bayesduel.beliefs, such as {default!r}, "
                 f"got {shown_value(self.belief)}"
             )
+        check_one_of(self.reads, f"reads of {name}", READS)
         if self.reads == "samples":
             require_sampling(self, self.belief)
         if self.reads == "scores":

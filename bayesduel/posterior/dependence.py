@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.clusters import BOTH, VOTE
-from bayesduel.system.arguments import by_reader
+from bayesduel.system.arguments import as_options, by_reader
 from bayesduel.system.warnings import BayesduelWarning
 from bayesduel.text import join
 
@@ -99,16 +99,22 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         f"Standard errors are {robust} ({clusters}). They are bias-reduced, and intervals use "
         f"Student's t with {shown} degrees of freedom for the median arm."
     )
+    role = min((name for name in counts if name in used), key=lambda name: counts[name], default="")
     if degrees < LEAST_DEGREES:
         sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom, intervals are rough."
+    if role and degrees < LEAST_DEGREES:
+        sentence += (
+            " They are wide for this reason, too. "
+            f"If results need to hold for these {counts[role]} {role}s only, read the log without "
+            f"them ({as_options(**{role: False})})."
+        )
     refusal = ""
     if n < FEWEST and asked == "auto":
-        role = used if used in counts else min(counts, key=lambda name: counts[name])
         refusal = (
             f"No verdict is given: the {_units(fit).lower()} come in {n} clusters by {role}, and "
             f"at least {FEWEST} are needed to estimate how clusters differ. Intervals are very "
-            "wide for the same reason. covariance='model' (--covariance model) takes them as "
-            "independent: "
+            f"wide for the same reason. {by_reader("covariance='model'", f'--{role} none')} takes "
+            "them as independent: "
             f"the results then hold for these {n} only."
         )
     return Dependence(

@@ -21,7 +21,7 @@ from bayesduel.models import Model, Scores
 from bayesduel.models.prior import entries_of, normals
 from bayesduel.models.scores import FAMILY
 from bayesduel.models.settings import Arrays
-from bayesduel.system.arguments import check_type
+from bayesduel.system.arguments import check_type, did_you_mean
 from bayesduel.text import join
 
 __all__ = ["newcomers", "told_of", "with_newcomers"]
@@ -64,7 +64,11 @@ def told_of(scores: Scores, arms: tuple[str, ...], new: tuple[str, ...]) -> str:
     told = []
     for arm in new:
         own = scores.family.get(arm)
-        source = f"its family, {own}" if own in families else "a new family"
+        source = "a new family"
+        if own in families:
+            source = f"its family, {own}"
+        elif own is not None:
+            source += f", {own}{did_you_mean(own, families)}"
         told.append(f"{arm} has not duelled: its score is drawn from {source}.")
     return " ".join(told)
 

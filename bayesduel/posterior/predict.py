@@ -1,6 +1,8 @@
 """Predictions: the outcome probabilities and margins of any duel."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +31,9 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.options import Decision
 from bayesduel.system.warnings import warn
-from bayesduel.text import count, join, printed_tables, screen, section_html, shorten
+from bayesduel.text import count, csv_rows, join, printed_tables, screen, section_html, shorten
 
-__all__ = ["Predictions", "condition_names", "notes", "predict"]
+__all__ = ["Predictions", "condition_names", "duels_in_file", "notes", "predict"]
 
 
 class Predictions(xr.Dataset):
@@ -94,8 +96,9 @@ def predict(
         fit of a log with teams a sequence of labels is one side, ``["d", "e"]``, and a sequence of
         sides several duels, ``[("d", "e"), ("a", "c")]``; any arms may be on a side, and the text
         "d + e" is one, too. Or a frame as `left` alone, with columns ``left``, ``right`` and any of
-        the conditions, or as they are called in the log that was fitted; other columns are not
-        read. Where these might be a condition that is missing, the attribute ``not_given`` says so.
+        the conditions, or as they are called in the log that was fitted, or the path of a CSV file
+        with these columns. Other columns are not read. Where these might be a condition that is
+        missing, the attribute ``not_given`` says so.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -349,15 +352,23 @@ class _Frame(NamedTuple):
     unread: list[str]  # other columns
 
 
-def _of_frame(fit: xr.DataTree, frame: pd.DataFrame) -> _Frame:
-    """Return what a frame says of duels to come."""
+def duels_in_file(path: str | PathLike[str]) -> pd.DataFrame:
+    """Return the duels to come of a CSV file as text; an empty condition is none."""
+    rows = csv_rows(Path(path), ())
+    return pd.DataFrame([{k: v or None for k, v in row.items()} for _, row in rows], dtype=object)
+
+
+def _of_frame(fit: xr.DataTree, frame: Any) -> _Frame:
+    """Return what a frame, or a file, says of duels to come."""
     import narwhals as nw
 
+    if isinstance(frame, str | PathLike) and Path(frame).is_file():
+        frame = duels_in_file(frame)
     try:
         given = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
-            "give the arms of both sides, or a frame with the columns left and right, "
+            "give the arms of both sides, a frame, or a CSV file, with columns left and right, "
             f"got {shown_value(frame)} and None"
         ) from None
     read = reading_of(fit)
@@ -375,7 +386,11 @@ def _of_frame(fit: xr.DataTree, frame: pd.DataFrame) -> _Frame:
     sides = {name: column(name) for name in ("left", "right")}
     for name, labels in sides.items():
         if labels is None:
-            raise ValueError(f"the frame has no column {name!r}, got {given.columns}")
+            have = join(given.columns, 8, quote=True)
+            raise ValueError(
+                f"the duels should have the columns 'left' and 'right', but they have {have}: "
+                "rename those of the sides"
+            )
         if fit.duel.teams is not None:
             each = [_members(label, fit.duel.arms, read.get("teams")) for label in labels]
             sides[name] = [(side,) if _is_label(side) else side for side in each]
@@ -507,5 +522,8 @@ def _place(label: object, labels: Sequence[str], name: str) -> int:
     words = label if isinstance(label, str) else shown_value(label)
     if words in labels:
         return labels.index(words)
-    hint = did_you_mean(words, labels) or f"; its arms are {join(labels, 8, quote=True)}"
+    within = [label for label in labels if words.casefold() in label.casefold()]
+    near = f"; did you mean {within[0]!r}?" if len(within) == 1 else did_you_mean(words, labels)
+    new = "a new arm needs a duel, attributes (predict_items) or a family (family=)"
+    hint = near or f"; its arms are {join(labels, 8, quote=True)}; {new}"
     raise KeyError(f"{name}: arm {shorten(words, 60)!r} is not in the fit{hint}")

@@ -12,7 +12,7 @@ from bayesduel.inference.default_model import AUTO
 from bayesduel.models import Sources
 from bayesduel.posterior.update import log_of
 from bayesduel.reporting.verdict_text import check_noun
-from bayesduel.system.arguments import check_flag
+from bayesduel.system.arguments import as_options, check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.system.options import Decision
 from bayesduel.system.threads import one_thread_if_small
@@ -153,6 +153,11 @@ def analyse(
     log = duels
     ranked = isinstance(duels, Rankings)
     duels = log.duels if isinstance(log, Rankings) else log
+    with_judges = duels.votes is not None and duels.votes.judge is not None
+    if against and not with_judges:
+        rule = f"{as_options(against=None)} should name judges of the log"
+        how = f"read it with {as_options(judge=None)}"
+        raise ValueError(f"{rule}, but the log has no judges: {how}")
     with given_again() as raised, one_thread_if_small(duels.n_arms):
         step("checking the log")
         health = health_of(duels)
@@ -236,7 +241,6 @@ def analyse(
         else:
             pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
         neighbours = duels_to_decide(fit, of, rope=rope, confidence=confidence)
-        with_judges = duels.votes is not None and duels.votes.judge is not None
         judges = judge_agreement(duels, fit, against=against) if with_judges else None
         rated = None
         by_robust_errors = None

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = ["analysed", "files_read", "report", "sections"]
 
+ENDINGS = (".html", ".htm", "")  # of a page; a name may have none
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Side advantage, under Transitivity, for an advantage of one side."
 UNEVEN = (
@@ -225,6 +226,10 @@ def report(
     check_call(step, "step")
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(
+            f"path should end with .html, because a report is a page, got {path.name!r}"
+        )
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
     several = {label: log_in(one) for label, one in several.items()}
     check_not_read(path, files_read(several, duels))

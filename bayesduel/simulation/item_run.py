@@ -9,7 +9,7 @@ from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, re
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.policies.uniform import select
 from bayesduel.problems.contexts import draw_contexts, win_chance
-from bayesduel.simulation.run import RUN, Layout, Run, Truth, count_type, driver
+from bayesduel.simulation.run import RUN, Layout, Run, Truth, check_shown, count_type, driver
 
 if TYPE_CHECKING:
     from bayesduel.problems.problem import Problem
@@ -118,6 +118,7 @@ def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins, la
     """Show one item at a time in steps `first` to `last`; outcomes go to `later`, if given."""
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
+        check_shown(arm, arm, len(utility))
         success = 1.0 if coins.random() < sigmoid(utility[arm]) else 0.0
         record_pull(belief if later is None else later, arm, success)
         sums[0] += worth[arm]
@@ -136,6 +137,7 @@ def play_item_duels(  # type: ignore[no-untyped-def]
         if rounds is not None:
             draw_contexts(rounds, belief.attributes, utility, worth)
         i, j = select(belief, memory, t, rng)
+        check_shown(i, j, len(utility))
         won = 1.0 if coins.random() < win_chance(link, utility[i] - utility[j]) else 0.0
         record_duel(belief if later is None else later, i, j, won)
         sums[0] += (worth[i] + worth[j]) / 2
@@ -148,6 +150,7 @@ def play_sphere(belief, memory, preference, sums, first, last, rng, coins, later
     n = len(preference)
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
+        check_shown(arm, arm, n + 1)  # the last one is the point aimed at
         chance = sigmoid(memory.aim @ preference if arm == n else preference[arm])
         success = 1.0 if coins.random() < chance else 0.0
         if arm == n:

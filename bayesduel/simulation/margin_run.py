@@ -10,7 +10,7 @@ from bayesduel.margins.moments import intransitivity
 from bayesduel.margins.tallies import no_margins, record_margin
 from bayesduel.policies.uniform import select
 from bayesduel.problems.margins import draw_margin
-from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, driver
+from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, check_shown, driver
 
 if TYPE_CHECKING:
     from bayesduel.problems.problem import Problem
@@ -100,6 +100,7 @@ def play_margins(margins, memory, dice, arms, key, last, rng):  # type: ignore[n
         i, j = select(margins, memory, margins.n_duels[0] + 1, rng)
         if i < 0:
             break
+        check_shown(i, j, len(arms))
         margin = draw_margin(dice, arms[i], arms[j], int(margins.n[i, j]), key)
         record_margin(margins, i, j, margin)
 

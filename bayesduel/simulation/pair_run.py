@@ -9,7 +9,16 @@ import numpy as np
 from bayesduel.beliefs import record
 from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
-from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, count_type, driver
+from bayesduel.simulation.run import (
+    PAIR,
+    RUN,
+    Layout,
+    Run,
+    Truth,
+    check_shown,
+    count_type,
+    driver,
+)
 
 __all__ = ["PairRun", "play_pairs", "recommend"]
 
@@ -178,6 +187,7 @@ def play_pairs(  # type: ignore[no-untyped-def]
     t = first
     while t <= last:
         i, j = select(belief, memory, t, rng)
+        check_shown(i, j, len(P))
         n = min(repeats(belief, memory, t), last + 1 - t)
         for k in range(n):
             if ties is None:

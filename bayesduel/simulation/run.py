@@ -15,13 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.jit import interpreting, tell_if_it_compiles, with_globals
+from bayesduel.jit import compiled, interpreting, tell_if_it_compiles, with_globals
 
 if TYPE_CHECKING:
     from bayesduel.policies.policy import Policy
     from bayesduel.problems.problem import Problem
 
-__all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Truth", "count_type", "driver"]
+__all__ = [
+    "PAIR",
+    "PARTS",
+    "RUN",
+    "Layout",
+    "Run",
+    "Truth",
+    "check_shown",
+    "count_type",
+    "driver",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -130,6 +140,18 @@ def driver(
         return interpreting(made)
     tell_if_it_compiles(made, "the policy" if module == "__main__" else module)
     return made
+
+
+@compiled
+def check_shown(i: int, j: int, n: int) -> None:
+    """Raise IndexError unless a rule returned numbers of arms or items, 0 to n - 1.
+
+    Compiled loops would else read and write whatever is beside their arrays.
+    """
+    if i < 0 or j < 0 or i >= n or j >= n:
+        raise IndexError(
+            "select of the policy should return numbers of arms (of items) from 0 to n - 1"
+        )
 
 
 def count_type(horizon: int) -> Any:

@@ -21,12 +21,13 @@ from xml.etree import ElementTree
 
 from bayesduel.study.asking import Asking
 from bayesduel.study.outcomes import counts, export_csv, export_rows
-from bayesduel.system.arguments import check_flag, check_one_of, check_type, path_of
+from bayesduel.system.arguments import as_options, check_flag, check_one_of, check_type, path_of
 from bayesduel.system.atomic_write import replace_file, write_text, write_texts
 
 __all__ = ["FORMATS", "export"]
 
 TABLES = ("csv", "parquet")
+ENDINGS = {".csv": "csv", "": "csv", ".parquet": "parquet"}  # of a file, and its format
 FORMATS = (*TABLES, "label-studio", "argilla")
 # What a task has of its ticket, beside the arms, what was shown and the answer.
 OF_TICKET = ("judge", "link", "source", "item", "kind", "known", "state", "asked", "seen", "told",
@@ -56,9 +57,10 @@ def export(
     path
         The file to write; with "label-studio" and "argilla" the folder.
     format
-        "csv", "parquet", "label-studio" or "argilla". Default: "parquet" where the name of the file
-        ends so, else "csv". A folder for Label Studio has ``tasks.json`` and the labeling
-        configuration ``config.xml``, one for Argilla is as ``Dataset.from_disk`` takes it.
+        "csv", "parquet", "label-studio" or "argilla". Default: by the ending of the name, ".csv"
+        or ".parquet"; a name without an ending is "csv". A folder for Label Studio has
+        ``tasks.json`` and the labeling configuration ``config.xml``, one for Argilla is as
+        ``Dataset.from_disk`` takes it.
     everything
         Whether all tickets are written: training, gold, repeats, what is open or skipped, "cannot
         tell", and answers of excluded judges, with ``kind``, ``state``, the answer that is
@@ -99,7 +101,13 @@ def export(
     check_type(content, Mapping | None, "content", "texts by arm and item")
     check_type(users, Mapping | None, "users", "users by judge")
     if format is None:
-        format = "parquet" if path.suffix.lower() == ".parquet" else "csv"
+        ending = path.suffix.lower()
+        if ending not in ENDINGS:
+            raise ValueError(
+                f"path should end with .csv or .parquet, or {as_options(format=None)} should be "
+                f"given, got {path.name!r}"
+            )
+        format = ENDINGS[ending]
     check_one_of(format, "format", FORMATS)
     if format not in TABLES and (criterion is not None or self.kind == "margin"):
         what = "a study of margins" if criterion is None else "a criterion"

@@ -57,7 +57,8 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"--policies": "DTS"}, "--policies should be of"),
+        ({"--policies": "DTS"}, "--policies: DTS does not select the k best: leave out --k"),
+        ({"--policies": "Dts"}, "--policies should be of"),
         ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
         ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
         ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),

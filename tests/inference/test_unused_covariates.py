@@ -12,9 +12,40 @@ from click.testing import CliRunner
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.inference.fit import UnusedCovariatesWarning
-from bayesduel.models import BradleyTerry, Covariates, Davidson, Scores, SideAdvantage, Term, Touch
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    Davidson,
+    RandomEffects,
+    Scores,
+    SideAdvantage,
+    Term,
+    Touch,
+)
 
 N = 60
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bayesduel.models import Term, Touch
+
+
+@dataclass(frozen=True)
+class Own(Term):
+    name: ClassVar[str] = "own"
+    parameter: ClassVar[str] = "own_effect"
+    reads: ClassVar = ("x",)
+
+    def columns(self, log):
+        return {"own": log.votes.covariates[:, log.votes.covariate_names.index("x")]}
+
+    def design(self, cells):
+        return (Touch((), cells["own"]),) if "own" in cells else ()
+
+    def deviation(self, scales, cells, unit):
+        return 0.5
+"""
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +116,35 @@ def test_a_term_of_ones_own_may_read_any_covariate(frame):
     assert "'y'" in said and "'x'" not in said
     fit = bd.fit(log, BradleyTerry() + Bounded(), draws=100)
     assert "bounded_effect" in fit["posterior"]
+
+
+def test_a_term_of_ones_own_whose_column_the_log_lacks_is_told(frame, tmp_path):
+    """However the term reaches for it: a log without votes has not even the place to look."""
+    words = "the log should have the covariates 'x', but it has"
+    judged = frame.assign(judge=["ann", "bob", "eve"] * (N // 3))
+    for log in (
+        bd.read_duels(frame),
+        bd.read_duels(judged),
+        bd.read_duels(frame, covariates=["y"]),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bd.fit(log, BradleyTerry() + Named(), draws=100)
+    (tmp_path / "own.py").write_text(OWN)
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    given = ["winners", str(tmp_path / "log.csv"), "--term", f"{tmp_path}/own.py:Own"]
+    assert words in CliRunner().invoke(main, given).output
+
+
+def test_a_page_of_a_fit_with_a_term_of_ones_own_leaves_out_what_needs_the_votes(frame, tmp_path):
+    fit = bd.fit(bd.read_duels(frame, covariates=["x"]), BradleyTerry() + Named(), draws=100)
+    page = bd.report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Not available for this log: the log should have the covariates" in page
+
+
+def test_a_column_that_has_a_role_is_named_by_it(frame):
+    log = bd.read_duels(frame.assign(prompt=["p", "q", "r"] * (N // 3)), group="prompt")
+    with pytest.raises(ValueError, match="that column is its group: say 'group' in place of 'pro"):
+        bd.fit(log, BradleyTerry() + RandomEffects("prompt"), draws=100)
 
 
 def test_margins_that_the_model_does_not_use_are_told(frame):

@@ -77,3 +77,14 @@ def test_a_policy_without_a_rule_says_what_it_lacks(written):
         TypeError, match="First should have a compiled function 'select': define it"
     ):
         found.First()
+
+
+def test_a_rule_with_self_is_told_to_be_static(written):
+    own = "def select(self, belief, memory, t, rng): return 0, 1"
+    with pytest.raises(TypeError, match=r"Second\.select should be a static method.*@staticmethod"):
+        written(own=own).Second()
+
+
+def test_what_a_rule_reads_is_one_of_four(written):
+    with pytest.raises(ValueError, match=r"reads of Second should be .*'counts'.*'count'"):
+        written(own="reads: ClassVar = 'count'", base="First").Second()

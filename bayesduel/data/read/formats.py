@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from bayesduel.system.arguments import check_type, did_you_mean, shown_value
+from bayesduel.system.arguments import by_reader, check_type, did_you_mean, shown_value
 from bayesduel.text import join, printable, shorten
 
 __all__ = [
@@ -214,6 +214,9 @@ def check_file(name: str) -> None:
         logs = (file.stem for file in SHIPPED.glob("*.csv"))
         shipped = [log for log in logs if not log.endswith("_items")]
         hint = did_you_mean(name, shipped, "the shipped dataset ")
+        if name in shipped:
+            one = "; a shipped dataset is given alone, as the only LOG"
+            hint = by_reader(f"; for the shipped dataset use bd.datasets.load({name!r})", one)
         raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file{hint}") from None
     if kind != stat.S_IFREG:
         what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesduel.data.items import Attribute, Items
 from bayesduel.data.read.columns import ColumnError, Columns, take
+from bayesduel.data.read.decimals import columns_with_commas, text_with_point
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
@@ -192,7 +193,10 @@ def _complete(
     table = _texts(source, columns)
     if not table[item]:
         raise ValueError(f"{source.name}: should contain at least one item, got no rows")
-    rules = {name: _rule(table[name], name, like) for name in names}
+    commas = {*columns_with_commas(source, None)} & {*names}
+    for name in commas:
+        table[name] = [text and text_with_point(text, None) for text in table[name]]
+    rules = {name: _rule(table[name], name, like, commas=name in commas) for name in names}
     _check_rows(source, columns, table, lambda: _fault(item, rules))
     return {name: [text.strip() for text in texts] for name, texts in table.items()}
 
@@ -212,8 +216,18 @@ def _check_rows(
         raise bad_row(source, columns, rule())
 
 
-def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
-    """Return a function that returns what is wrong with a value of a column, "" if nothing."""
+def _rule(
+    texts: list[str | None], name: str, like: Items | None, *, commas: bool
+) -> Callable[[str], str]:
+    """Return a function that returns what is wrong with a value of a column, "" if nothing.
+
+    commas: whether the file has decimal commas there.
+    """
+    rule = _rule_of_points(texts, name, like)
+    return (lambda text: rule(text_with_point(text, None))) if commas else rule
+
+
+def _rule_of_points(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
     if like is None:
         numeric = all(
             NUMERIC.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
@@ -248,7 +262,9 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
             text = label_of(values[name] or "")
             what = "have no missing values" if text is None else rule(text)
             if what:
-                return f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
+                fault = f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
+                leave = f"; fill it in, or leave out the column ({as_options(leave_out=name)})"
+                return fault if text else fault + leave
         return ""
 
     return fault

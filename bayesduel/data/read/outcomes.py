@@ -250,7 +250,8 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
         raise ValueError("means should give grades or sides, not both, got " + shown_value(means))
     return Meaning(
         MEANS,
-        f"one of {', '.join(repr(text) for text in said)} (means)",
+        f"{join(list(said), word='or', quote=True)}, as {as_options(means=None)} says; add the "
+        "value there (none: leave out its rows)",
         codes,
         by_name={*codes.values()} <= {TIE, LEFT_OUT} and not grades,
         grades=grades or None,

@@ -90,7 +90,8 @@ SIDES = _pairs("""
     left|right a|b 1|2 home|away first|second white|black winner|loser chosen|rejected
     home|visitor home|guest local|visitor local|visitante heim|gast domicile|exterieur casa|fora
     casa|trasferta 主|客 links|rechts gauche|droite izquierda|derecha sinistra|destra
-    esquerda|direita левый|правый слева|справа 左|右 one|two i|ii x|y 0|1 red|blue r|b top|bottom
+    izq|dcha izda|dcha izq|der esq|dir sx|dx esquerda|direita левый|правый слева|справа 左|右
+    one|two i|ii x|y 0|1 red|blue r|b top|bottom
     casa|ospite casa|ospiti mandante|visitante domicile|extérieur thuis|uit хозяева|гости
     hemma|borta ホーム|アウェイ gospodarz|gość gospodarze|goście gobierno|oposición governo|oposição
     gouvernement|opposition regierung|opposition governo|opposizione voor|tegen

@@ -35,7 +35,8 @@ PAIRS = [  # arenas, sport, tastings, speech and image tests, schools, hackathon
     ("heim", "gast"), ("heim_verein", "gast_verein"), ("equipo_local", "equipo_visitante"),
     ("equipe_domicile", "equipe_exterieur"), ("produit_gauche", "produit_droite"),
     ("squadra_casa", "squadra_trasferta"), ("time_casa", "time_fora"), ("左侧", "右侧"),
-    ("主队", "客队"),
+    ("主队", "客队"), ("Vino izq.", "Vino dcha."), ("muestra_izda", "muestra_dcha"),
+    ("amostra esq.", "amostra dir."), ("campione SX", "campione DX"),
 ]  # fmt: skip
 WORDS = [  # of a win of the first, of the second, and of a tie
     ("left", "right", "tie"), ("Left", "Right", "Equal"), ("L", "R", "T"), ("A", "B", "tie"),
