@@ -81,10 +81,10 @@ def sides_of(duels: Duels) -> Sides:
     if not grounded and decided and wilson(won[1], decided)[0] > BEYOND:
         side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
         share = percent(won[1] / decided)
-        place = {"left": "first", "right": "last"}[side]
+        listed = "first" if side == "left" else "last"
         why = (
             f"the {side} side won {share} % of the decided duels, so the log probably lists the "
-            f"winner {place}"
+            f"winner {listed}"
         )
         term = by_reader("put SideAdvantage() in the model", "give --side-advantage")
         remark = f"{why}; sides are not used. If the {side} side has an advantage, {term}"
