@@ -196,7 +196,6 @@ def test_every_example_is_tested():
     assert found and all(f'"{name}"' in text for name in found)
 
 
-@pytest.mark.plain
 def test_python_of_the_readme(tmp_path, capsys):
     code, *further = blocks("python")
     assert len(code.strip().splitlines()) <= 12
@@ -245,7 +244,6 @@ def test_simulations_of_the_readme(tmp_path):
     assert CliRunner().invoke(main, [*of_top_k, "--workers", "1"]).exit_code == 0
 
 
-@pytest.mark.plain
 def test_study_commands_of_the_readme(tmp_path):
     ours = [args[1:] for args in commands() if args[:2] == ["bayesduel", "study"]]
     assert [args[1] for args in ours] == ["new", "ask", "tell", "status", "plan"]

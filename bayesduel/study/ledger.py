@@ -4,7 +4,8 @@ Every process that has a study open keeps a ledger. Outcomes and asks of other p
 the order in which they were stored, so that all of them choose the same pairs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from time import thread_time, time
@@ -155,7 +156,7 @@ class Ledger:
             found = session.choose(n, reserved, rng, room)
         if room is not None and not session.driven:  # its choice is repeated, whoever was asked
             found = self._replaced(found, room.copy(), rng)
-        return [self.sided(i, j, rng) for i, j in found if i != j]
+        return self.sided([(i, j) for i, j in found if i != j], reserved, rng)
 
     def has_room(self, room: np.ndarray | None) -> bool:
         """Return whether a pair may be asked now; see ``choose``."""
@@ -266,9 +267,26 @@ class Ledger:
             self.n_duels += n
             self._ordered[i, j] = self._ordered.get((i, j), 0) + n
 
-    def sided(self, i: int, j: int, rng: np.random.Generator) -> tuple[int, int]:
-        """Return the pair with the arm first that stood left less often, else at random."""
-        ahead = self._ordered.get((i, j), 0) - self._ordered.get((j, i), 0)
-        if ahead == 0:
-            ahead = 1 if rng.random() < 0.5 else -1
-        return (j, i) if ahead > 0 else (i, j)
+    def sided(
+        self,
+        pairs: Iterable[tuple[int, int]],
+        reserved: Sequence[tuple[int, int, int]],
+        rng: np.random.Generator,
+    ) -> list[tuple[int, int]]:
+        """Return pairs with the arm first that stood left less often, else at random.
+
+        Answers count, and the tickets that wait for one (`reserved`): left, right, how often.
+        """
+        waiting = Counter[tuple[int, int]]()
+        for left, right, times in reserved:
+            waiting[left, right] += times
+        found = []
+        for i, j in pairs:
+            ahead = waiting[i, j] - waiting[j, i]
+            ahead += self._ordered.get((i, j), 0) - self._ordered.get((j, i), 0)
+            if ahead == 0:
+                ahead = 1 if rng.random() < 0.5 else -1
+            shown = (j, i) if ahead > 0 else (i, j)
+            waiting[shown] += 1
+            found.append(shown)
+        return found

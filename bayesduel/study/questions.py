@@ -269,7 +269,8 @@ class Questions:
         found: list[Row] = []
         rng = ledger.rng(*ledger.known)
         for s, name in enumerate(sources.names):
-            mine = [ledger.sided(i, j, rng) for source, i, j in turns if source == s]
+            pairs = [(i, j) for source, i, j in turns if source == s]
+            mine = ledger.sided(pairs, [(i, j, 1) for _, i, j in pending], rng)
             if mine and s == sources.target:
                 found += self._chosen(min(len(mine), left), None, [], reserved, found=bool(found))
             elif mine:

@@ -1,6 +1,7 @@
 """Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 
 import numpy as np
@@ -172,6 +173,33 @@ def test_batches_do_not_repeat_a_question_and_sides_are_balanced():
         left["xy".index(ticket.left)] += 1
         two.tell(ticket, "tie")
     assert abs(left[0] - left[1]) == 1
+
+
+@pytest.mark.parametrize("items", [None, ["p", "q"]], ids=["no-items", "items"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda study: study.ask(30),
+        lambda study: [ticket for _ in range(30) for ticket in study.ask(1)],
+        lambda study: [ticket for k in range(10) for ticket in study.ask(3, judge=f"judge {k}")],
+        lambda study: [ticket for _ in range(15) for ticket in told_and_asked(study)],
+    ],
+    ids=["at-once", "one-by-one", "judges", "told-between"],
+)
+def test_sides_are_balanced_among_tickets_that_wait(ask, items):
+    """Who asks for many at once, or has many judges at once, shows each arm left half the time."""
+    study = bd.Study(arms=["x", "y", "z"], items=items, stop=None, seed=4)
+    shown = Counter((ticket.left, ticket.right) for ticket in ask(study))
+    assert sum(shown.values()) == 30
+    for (left, right), n in shown.items():
+        assert abs(n - shown[right, left]) <= 1
+
+
+def told_and_asked(study):
+    """Return two tickets, one of them told."""
+    first, second = study.ask(2)
+    study.tell(first, "left")
+    return first, second
 
 
 def test_late_tickets_return_to_the_pool():
