@@ -82,8 +82,8 @@ def _totals(finder: Finder, arm: str) -> str:
         if all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts_in(read[part])):
             return (
                 f"{part!r} is of each {arm!r} alone, and nobody chose between two of them. Compare "
-                "the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior). For "
-                f"a ranking: {needed}"
+                "the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior). "
+                f"A ranking needs other data. {needed}"
             )
     for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
         return f"{up!r} and {down!r} are of the answers of each {arm!r} alone. {needed}"

@@ -76,8 +76,8 @@ def test_counts_of_variants_are_no_duels(names, values, tmp_path):
     assert found is None
     arm = names[1] if names[0] == "date" else names[0]
     assert f"{names[-1]!r} is of each {arm!r} alone, and nobody chose between two of them" in said
-    assert "compare the rates as proportions" in said
-    assert "give a row for each duel" in said
+    assert "Compare the rates as proportions" in said
+    assert "Give a row for each duel" in said
 
 
 @pytest.mark.parametrize(
