@@ -36,7 +36,7 @@ class Prior:
         Name of a continuous distribution of PyMC of one number: "Normal", "HalfNormal",
         "StudentT", "Gamma", ...
     parameters
-        Its parameters, by PyMC's names for them.
+        Its parameters in PyMC's order, or by PyMC's names for them.
 
     Attributes
     ----------
@@ -63,8 +63,14 @@ class Prior:
     distribution: str
     given: tuple[tuple[str, float], ...]
 
-    def __init__(self, distribution: str, **parameters: float) -> None:
+    def __init__(self, distribution: str, *places: float, **parameters: float) -> None:
         check_text(distribution, "distribution")
+        in_order = _by_name(distribution, places)
+        if twice := in_order.keys() & parameters.keys():
+            raise ValueError(
+                f"{distribution} should have each parameter once, got {min(twice)} twice"
+            )
+        parameters = in_order | parameters
         for name, value in parameters.items():
             real(value, f"{name} of {distribution}")
         given = tuple((name, float(parameters[name])) for name in sorted(parameters))
@@ -108,10 +114,7 @@ class Prior:
             named = {word.arg: float(ast.literal_eval(word.value)) for word in call.keywords}
         except (SyntaxError, TypeError, ValueError):
             raise ValueError(rule) from None
-        names = KNOWN[name] if name in KNOWN else _parameters_of(name)
-        if len(given) > len(names):
-            raise ValueError(f"{name} should have the parameters {join(names)}, got {text.strip()}")
-        return cls(name, **dict(zip(names, given, strict=False)), **named)
+        return cls(name, *given, **named)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Return the log density of values, of their shape; -inf where there is none."""
@@ -236,6 +239,17 @@ def _check_by_pymc(prior: Prior) -> None:
         ) from error
     if not np.isfinite(density).any():
         raise ValueError(f"prior should have a positive density for some value, got {prior}")
+
+
+def _by_name(distribution: str, places: tuple[float, ...]) -> dict[str, float]:
+    """Return parameters in PyMC's order by their names."""
+    if not places:
+        return {}
+    names = KNOWN[distribution] if distribution in KNOWN else _parameters_of(distribution)
+    if len(places) > len(names):
+        got = f"{distribution}({', '.join(map(repr, places))})"
+        raise ValueError(f"{distribution} should have the parameters {join(names)}, got {got}")
+    return dict(zip(names, places, strict=False))
 
 
 def _parameters_of(name: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from bayesduel.models.side_advantage import SideAdvantage
 from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.team_size import TeamSize
-from bayesduel.models.term import Part, Term, Terms
+from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
@@ -396,10 +396,10 @@ def model_named(model: Any) -> Model:
     if isinstance(model, str):
         found: Model = named(model)
         return found
-    if isinstance(model, Term):
-        whole = f"BradleyTerry() + {type(model).__name__}(...)"
-        raise TypeError(f"model should be a model, got the term {model.name}: say {whole}")
-    check_type(model, Model, "model", "a name or a model such as BradleyTerry()")
+    rule = (
+        "a name or a model such as BradleyTerry(), to which terms are added (Davidson() + a term)"
+    )
+    check_type(model, Model, "model", rule)
     return model
 
 

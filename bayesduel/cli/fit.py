@@ -72,8 +72,8 @@ def update(
     """Add the duels of LOG to a fit that `bayesduel fit` saved: the fit of all duels.
 
     Duels of LOG should not be among those of the fit. Its columns and the coding of its outcomes
-    are those of the fit's log where no option says otherwise. An update of FIT itself waits for
-    another one that is on its way, and is of its result.
+    are those of the fit's log where no option says otherwise. If another command is updating FIT
+    itself, the update waits for it, and adds its duels to the new FIT.
     """
     from bayesduel.posterior.load import load
     from bayesduel.posterior.update import update

@@ -82,7 +82,9 @@ def command(
     if not is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
     if (pairs is None) == (left is None) or (left is None) != (right is None):
-        raise click.UsageError("give LEFT and RIGHT, or --pairs")
+        raise click.UsageError(
+            "give LEFT and RIGHT" if pairs is None else "give LEFT and RIGHT or --pairs, not both"
+        )
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
     duels = one if pairs is None else duels_in_file(pairs)
     conditions: dict[str, Any] = {**_by_name(given, "--given", "NAME=VALUE")}

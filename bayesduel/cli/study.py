@@ -320,13 +320,13 @@ def tell(
 @of_study("correct")
 @click.argument("ticket")
 @click.argument("outcome")
-@click.option("--reason", required=True, help="Reason, kept in the audit trail.")
+@click.option("--reason", help="Reason, kept in the audit trail. It has to be given.")
 @click.option("--by", help="Name of the person who corrects, for the audit trail.")
 def correct(
-    study: "Study", ticket: str, outcome: str, reason: str, by: str | None
+    study: "Study", ticket: str, outcome: str, reason: str | None, by: str | None
 ) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
-    study.correct(ticket, outcome_of(study, outcome), reason, by=by)
+    study.correct(ticket, outcome_of(study, outcome), reason or "", by=by)
     stored = study.ticket(ticket)
     data = {"ticket": ticket, "outcome": stored.outcome, "reason": reason}
     return data, f"{ticket} is corrected: {outcome_words(stored)}."

@@ -147,11 +147,6 @@ def reissue(study: "Study", ticket: str, judge: str | None, by: str | None) -> t
 @click.option("--judge", help="Judge whose last answer is taken back.")
 def undo(study: "Study", judge: str | None) -> tuple[Any, str]:
     """Take back the last answer, or skip, of a judge; the ticket is open again."""
-    if judge is None:
-        raise click.UsageError(
-            "Give --judge: the last answer of a judge is taken back. An answer that was told "
-            "without a judge is changed by bayesduel study correct."
-        )
     return _done(study.undo(judge), "is open again.")
 
 

@@ -124,7 +124,7 @@ def panel(
 def sources(log: str, as_json: bool, **options: Any) -> None:
     """Show what the votes of each source of LOG are worth, how they agree, and their biases.
 
-    The column that names the sources, and whose scores are wanted, are said by a term:
+    A term names the column of the sources, and the source whose scores you want:
     --term sources:source=human. LOG may be a fit.nc of such a model.
     """
     from bayesduel.posterior.sources import sources

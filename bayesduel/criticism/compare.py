@@ -33,6 +33,7 @@ from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import check_fit, check_met, preference_draws
 from bayesduel.posterior.update import beyond_counts, log_of
 from bayesduel.system.arguments import (
+    as_options,
     check_call,
     check_log,
     check_seed,
@@ -548,9 +549,9 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     if own and half:
         raise ValueError(
             "models should score the same observations. This log has ties: "
-            f"{', '.join(own)} take a tie as an outcome, {', '.join(half)} as half a win "
-            "for each side. Compare only models that treat ties alike, or read the log "
-            "with ties='drop'"
+            f"for {join(own)} a tie is an outcome, for {join(half)} half a win for each side. "
+            "Compare only models that treat ties alike, or read the log with "
+            f"{as_options(ties='drop')}"
         )
     return "wins, losses and ties" if own else "wins and losses, a tie half of each"
 

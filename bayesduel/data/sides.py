@@ -81,10 +81,14 @@ def sides_of(duels: Duels) -> Sides:
     if not grounded and decided and wilson(won[1], decided)[0] > BEYOND:
         side = "left" if cells.left_wins.sum() > cells.right_wins.sum() else "right"
         share = percent(won[1] / decided)
-        why = f"the {side} side won {share} % of the decided duels, as where the winner is written"
-        term = by_reader("SideAdvantage() in the model", "--side-advantage")
-        remark = f"{why} there: sides are not used ({term} takes it for an advantage)"
-        return Sides(False, left, f"{why} there", remark)
+        listed = "first" if side == "left" else "last"
+        why = (
+            f"the {side} side won {share} % of the decided duels, so the log probably lists the "
+            f"winner {listed}"
+        )
+        term = by_reader("put SideAdvantage() in the model", "give --side-advantage")
+        remark = f"{why}; sides are not used. If the {side} side has an advantage, {term}"
+        return Sides(False, left, why, remark)
     if one_order(duels):
         if found is None or found[0] not in GROUNDS or one_order(duels, series=True):
             why = "every pair is listed in one order only, as by name"

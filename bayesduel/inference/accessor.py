@@ -18,6 +18,7 @@ from bayesduel.inference.stretched import averaged, draws_in, stretched
 from bayesduel.models import Model, model_from_settings
 from bayesduel.models.settings import Arrays
 from bayesduel.system.arguments import shown_value
+from bayesduel.text import join
 
 __all__ = ["SAMPLED", "DuelAccessor"]
 
@@ -117,8 +118,21 @@ class DuelAccessor:
         known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
         allowed = ["auto", "model", *known]
         if not isinstance(asked, str) or asked not in allowed:
-            raise ValueError(f"covariance should be one of {allowed}, got {shown_value(asked)}")
+            rule = f"covariance should be {join(allowed, quote=True, word='or')}"
+            why = "" if known else f". {self._why_not_clustered}"
+            raise ValueError(f"{rule}, got {shown_value(asked)}{why}")
         return str(fit.attrs.get("clusters_auto", "model")) if asked == "auto" else asked
+
+    @property
+    def _why_not_clustered(self) -> str:
+        """Why a fit has no covariance by judge or group, as a sentence without its full stop."""
+        repeated = json.loads(self._fit.attrs.get("clusters_repeated", "{}"))
+        reason = self._fit.attrs.get("clusters_reason", "")
+        if not reason and repeated:
+            reason = f"the model has effects by {join(repeated)}, or there is only one"
+        if not reason:
+            reason = "its log has no judge or group with two votes, or clusters=False was given"
+        return f"The fit has no covariance by judge or group: {reason}"
 
     @property
     def standing(self) -> str:

@@ -4,7 +4,7 @@ What is not said is neutral: today, neither side at an advantage, covariates of 
 prompt that is not said is a new one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
@@ -59,10 +59,12 @@ def conditions(
     side_advantage: bool = False,
     teams: Teams | None = None,
     labels: tuple[str, ...] | None = None,
+    arguments: Iterable[str] = (),
 ) -> dict[str, np.ndarray]:
     """Return the conditions of duels that are asked about, of arms or of `teams` (indices).
 
     labels: of the arms, by default those of the fit.
+    arguments: other names that the caller takes, which may have been meant.
 
     `said` has by name what the terms read, one value or one per duel; a missing value is neutral.
     Of a term by level the level is said wherever something else that it reads is.
@@ -71,14 +73,16 @@ def conditions(
     readers = {name: part for part in model.terms for name in part.reads}
     unknown = [name for name in said if name not in readers]
     if unknown:
-        got = join(unknown, 8, quote=True)
+        got = join(unknown, 8, quote=True, word="or")
         known = "no conditions"
         if readers:
             known = join([_with_column(fit, name) for name in sorted(readers)], 8)
         suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
+        begun = [name for name in arguments if name.startswith(unknown[0])]
+        near = did_you_mean(begun[0] if begun else unknown[0], (*readers, *arguments))
         raise ValueError(
-            f"conditions should be what the terms of {model.name} read ({known}), got {got}; "
-            f"a term that reads {got} has to be in the model, such as {suited}"
+            f"{model.name} does not depend on {got}{near or '.'} Its terms read {known}. A model "
+            f"with a term such as {suited} can depend on {got}"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}
     columns |= model.seats(teams, left, right)

@@ -18,7 +18,7 @@ from bayesduel.inference.fit import describe_model
 from bayesduel.models import CategoryEffects, Model
 from bayesduel.models.settings import settings_to_json
 from bayesduel.posterior.draws import check_fit
-from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system.arguments import by_reader, finite, shown_value
 from bayesduel.text import count, join, plural
 
 __all__ = ["estimand", "estimand_words", "level_words"]
@@ -78,11 +78,11 @@ def estimand(
     renamed: dict[str, str] = {}
     for column, by_level in asked.items():
         if column not in terms:
-            known = join(sorted(terms), quote=True) if terms else "none"
+            known = join(sorted(terms), quote=True) if terms else "no column"
+            term = by_reader(f"RandomEffects({column!r}) in the model", f"--term random:{column}")
             raise ValueError(
-                f"column should be one by which the scores of {fit.attrs['model']} deviate "
-                f"({known}), got {shown_value(column)}: RandomEffects({column!r}) in the model, or "
-                f"--term random:{column}, brings it"
+                f"the scores of {fit.attrs['model']} do not differ by {shown_value(column)}; they "
+                f"differ by {known}. Fit again with {term}"
             )
         old = terms[column]
         new = CategoryEffects(column, old.prior)

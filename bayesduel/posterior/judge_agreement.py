@@ -29,7 +29,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.data.votes import Votes, distinct
 from bayesduel.intervals import Z95, rejected, wilson
 from bayesduel.posterior.draws import check_fit, draws_of
-from bayesduel.system.arguments import check_log, did_you_mean, texts_of
+from bayesduel.system.arguments import as_options, check_log, did_you_mean, texts_of
 from bayesduel.text import Result, join, percent
 
 __all__ = ["JudgeAgreement", "decided_votes", "judge_agreement", "units_of"]
@@ -140,7 +140,9 @@ def judge_agreement(
         check_fit(fit)
     votes = duels.votes
     if votes is None or votes.judge is None:
-        raise ValueError("the log has no judges: read it with the column of the judges (judge=)")
+        raise ValueError(
+            f"the log has no judges: name the column of the judges by {as_options(judge='COLUMN')}"
+        )
     second = _second_group(tuple(against), votes.judges)
     unit, shared = units_of(duels, votes)
     groups = np.where(np.isin(np.arange(len(votes.judges)), second), 2, 1)

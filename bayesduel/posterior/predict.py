@@ -20,6 +20,8 @@ from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, check_fit, draws_of
 from bayesduel.posterior.newcomers import newcomers, told_of, with_newcomers
 from bayesduel.system.arguments import (
+    as_options,
+    by_reader,
     check_flag,
     did_you_mean,
     listed,
@@ -189,9 +191,10 @@ def predict(
     sides_known = reads_order and by <= conditions.keys() and columns == _sides_of_log(fit)
     side_advantage = sides_known if side_advantage is None else side_advantage
     if side_advantage and not reads_order:
+        term = by_reader("SideAdvantage() in the model", "--side-advantage")
         raise ValueError(
-            "side_advantage should be False for a fit that learned no side advantage "
-            f"(SideAdvantage), got a fit of {draws.model.name}"
+            f"{as_options(side_advantage=True)} needs a fit that has learned a side advantage; the "
+            f"fit of {draws.model.name} has none. Fit again with {term}"
         )
     is_one = _is_label if fit.duel.teams is None else _is_side
     single = is_one(left) and is_one(right)
@@ -233,8 +236,9 @@ def predict(
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
     model: Any = draws.model
     given = conditions_of(
-        fit, model, i, j, conditions, side_advantage=side_advantage, teams=teams, labels=known
-    )
+        fit, model, i, j, conditions, side_advantage=side_advantage, teams=teams, labels=known,
+        arguments=("ci_prob", "covariance", "side_advantage", "family"),
+    )  # fmt: skip
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
     drawn = model.response.outcome == "margin" and _has_draws(fit)
@@ -415,14 +419,13 @@ def _sides_told(columns: tuple[str, ...], advantage: bool) -> str:
     """Return in words whether the left side has its advantage in a prediction, and why."""
     if not advantage and not columns:
         return (
-            "Side advantage: left out for arms given by name; a frame with the log's columns of "
-            "sides adds it."
+            "Side advantage: left out. For arms that are given by name, "
+            f"{as_options(side_advantage=True)} adds it."
         )
     if not advantage:
         return "Side advantage: left out."
-    if not columns:
-        return "Side advantage: added for the left side."
-    return f"Side advantage: added for the side in column {columns[0]!r}."
+    column = f" (column {columns[0]!r})" if columns and columns[0] != "left" else ""
+    return f"Side advantage: added for the left side{column}."
 
 
 def _has_draws(fit: xr.DataTree) -> bool:

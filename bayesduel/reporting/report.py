@@ -226,13 +226,13 @@ def report(
     check_call(step, "step")
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
+    several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
+    several = {label: log_in(one) for label, one in several.items()}
+    check_not_read(path, files_read(several, duels))
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(
             f"path should end with .html, because a report is a page, got {path.name!r}"
         )
-    several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
-    several = {label: log_in(one) for label, one in several.items()}
-    check_not_read(path, files_read(several, duels))
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,

@@ -166,7 +166,7 @@ def regret_difference(
     criterion
         As for :func:`bayesduel.regret`.
     ci_prob
-        Of the interval, in (0, 1).
+        Probability of the interval, in (0, 1).
 
     Returns
     -------

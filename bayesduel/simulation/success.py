@@ -50,7 +50,7 @@ def success_rate(
     trace
         What :func:`bayesduel.simulate` returned.
     ci_prob
-        Of the exact binomial intervals (Clopper & Pearson 1934), in (0, 1).
+        Probability of the exact binomial intervals (Clopper & Pearson 1934), in (0, 1).
     criterion
         As for :func:`opportunity_cost`.
 
@@ -101,7 +101,7 @@ def success_difference(
         Right or not, bool, with a dimension `replication` of the same labels: what
         :func:`success_rate` calls `success`, of one policy each.
     ci_prob
-        Of the interval, in (0, 1).
+        Probability of the interval, in (0, 1).
 
     Returns
     -------

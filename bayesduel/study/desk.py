@@ -1,6 +1,7 @@
 """Tickets of a study over its counter: asked for, answered, skipped, taken back, given again."""
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from time import time
 from typing import Any, overload
 
@@ -147,7 +148,7 @@ class Desk(Questions):
                 raise ValueError(
                     f"outcome of ticket {self._id(row.number)} should be "
                     f"{as_told(row)!r}, as you told before, got {shown_value(outcome)}. "
-                    f"To change it, use {by_reader('study.correct', 'bayesduel study correct')}"
+                    f"To change it, use {self._correction(str(row.number), str(outcome))}"
                 )
             elif Answer(row.outcome, row.margin, row.said) != answer:
                 raise ValueError(
@@ -156,7 +157,7 @@ class Desk(Questions):
                 )
 
     def correct(
-        self, ticket: Ticket | str, outcome: str | float, reason: str, *, by: str | None = None
+        self, ticket: Ticket | str, outcome: str | float, reason: str = "", *, by: str | None = None
     ) -> None:
         """Replace the outcome of a ticket; the old one stays in the audit trail.
 
@@ -167,7 +168,7 @@ class Desk(Questions):
         ticket, outcome
             As for ``tell``.
         reason
-            Why, in words.
+            Why, in words. It has to be given.
         by
             Who corrects.
 
@@ -179,8 +180,10 @@ class Desk(Questions):
             If no outcome was told yet, or there is no reason.
         """
         if not isinstance(reason, str) or not reason.strip():
+            number = str(ticket_number(self._settings["key"], ticket))
             raise ValueError(
-                f"reason should say why the outcome is corrected, got {shown_value(reason)}"
+                f"reason should say why the outcome is corrected, got {shown_value(reason)}. Use "
+                f"{self._correction(number, str(outcome))}"
             )
         check_utf8(reason, "reason should be UTF-8 text")
         with self.together():
@@ -195,7 +198,13 @@ class Desk(Questions):
                 answer=answer, reason=reason, by=by,
             )  # fmt: skip
 
-    def undo(self, judge: str) -> Ticket:
+    def _correction(self, ticket: str, outcome: str) -> str:
+        """Return the call, or the command, that corrects a ticket."""
+        python = f"study.correct({ticket!r}, {outcome!r}, reason='...')"
+        words = quote(self.store.url), ticket, quote(outcome)
+        return by_reader(python, f'bayesduel study correct {" ".join(words)} --reason "..."')
+
+    def undo(self, judge: str | None = None) -> Ticket:
         """Take back the last answer, or skip, of a judge; return the ticket, which is open again.
 
         What was taken back stays in the audit trail. Until it is answered anew ``ask`` gives the
@@ -204,9 +213,15 @@ class Desk(Questions):
         Raises
         ------
         ValueError
-            If there is none, or someone else corrected it since.
+            If no judge is named, there is no answer, or someone else corrected it since.
         """
         judge = judge_name(judge)
+        if judge is None:
+            name = by_reader("study.undo('NAME')", "--judge NAME")
+            raise ValueError(
+                f"give the judge whose last answer is taken back: {name}. To change an answer "
+                f"without a judge, use {self._correction('TICKET', 'OUTCOME')}"
+            )
         with self.together():
             _, number, who = self.store.done_by(judge)
             if number is None:
@@ -429,7 +444,9 @@ class Desk(Questions):
         found = self.store.row(number)
         if found is None:
             name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
-            raise KeyError(f"ticket should be a ticket of this study, got {shown_value(name)}")
+            n = self.store.counts()[0]
+            last = f"the last ticket is {self._id(n)}" if n else "the study has no ticket yet"
+            raise KeyError(f"ticket {shown_value(name)} was not asked for yet; {last}")
         judge = judge_name(judge)
         if judge is not None and found.judge not in (None, judge):
             raise KeyError(f"ticket {self._id(number)} should belong to {judge!r}, but it does not")

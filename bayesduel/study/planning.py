@@ -34,6 +34,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.memory import TABLE_ARMS, check_square
 from bayesduel.system.options import StudyDecision
+from bayesduel.text import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,13 +115,19 @@ class Plan:
     def __str__(self) -> str:
         if not self.duels.any():
             return "No more duels: the stop rule is reached."
-        low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
         most = self.duels.max() if self.undecided else self.budget  # the study may have its own
+        simulated = f"The study was simulated {count(len(self.futures), 'time')}."
+        within = f"within {count(int(most), 'more duel')}"
+        if self.undecided == 1:
+            return f"{simulated} No simulation was decided {within}."
+        low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
         shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high, middle)]
+        decided = "All were decided"
+        if self.undecided:
+            decided = f"{100 * self.undecided:.0f} % were not decided {within}"
         return (
-            f"In 80 % of {len(self.futures)} simulated futures the study needs {shown[0]} "
-            f"to {shown[1]} more duels (median {shown[2]}). {100 * self.undecided:.0f} % "
-            f"of the futures are not decided at {most:,} duels."
+            f"{simulated} 80 % of the simulations needed {shown[0]} to {shown[1]} more duels "
+            f"(median {shown[2]}). {decided}."
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -189,7 +196,7 @@ def plan(
     Examples
     --------
     >>> print(bd.study.plan(3, stop=bd.study.WithinRope(0.9, rope=0.1), n_futures=20))
-    In 80 % of 20 simulated futures the study needs 4 to 20 more duels (median 4). 0 % of...
+    The study was simulated 20 times. 80 % of the simulations needed 4 to 20 more duels (med...
     """
     from joblib import Parallel, delayed
 

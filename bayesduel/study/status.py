@@ -96,7 +96,7 @@ class Status:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
         if self.plan is not None:
             when = "" if self.plan["duels"] == self.n_duels else f" at {self.plan['duels']:,} duels"
-            lines.append(f"Expected to go{when}: {self.plan['sentence']}")
+            lines.append(f"Still to come{when}: {self.plan['sentence']}")
         if self.check is not None:
             lines.append(self.check["sentence"])
         return lines

@@ -31,6 +31,7 @@ from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, COUNTED, TICKETS, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import (
+    by_reader,
     check_flag,
     check_text,
     did_you_mean,
@@ -170,10 +171,11 @@ class Study(ArmsAndJudges):
             given["items"] = checked_items(items)
             values, labels = stored_settings(arms, given, stop, expires, seed)
         elif arms is not None or any(value is not None for value in given.values()):
+            python = "Open it without arguments, or with exist_ok=True if the arguments are its own"
+            go_on = f"To go on with it, use `bayesduel study ask {store.url}`"
             raise StudyError(
-                f"{store.url} already holds a study{_called(name)}. Open it without "
-                "arguments, or with exist_ok=True if the arguments are its own. For a "
-                "new study, give another path or name."
+                f"{store.url} already holds a study{_called(name)}. {by_reader(python, go_on)}. "
+                "For a new study, give another path or name."
             )
         super().__init__(store)
         if exist_ok and arms is not None:

@@ -52,7 +52,7 @@ def test_a_command_says_what_to_do(log, args, words, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda log, fit: bd.fit(log, TimeVarying()), TypeError, "say BradleyTerry() + TimeVary"),
+        (lambda log, fit: bd.fit(log, TimeVarying()), TypeError, "to which terms are added"),
         (lambda log, fit: bd.fit(log, JudgeReliability()), TypeError, "or a model such as"),
         (lambda log, fit: bd.fit("springall"), FileNotFoundError, "bd.datasets.load('springall')"),
         (lambda log, fit: bd.predict(fit, "new", "a"), KeyError, "a new arm needs a duel"),

@@ -37,11 +37,11 @@ def study(*words):
     ("words", "message"),
     [
         (("tell", "STUDY", "zz-1", "left"), "ticket should be one of this study"),
-        (("tell", "STUDY", "77", "left"), "ticket should be a ticket of this study"),
+        (("tell", "STUDY", "77", "left"), "ticket '77' was not asked for yet; the last ticket is"),
         (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
         (
             ("tell", "STUDY", "1", "right"),
-            "as you told before, got 'right'. To change it, use bayesduel study correct",
+            "as you told before, got 'right'. To change it, use bayesduel study correct ",
         ),
         (("correct", "STUDY", "2", "right", "--reason", "x"), "an outcome to correct"),
         (("ask", "STUDY", "-n", "0"), "n should be a whole number >= 1"),

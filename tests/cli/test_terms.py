@@ -263,19 +263,22 @@ def test_none_is_a_judge_where_one_has_that_name(tmp_path):
     new = float(bd.predict(fit, "a", "b", judge=None)["win"])
     assert wins == pytest.approx([own, new]) and own != pytest.approx(new)
     answer = run("predict", path, "a", "b", "--given", "prompt=p1")
-    assert "read ('judge', which is the column 'annotator'), got 'prompt'" in answer.stderr
+    assert (
+        "does not depend on 'prompt'. Its terms read 'judge', which is the column 'annotator'"
+        in answer.stderr
+    )
 
 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["a"], "give LEFT and RIGHT, or --pairs"),
+        (["a"], "give LEFT and RIGHT (see"),
         (["a", "z"], "arm 'z' is not in the fit"),
         (
             ["a", "b", "--given", "judge=j9"],
             "or --given judge=none for a new judge, got 'j9'",
         ),
-        (["a", "b", "--given", "topic=t1"], "conditions should be what the terms"),
+        (["a", "b", "--given", "topic=t1"], "does not depend on 'topic'. Its terms read "),
         (["a", "b", "--given", "length=long"], "length should be a number, got 'long'"),
         (["a", "b", "--given", "judge"], "--given should be NAME=VALUE"),
         (["a", "b", "--given", "ci_prob=0.5"], "--given ci_prob should be a condition"),

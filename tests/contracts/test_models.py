@@ -119,9 +119,9 @@ def ask_under_conditions(tree, model, log):
         moved = bd.predict(tree, frame[["left", "right"]], covariance="model", **asked)
         assert (moved["win"].values != neutral["win"].values).any(), name
     if not ordered:
-        with pytest.raises(ValueError, match="side_advantage should be False"):
+        with pytest.raises(ValueError, match="side_advantage=True needs a fit"):
             bd.predict(tree, "a", "b", side_advantage=True)
-    with pytest.raises(ValueError, match="conditions should be what the terms of"):
+    with pytest.raises(ValueError, match="does not depend on 'weather'"):
         bd.predict(tree, "a", "b", weather="rain")
 
 

@@ -155,7 +155,7 @@ def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
 
 def test_only_models_that_score_the_same_are_compared():
     duels = log_of(ladder(4), 10, 9, ties=0.3)
-    with pytest.raises(ValueError, match="davidson take a tie as an outcome, bra"):
+    with pytest.raises(ValueError, match="for davidson a tie is an outcome, for bra"):
         bd.compare_models(duels, ["bradley-terry", "davidson"])
     assert bd.compare_models(duels, ["davidson"]).observations == "wins, losses and ties"
     decided = log_of(ladder(4), 10, 9)  # without ties both score wins and losses

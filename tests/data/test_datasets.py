@@ -110,7 +110,10 @@ def test_a_path_that_is_a_shipped_dataset_is_answered_by_its_name(
     call, name, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    hint = "" if "." in name else "; did you mean the shipped dataset 'springall'?"
+    hint = {
+        "springall": "; for the shipped dataset use bd.datasets.load('springall')",
+        "Springal": "; did you mean the shipped dataset 'springall'?",
+    }.get(name, "")
     with pytest.raises(FileNotFoundError) as told:
         call(name)
     assert str(told.value) == f"{name}: no such file{hint}"

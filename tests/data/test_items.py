@@ -107,7 +107,8 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
         ("item,x,w\na,1,red\nb,2,red\n", "vary between items, got constant 'w'"),
         (
             "item,x\na,1\nb,\nc,NA\n",
-            "line 3: column 'x' should have no missing values, got nothing for 'b' (and 1 more",
+            "line 3: column 'x' should have no missing values, got nothing for 'b'; fill it in, "
+            "or leave out the column (leave_out='x') (and 1 more",
         ),
         (
             "item,x\na,1\nb,inf\nc,2\n",

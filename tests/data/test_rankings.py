@@ -319,7 +319,11 @@ def test_a_judge_and_an_item_of_a_table_of_scores_are_both_clusters():
     ("votes", "label", "what"),
     [
         (VOTES, "x", "label of no arm, got 'x'"),
-        (VOTES[VOTES.outcome != "both bad"], "neither", "given of a log with such votes, got none"),
+        (
+            VOTES[VOTES.outcome != "both bad"],
+            "neither",
+            "both_bad needs votes 'both bad', but the log has none",
+        ),
         (VOTES, 1, "label of an arm, got 1"),
     ],
 )

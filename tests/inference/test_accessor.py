@@ -37,7 +37,7 @@ def test_a_fit_is_parsed_once_and_travels_with_its_accessor():
     assert "bradley-terry of 5 arms, 200 draws; has arms, " in repr(duel)
     back = pickle.loads(pickle.dumps(fit))
     assert back.duel.model == duel.model and back.duel is not duel
-    with pytest.raises(ValueError, match="covariance should be one of"):
+    with pytest.raises(ValueError, match="covariance should be 'auto'"):
         duel.posterior("judge")
 
 

@@ -176,7 +176,7 @@ def test_draws_carry_the_errors_and_the_tails_asked_for():
     assert 0.93 * bounds.min() < half < 1.07 * bounds.max()
     P = np.concatenate(list(preference_draws(tree, "judge")))
     assert P.shape == (20000, 4, 4)
-    with pytest.raises(ValueError, match="covariance should be one of"):
+    with pytest.raises(ValueError, match="covariance should be 'auto'"):
         tree.duel.posterior("annotator")
 
 

@@ -302,7 +302,7 @@ def test_bad_settings_are_named():
     fit = bd.fit(duels, by_attributes(shipped("springall")[1]), draws=400)
     with pytest.raises(ValueError, match="ci_prob should be in"):
         bd.coefficients(fit, 1.5)
-    with pytest.raises(ValueError, match="covariance should be one of"):
+    with pytest.raises(ValueError, match="covariance should be 'auto'"):
         bd.coefficients(fit, covariance="judge")
     with pytest.raises(ValueError, match="attributes of the fit"):
         bd.predict_items(fit, items)

@@ -87,6 +87,25 @@ def test_a_text_is_checked(text):
 
 
 @pytest.mark.parametrize(
+    ("places", "names", "prior"),
+    [
+        ((0.1, 0.05), {}, Prior("Normal", mu=0.1, sigma=0.05)),
+        ((0.1,), {"sigma": 0.05}, Prior("Normal", mu=0.1, sigma=0.05)),
+        ((0.1, 0.05), {"mu": 1}, "each parameter once, got mu twice"),
+        ((0.1, 0.05, 1), {}, r"parameters mu and sigma, got Normal\(0.1, 0.05, 1\)"),
+        ((0.1,), {}, "should have the parameters mu and sigma"),
+        (("x", 1), {}, "mu of Normal should be"),
+    ],
+)
+def test_parameters_come_in_pymcs_order_or_by_name(places, names, prior):
+    if isinstance(prior, Prior):
+        assert Prior("Normal", *places, **names) == prior
+        return
+    with pytest.raises((TypeError, ValueError), match=prior):
+        Prior("Normal", *places, **names)
+
+
+@pytest.mark.parametrize(
     ("text", "prior"),
     [
         ("Normal(0.1, 0.05)", normal(0.1, 0.05)),

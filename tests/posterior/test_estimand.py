@@ -129,9 +129,12 @@ def test_what_is_asked_is_in_the_fit():
     for wrong, words in [
         (
             lambda: bd.estimand(plain, at={"language": "de"}),
-            "deviate .none., got 'language': Random",
+            "do not differ by 'language'; they differ by no column. Fit again with Random",
         ),
-        (lambda: bd.estimand(fit, at={"judge": "1"}), "deviate .'language'., got 'judge'"),
+        (
+            lambda: bd.estimand(fit, at={"judge": "1"}),
+            "do not differ by 'judge'; they differ by 'language'",
+        ),
         (lambda: bd.estimand(fit, at={"language": "es"}), "one of 'de', 'en' and 'fr', got 'es'"),
         (lambda: bd.estimand(fit, weights={"language": {"de": -1}}), "at least 0"),
         (lambda: bd.estimand(fit, weights={"language": {"de": 0}}), "not all 0"),

@@ -189,7 +189,7 @@ def test_json_holds_what_is_printed(some, tmp_path):
         ({"ties": "keep"}, "ties should be 'strict' or 'half', got 'keep'"),
         (
             {"covariance": "robust"},
-            r"covariance should be one of \['auto', 'model'\], got 'robust'",
+            "covariance should be 'auto' or 'model', got 'robust'. The fit has no covariance by",
         ),
         ({"rope": float("nan")}, "got nan"),
     ],

@@ -313,7 +313,7 @@ def test_wrong_calls_are_refused(tmp_path):
             study.tell(ticket, outcome)
     with pytest.raises(KeyError, match="one of this study"):
         study.tell(Ticket("zz-1", "a", "b"), "left")
-    with pytest.raises(KeyError, match="a ticket of this study"):
+    with pytest.raises(KeyError, match="was not asked for yet"):
         study.tell(ticket.id[:-1] + "99", "left")
     with pytest.raises(ValueError, match="n should be"):
         study.ask(0)
@@ -441,9 +441,9 @@ def test_status_says_what_is_expected_to_go():
     assert study.status().plan is None
     found = study.status(futures=3)
     assert found.plan["duels"] == 2
-    assert "Expected to go: " in str(found)
+    assert "Still to come: " in str(found)
     study.tell(study.ask(), "left")
-    assert "Expected to go at 2 duels: " in str(study.status())
+    assert "Still to come at 2 duels: " in str(study.status())
     with pytest.raises(ValueError, match="futures should be"):
         study.status(futures=-1)
 
@@ -462,10 +462,9 @@ def test_a_plan_ends_where_the_budget_of_the_study_does():
     study = bd.Study(arms=list("abc"), stop=bd.study.WithinRope(0.999) | bd.study.Budget(9))
     study.tell(study.ask(), "left")
     said = str(study.plan(n_futures=3))
-    assert said.startswith(
-        "In 80 % of 3 simulated futures the study needs over 8 to over 8 more duels"
+    assert said == (
+        "The study was simulated 3 times. No simulation was decided within 8 more duels."
     )
-    assert said.endswith("100 % of the futures are not decided at 8 duels.")
 
 
 def test_an_imported_log_has_the_outcomes_of_its_votes():
@@ -488,7 +487,7 @@ def test_a_study_knows_how_its_imported_log_was_read(tmp_path):
     study.import_duels(bd.read_duels(frame))
     batch = frame[2:]
     with pytest.raises(
-        ValueError, match=r"coding='1/0/0.5' reads right and coding='1/-1/0' reads tie"
+        ValueError, match=r"means right, use coding='1/0/0.5' .* means tie, use coding='1/-1/0'"
     ):
         bd.read_duels(batch)
     study.close()

@@ -9,7 +9,7 @@ import duckdb
 from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.shape import text_in_json
 from bayesduel.data.read.sql import name_of
-from bayesduel.system.arguments import check_type
+from bayesduel.system.arguments import by_reader, check_type, did_you_mean
 
 __all__ = ["check_condition", "keep_where"]
 
@@ -47,11 +47,23 @@ def keep_where(
     try:
         deleted = con.execute(f"DELETE FROM records WHERE row_of_file NOT IN ({kept})").fetchall()
     except duckdb.Error as error:
-        there = ", ".join(map(repr, columns))
-        raise ValueError(
-            f"{name}: {_rule(where)}: {_first_line(error)}; the columns are {there}"
-        ) from None
+        there = f"the columns are {', '.join(map(repr, columns))}"
+        what = _unknown_column(error, columns, where) or f"{_rule(where)}: {_first_line(error)}; "
+        raise ValueError(f"{name}: {what}{there}") from None
     return int(deleted[0][0])
+
+
+def _unknown_column(error: duckdb.Error, columns: Sequence[str], where: str) -> str:
+    """Return what to do about a name that is no column; "" where the error is another."""
+    found = re.match(r'Binder Error: Referenced column "(.+)" not found', str(error))
+    if found is None:
+        return ""
+    word = found[1]
+    as_text = re.sub(rf'"{re.escape(word)}"|\b{re.escape(word)}\b', f"'{word}'", where)
+    return (
+        f"{by_reader('where', '--where')} names {word!r}, which is not a column"
+        f"{did_you_mean(word, columns) or '.'} A text stands in single quotes: {as_text}; "
+    )
 
 
 def _text(column: str) -> str:

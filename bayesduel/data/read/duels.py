@@ -361,13 +361,13 @@ def _read_any(
         scored = roles.margin is not None or coding == SCORED or "lower_is_better" in source.used
         if roles.lower_is_better and not scored:
             raise ValueError(
-                f"{source.name}: lower_is_better should be given of scores or a margin, got the "
-                f"outcome {roles.outcome!r}"
+                f"{source.name}: {as_options(lower_is_better=True)} needs scores or a margin, but "
+                f"the outcome is the column {roles.outcome!r}"
             )
         if roles.coding is not None and roles.outcome is None:
             raise ValueError(
-                f"coding should be given of a log with outcomes, got {roles.coding!r} of one "
-                "whose left arm won every duel"
+                f"{as_options(coding=roles.coding)} needs a column of outcomes, but in this log "
+                "the left arm won every duel"
             )
         unused = (
             f"{column!r} is not used ({as_options(sampling_weight=None)}: weights of a survey)"
@@ -386,8 +386,8 @@ def _asked_meaning(options: Mapping[str, Any], roles: Roles, name: str) -> Meani
         return None
     if roles.outcome is None:
         raise ValueError(
-            f"{name}: {asked[0]} should be given of a log with outcomes "
-            f"({as_options(outcome=None)})"
+            f"{name}: {as_options(**{asked[0]: None})} needs a column of outcomes: name it by "
+            f"{as_options(outcome=None)}"
         )
     if asked == ["means"]:
         return means_of(options["means"])

@@ -19,7 +19,7 @@ from bayesduel.data.read.words import BYES
 from bayesduel.data.reading import HEADER_AGAIN
 from bayesduel.data.teams import split_sides
 from bayesduel.data.votes import FINITE
-from bayesduel.system.arguments import as_options
+from bayesduel.system.arguments import as_options, by_reader
 from bayesduel.text import count, join
 
 __all__ = [
@@ -381,7 +381,8 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     blank = not values.get("outcome")
     if name == "outcome" and reading and (reading.to_complete or (blank and reading.by_name)):
         gaps = dict([*reading.to_complete, *([("", "?")] if blank else [])])
-        hint = f"; say what it means, left, right, tie or none: {as_options(means=gaps)}"
+        none = by_reader("None", "none")
+        hint = f"; say what it means, left, right, tie or {none}: {as_options(means=gaps)}"
     return f"column {column} {rule}" + (f", got {got}{hint}" if role in values else "")
 
 

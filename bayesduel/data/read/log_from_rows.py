@@ -199,9 +199,9 @@ def assemble_choices(log: Labelled, neither: str, read_summary: ReadSummary) -> 
     if neither in log.arms:
         raise ValueError(f"both_bad should be the label of no arm, got {neither!r}")
     if not read_summary.n_both_bad:
-        raise ValueError("both_bad should be given of a log with such votes, got none")
+        raise ValueError("both_bad needs votes 'both bad', but the log has none")
     if votes.share is not None or votes.sampling_weight is not None:
-        raise ValueError("both_bad should be given of whole votes, got shares or sampling weights")
+        raise ValueError("both_bad needs whole votes, but the log has shares or sampling weights")
     own = votes.left == votes.right
     tie = (votes.outcome == 0) & ~log.both_bad
     read_summary = replace(

@@ -37,7 +37,7 @@ def check_no_totals(finder: Finder) -> None:
 
 
 def as_scores(finder: Finder) -> str:
-    """Return how a table of numbers is read as scores, as a part of a sentence; "" of another."""
+    """Return how a table of numbers is read as scores, as a sentence; "" of another."""
     texts = {name: texts_in(column) for name, column in finder.rows(finder.columns).items()}
     numbers = [
         name
@@ -58,43 +58,43 @@ def as_scores(finder: Finder) -> str:
         unit = next(name for name in labels if name != arm)
         by = as_options(shape="scores", left=arm, group=unit, outcome=numbers[0])
         shown = join(numbers, SHOWN, quote=True, word="or")
-        return f"where {shown} is the score of a {arm!r}, {by}; "
+        return f"If {shown} is the score of a {arm!r}, use {by}. "
     if len(numbers) > 1:
         shown = join(numbers, SHOWN, quote=True)
         scores = as_options(shape="scores")
         ranks = as_options(shape="ranks")
-        return f"where each of {shown} is an arm, {scores} ({ranks}: 1 is best); "
+        return f"If each of {shown} is an arm, use {scores}, or {ranks} where 1 is best. "
     return ""
 
 
 def _totals(finder: Finder, arm: str) -> str:
     """Return what is known of each arm alone, and what to give, as a sentence; "" if nothing."""
     needed = (
-        "give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
+        "Give a row for each duel (left, right, outcome), or for each pair with its counts (left, "
         "right, wins_a, wins_b)"
     )
     read = finder.rows(finder.columns)
     once = len(read[arm].values) == len(read[arm].code)
     for names in STANDINGS if once else ():
         for _, won, lost in finder.named(names, names):
-            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others; {needed}"
+            return f"{won!r} and {lost!r} are totals of each {arm!r} against all others. {needed}"
     for part in finder.all_free(SUCCESSES):
         if all(re.fullmatch(rf"({NUMBER})\s*%?", text) for text in texts_in(read[part])):
             return (
-                f"{part!r} is of each {arm!r} alone, and nobody chose between two of them; compare "
-                f"the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior); "
-                f"for a ranking, {needed}"
+                f"{part!r} is of each {arm!r} alone, and nobody chose between two of them. Compare "
+                "the rates as proportions (of k in n, Beta(1 + k, 1 + n - k) by a flat prior). "
+                f"A ranking needs other data. {needed}"
             )
     for _, up, down in finder.pairs(THUMBS, UP_AND_DOWN):
-        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone; {needed}"
+        return f"{up!r} and {down!r} are of the answers of each {arm!r} alone. {needed}"
     for rating in finder.all_free(RATINGS) if once else ():
-        return f"{rating!r} is one number for each {arm!r}, as computed from duels; {needed}"
+        return f"{rating!r} is one number for each {arm!r}, as computed from duels. {needed}"
     thumbs = [n for n in read if has_word(n, THUMBS) and _are_thumbs(texts_in(read[n]))]
     for name in thumbs:
-        said = f"{name!r} is of one answer of {arm!r} alone; bayesduel.read_pulls(..., "
+        said = f"{name!r} is of one answer of {arm!r} alone. bayesduel.read_pulls(..., "
         said += f"item={arm!r}, reward={name!r}) reads such rewards"
         scores = as_options(shape="scores")
-        same = f"; where several have answered the same prompt, {scores} compares them"
+        same = f". If several have answered the same prompt, {scores} compares them"
         texts = {text.casefold() for text in texts_in(read[name])}
         return said + (same if are_numbers(texts - {"true", "false"}) else "")
     return ""

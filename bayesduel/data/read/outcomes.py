@@ -241,8 +241,9 @@ def means_of(means: Mapping[Any, Any]) -> Meaning:
             codes[key] = LEFT if float(word) >= 0.5 else RIGHT
         else:
             raise ValueError(
-                "means should give 'left', 'right', 'tie', a grade such as 'grade -2', a share "
-                f"from 0 to 1, or None (left out) for each value, got {meaning!r} for {value!r}"
+                f"{by_reader('means', '--means')} should give left, right, tie, a grade such as "
+                f"'grade -2', a share from 0 to 1, or {by_reader('None', 'none')} (left out) for "
+                f"each value, got {meaning!r} for {value!r}"
             )
         said[text] = None if word == "none" else word
     if grades and any(abs(code) == LEFT for key, code in codes.items() if key not in grades):
@@ -330,10 +331,10 @@ def choose_meaning(
         if differs.any() and min(most, by_name) >= 0.9 * max(most, by_name):
             k = int(np.flatnonzero(differs)[0])
             raise ValueError(
-                f"column {columns[2]!r} should be unambiguous, got "
-                f"{outcome.values[outcome.code[k]]!r} for {left.values[left.code[k]]!r} against "
-                f"{right.values[right.code[k]]!r}, which is a side and an arm; say which: "
-                f"{as_options(coding=chosen.coding)} or {as_options(coding=NAMED)}"
+                f"column {columns[2]!r}: {outcome.values[outcome.code[k]]!r} can be a side or an "
+                f"arm, where {left.values[left.code[k]]!r} meets {right.values[right.code[k]]!r}. "
+                f"If it is a side, use {as_options(coding=chosen.coding)}. If it is an arm, use "
+                f"{as_options(coding=NAMED)}"
             )
         if by_name >= most:
             settled = bool(by_name > most)
@@ -342,22 +343,23 @@ def choose_meaning(
             clash = []
     if most < 0.5 * values.n:
         raise values.refused(
-            "should say who won (left/right/tie, 1/0/0.5, a/b, model_a/model_b, the winner's "
+            " should say who won (left/right/tie, 1/0/0.5, a/b, model_a/model_b, the winner's "
             "label, or a grade such as 'A is much better')"
         )
     if clash:
         shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
         key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
         value = next(text for text in outcome.values if outcome_key(text) == key)
-        readings = [
-            f"{as_options(coding=way.coding)} reads {RESULTS[way.codes[key]]}"
+        arms = _folded(left) | _folded(right)
+        results = dict.fromkeys(RESULTS[way.codes[key]] for way in (chosen, *clash))
+        which = [
+            f"If {value!r} means {RESULTS[way.codes[key]]}, use {as_options(coding=way.coding)}"
+            f"{values.spelt_out(way, arms)}"
             for way in (chosen, *clash)
         ]
-        raise values.refused(
-            f"should be unambiguous, got {value!r}, which {' and '.join(readings)}", "say which"
-        )
+        raise values.refused(f": {value!r} can mean {join(results, word='or')}", " ".join(which))
     if times.keys() == {0.0, 1.0} and INDEX.fullmatch(plain(columns[2])):
-        raise values.refused("should be unambiguous: 1 may say that left won, or be the second arm")
+        raise values.refused(": 1 can mean that left won, or be the second arm")
     chosen = _of_the_other(chosen, values, columns)
     return replace(chosen, to_complete=values.completed(chosen, _folded(left) | _folded(right)))
 
@@ -375,8 +377,12 @@ class _Values:
         for text, k in self.counts.items():
             self.times[outcome_key(text)] = self.times.get(outcome_key(text), 0) + k
 
-    def refused(self, rule: str, then: str = "say what each value means") -> ValueError:
-        """Return the error of outcomes that are not understood, with the ``means`` to complete."""
+    def refused(self, rule: str, which: str = "") -> ValueError:
+        """Return the error of outcomes that are not understood, with the ``means`` to complete.
+
+        rule: what is wrong, behind the name of the column.
+        which: settings that may fit, as sentences.
+        """
         texts = list(self.counts)[:SHOWN]
         if all(re.fullmatch(NUMBER, text.strip()) for text in texts):
             texts.sort(key=float)
@@ -391,17 +397,27 @@ class _Values:
             ends = "BEST_FOR_LEFT,BEST_FOR_RIGHT"
             grades = by_reader(f"grades=({ends.replace(',', ', ')})", f"--grades {ends}")
             percent = as_options(coding="percent")
-            also = f"; of a scale, {grades}; of percentages of left, {percent}"
+            also = f". If the values are a scale, use {grades}"
+            also += f". If the values are percentages of left, use {percent}"
         if signed and len(numbers) == len(self.times):
             also = (
-                "; where a positive number says that left is better: "
-                f"{as_options(coding='grades')}, or "
+                ". If a positive number says that left is better, use "
+                f"{as_options(coding='grades')} or "
                 f"{as_options(margin=self.column, outcome=False)}"
             )
+        none = by_reader("None", "none")
+        say = f"{which} Else say" if which else "Say"
         return ValueError(
-            f"column {self.column!r} {rule}; its values are {seen}; {then}, each left, right, "
-            f"tie, a grade or none: {means} (or {as_options(coding=None)}){also}"
+            f"column {self.column!r}{rule}. Its values are {seen}. {say} what each value means by "
+            f"{means} (in place of each ? put left, right, tie, a grade such as 'grade -2', or "
+            f"{none}, which leaves the row out){also}"
         )
+
+    def spelt_out(self, way: Meaning, arms: set[str]) -> str:
+        """Return what values mean by a way, as the end of a sentence."""
+        meant = [f"{text} is {result}" for text, result in self.completed(way, arms)]
+        known = join([words for words in meant if not words.endswith("?")], SHOWN)
+        return f" ({known})." if known else "."
 
     def completed(self, way: Meaning, arms: set[str]) -> tuple[tuple[str, str], ...]:
         """Return what values mean, "?" for the rest; nothing where numbers say what they mean."""

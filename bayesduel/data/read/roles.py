@@ -224,10 +224,10 @@ def assign(
         _drop_flag(finder)
     if wanted and not {"outcome", "margin"} & found.keys():
         raise ValueError(
-            f"{source}: no column for the outcome ({as_options(outcome=None)}, or "
-            f"{as_options(margin=None)} with one column or two scores)"
-            f"{_may_be_outcomes(finder)}; counts of the wins of each side are columns such as "
-            f"wins_a and wins_b; {finder.there}"
+            f"{source}: no column for the outcome; {finder.there}. Name the column by "
+            f"{as_options(outcome=None)}, or the column of a margin or two scores by "
+            f"{as_options(margin=None)}. {_may_be_outcomes(finder)}If a row has counts of wins, "
+            "call their columns wins_a and wins_b"
         )
     _check_order(finder)
     unused = tuple(c for c in columns if plain(c) in SAMPLING and c != given["sampling_weight"])
@@ -291,10 +291,10 @@ def _find_arms(finder: Finder, left: str, right: str) -> tuple[str, str]:
         "--rankings ranking=COLUMN,arm=COLUMN,rank=COLUMN",
     )
     raise ValueError(
-        f"{finder.source}: no column for {' and '.join(default)} (set "
-        f"{as_options(left=None)} and {as_options(right=None)}; is the header line missing?); "
-        f"{advice}where a row is no duel, {as_options(shape=None)} says what it is; of a log of "
-        f"rankings, {rankings} says the columns; {finder.there}"
+        f"{finder.source}: no column for {' and '.join(default)}; {finder.there}. Is the header "
+        f"line missing? Name the columns of the two arms by {as_options(left=None)} and "
+        f"{as_options(right=None)}. {advice}If a row is not a duel, say what a row is by "
+        f"{as_options(shape=None)}. If the log has rankings, use {rankings}"
     )
 
 
@@ -498,13 +498,13 @@ def _drop_flag(finder: Finder) -> None:
 
 
 def _may_be_outcomes(finder: Finder) -> str:
-    """Return the columns that may say who won, with the options, as a part of a sentence."""
+    """Return the columns that may say who won, with the options, as sentences."""
     arms = [finder.found["left"], finder.found["right"]]
     said = []
     if _hold_numbers(finder, arms):
         said.append(
-            f"{arms[0]!r} and {arms[1]!r} hold numbers (where each column is an arm: "
-            f"{as_options(shape='scores')}, or {as_options(shape='ranks')}, where 1 is best)"
+            f"{arms[0]!r} and {arms[1]!r} hold numbers. If each column is an arm, use "
+            f"{as_options(shape='scores')}, or {as_options(shape='ranks')} where 1 is best"
         )
     measured = {}
     verdicts = []
@@ -526,14 +526,14 @@ def _may_be_outcomes(finder: Finder) -> str:
     if all(pair):
         margin = as_options(margin=(*pair,))
         said.append(
-            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({margin}; "
-            f"where fewer is better, {as_options(lower_is_better=True)}, too)"
+            f"{pair[0]!r} and {pair[1]!r} hold numbers of the sides ({margin}). If fewer is "
+            f"better, add {as_options(lower_is_better=True)}"
         )
     said += [_may_be(name, measured[name]) for name in measured if name not in pair]
     if len(verdicts) > 1:
         judges = as_options(shape="judges")
-        said.append(f"where each of several columns is a judge: {judges}")
-    return "".join(f"; {words}" for words in said if words)
+        said.append(f"If each of several columns is a judge, use {judges}")
+    return "".join(f"{words}. " for words in said if words)
 
 
 def _may_be(column: str, values: Sequence[float]) -> str:

@@ -190,7 +190,8 @@ class ShapedSource(FrameSource):
         """Return why rows were left out before they were read, and how many."""
         ((n,),) = self._con.sql("SELECT count(*) FROM duels WHERE NOT judged").fetchall()
         found = [line for part in self._parts for line in part.source.left_out()]
-        found += [(HEADER_AGAIN, self._n_headers), (f"not {self._asked.where}", self._n_left_out)]
+        unfit = f"rows that do not satisfy the condition {self._asked.where}"
+        found += [(HEADER_AGAIN, self._n_headers), (unfit, self._n_left_out)]
         found.append((MISSING[self.kind], n))
         return [(why, rows) for why, rows in found if rows]
 

@@ -455,7 +455,7 @@ def test_codes_that_are_not_understood_are_asked_about(codes, tmp_path):
     path = written(frame, tmp_path)
     with command_line(), pytest.raises(ValueError, match="--means") as refused:
         bd.read_duels(path)
-    line = str(refused.value).partition("--means ")[2].partition(" (or --coding")[0]
+    line = str(refused.value).partition("--means ")[2].partition(" (in place of")[0]
     (said,) = shlex.split(line)  # as a shell reads it
     assert all(re.search(rf"{code}=[?a-z]", said) for code in (first, second, tie))
     given = bd.read_duels(path, means={first: "left", second: "right", tie: "tie"})

@@ -76,8 +76,8 @@ def test_counts_of_variants_are_no_duels(names, values, tmp_path):
     assert found is None
     arm = names[1] if names[0] == "date" else names[0]
     assert f"{names[-1]!r} is of each {arm!r} alone, and nobody chose between two of them" in said
-    assert "compare the rates as proportions" in said
-    assert "give a row for each duel" in said
+    assert "Compare the rates as proportions" in said
+    assert "Give a row for each duel" in said
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_columns_of_numbers_may_be_arms(judge, tmp_path):
     text = rows([judge, *ARMS], [[f"j{k}", *one.values()] for k, one in enumerate(given)])
     said, found = read(tmp_path, text)
     assert found is None
-    assert "where each of 'Ajax', 'Brest', 'Celtic' and 'Dynamo' is an arm, --shape scores" in said
+    assert "If each of 'Ajax', 'Brest', 'Celtic' and 'Dynamo' is an arm, use --shape scores" in said
     said, found = read(tmp_path, text, "--shape", "scores")
     assert found == OF_SCORES
     assert f"judge {judge} 12 judges" in said

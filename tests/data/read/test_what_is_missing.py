@@ -243,7 +243,9 @@ def test_columns_that_may_be_judges_are_asked_for(tmp_path, names):
     sides = {"left": "p", "right": "q"}
     done = CliRunner().invoke(main, ["winners", str(path), "--left", "p", "--right", "q"])
     assert done.exit_code == 2
-    assert "each of several columns is a judge: --shape judges" in " ".join(done.output.split())
+    assert "If each of several columns is a judge, use --shape judges." in " ".join(
+        done.output.split()
+    )
     assert points_of(bd.read_duels(path, shape="judges", **sides)) == right_points()
 
 
