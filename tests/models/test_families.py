@@ -266,7 +266,7 @@ def test_the_command_line_takes_families(folder):
     shown = " ".join(run("predict", fit, "new", "a0").stdout.split())
     assert "new has not duelled: its score is drawn from its family, x." in shown
     found = json.loads(run("predict", fit, "b", "a0", "--family", "b=w", "--json").stdout)
-    assert found["new_arms"] == "b has not duelled: its score is drawn from a new family."
+    assert found["new_arms"] == "b has not duelled: its score is drawn from a new family, w."
     assert run("study", "new", folder / "s", "--arms", "a0,a3", *said).exit_code == 0
     checked = run("check", log, "--quick", "--json", *said)
     assert checked.exit_code == 0 and "bradley-terry with --family" in checked.stdout

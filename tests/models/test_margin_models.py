@@ -416,7 +416,7 @@ def test_nuts_agrees_with_laplace(votes, fits):
 
 def test_predictions_with_the_advantage_of_a_side_need_one(fits, votes):
     plain = bd.fit(votes[0], BradleyTerry())
-    with pytest.raises(ValueError, match="side_advantage should be False for a fit"):
+    with pytest.raises(ValueError, match="needs a fit that has learned a side advantage"):
         bd.predict(plain, "a0", "a1", side_advantage=True)
     home = bd.predict(fits["common"], "a0", "a1", side_advantage=True)
     assert home["win"] > bd.predict(fits["common"], "a0", "a1")["win"]
