@@ -164,9 +164,10 @@ class Audit(Result):
         sure = f"(probability above {percent(self.confidence)} %)"
         announced = int(early["announced"].sum())
         wrong = int(early["wrong"].sum())
+        end = "is not the leader" if wrong == 1 else "are not the leaders"
         return (
             f"{looks}, {announced} would have announced a leader {sure}. {wrong} of these "
-            "leaders do not lead at the end."
+            f"{end} at the end."
         )
 
 

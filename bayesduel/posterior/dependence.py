@@ -93,11 +93,12 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str, noun: str = "arm") ->
         clusters = f"{judges:,} and {groups:,} clusters"
     shown = f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
     robust = f"cluster-robust by {used}" if used != VOTE else "robust to the sampling weights"
+    effects = ""
     if own := [role for role in fit.duel.model.terms.samples if role in used.split(" and ")]:
-        robust += f" besides the effects by {join(own)} in the model"
+        effects = f"The model has effects by {join(own)}. "
     sentence = (
-        f"Standard errors are {robust} ({clusters}). They are bias-reduced, and intervals use "
-        f"Student's t with {shown} degrees of freedom for the median {noun}."
+        f"{effects}Standard errors are {robust} ({clusters}). They are bias-reduced, and "
+        f"intervals use Student's t with {shown} degrees of freedom for the median {noun}."
     )
     role = min((name for name in counts if name in used), key=lambda name: counts[name], default="")
     if degrees < LEAST_DEGREES:

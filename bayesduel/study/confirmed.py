@@ -145,8 +145,9 @@ class Confirmed(StopRule):
             f"for each arm there is another arm that beats it by more than {points}, with"
             if candidate is None
             else (
-                f"each pair of the answer is in the right order up to {points}, taken one by "
-                f"one{'' if self.doubt == 1 else ' where it may not follow the scores'}, with"
+                f"the least certain pair of the answer"
+                f"{'' if self.doubt == 1 else ' that may not follow the scores'} is in the right "
+                f"order up to {points}, with"
             )
         )
         said = f"{said} probability {probability:.3f} (rule: {self._asked:g})"

@@ -406,15 +406,15 @@ def test_words_are_about_size():
     )
     unknown = told(found, 0.54, (0.1, 0.0, 0.29))
     assert headline_words(unknown) == (
-        "The log cannot tell whether there is one ranking. One ranking has probability 54 %: "
-        "95 % or more would say yes, 5 % or less would say no. Scores explain between 71 and "
+        "The log cannot tell whether there is one ranking. One ranking has probability 54 %. "
+        "Yes needs 95 % or more, no needs 5 % or less. Scores explain between 71 and "
         "100 % of the preferences between arms."
     )
     none = told(found, 0.001, (0.13, 0.11, 0.14), 0.26, 0.97, top=("a", "b", "c"))
     assert headline_words(none).startswith(
         "13 % [11, 14] of the preferences between arms fit no ranking"
     )
-    assert size_words(none).startswith("No arm beats all others with probability 74 %.")
+    assert size_words(none).startswith("With probability 74 %, no arm beats all others.")
     assert "a, b and c" in size_words(none)
     assert "A single ranking is not appropriate" in advice_words(none)
     open_one = told(found, 0.5, (0.1, 0.0, 0.29), 0.87, top=())

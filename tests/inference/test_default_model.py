@@ -226,6 +226,9 @@ def test_a_fit_has_them_beside_robust_errors_and_a_named_model_has_not():
     assert fit.attrs["model"] == "bradley-terry + order + random:group"
     assert fit["posterior"].attrs["covariance"] == "judge and group"
     votes = bd.summary(fit).votes
-    assert "cluster-robust by judge and group besides the effects by group in the model" in votes
+    assert (
+        "The model has effects by group. Standard errors are cluster-robust by judge and group"
+        in votes
+    )
     assert "new group" in bd.summary(fit).answers
     assert bd.fit(log, "bradley-terry", draws=200).attrs["model"] == "bradley-terry"

@@ -171,7 +171,8 @@ def test_the_headline_has_the_probability_of_the_answer_not_of_its_weakest_pair(
     assert status.probability == pytest.approx(by_scores, abs=0.05)
     assert f"({percent(status.probability)} % sure)" in status.verdict
     assert status.history[-1] == (1, round(status.probability, 4))
-    assert "taken one by one, with probability 0.5" in status.reason
+    assert "the least certain pair of the answer" in status.reason
+    assert "with probability 0.5" in status.reason
 
 
 def test_the_probability_of_an_answer_is_at_most_that_of_its_weakest_pair():
@@ -295,7 +296,8 @@ def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_pa
     if option != "--no-confirm":
         assert direct[1:].min() >= 3  # no pair of the answer is left to the scores alone
     if option == "--confirm-in-doubt":
-        assert "where it may not follow the scores, with probability 0.99" in status.reason
+        assert "pair of the answer that may not follow the scores is" in status.reason
+        assert "with probability 0.99" in status.reason
         assert status.reason.endswith("(rule: 0.95)")  # that of the rule on scores
 
 

@@ -30,8 +30,8 @@ def headline_words(found: RankingPosterior, noun: str = "arm") -> str:
     if one > 1 - SURE:
         return (
             "The log cannot tell whether there is one ranking. One ranking has probability "
-            f"{percent(one)} %: {100 * SURE:g} % or more would say yes, {100 * (1 - SURE):.0f} % "
-            f"or less would say no. Scores explain {_explained(share)} {preferences}."
+            f"{percent(one)} %. Yes needs {100 * SURE:g} % or more, no needs "
+            f"{100 * (1 - SURE):.0f} % or less. Scores explain {_explained(share)} {preferences}."
         )
     return (
         f"{_size(share)} {preferences} fit no ranking (one ranking has probability "
@@ -53,10 +53,10 @@ def size_words(found: RankingPosterior, noun: str = "arm") -> str:
             "not tell which one."
         )
     else:
-        first = f"No {noun} beats all others with probability {percent(1 - sure)} %."
+        first = f"With probability {percent(1 - sure)} %, no {noun} beats all others."
         if top:
             named = [shorten(arm, SENTENCE) for arm in top]
-            first += f" In the top cycle are probably {join(named, NAMED)}."
+            first += f" Probably {join(named, NAMED)} form the top cycle."
     return (
         f"{first} A cycle whose every step is won in {100 * found.material:.0f} % of duels or "
         f"more has probability {percent(found.p_material_cycle)} %."
