@@ -35,7 +35,7 @@ class Prior:
     distribution
         Name of a continuous distribution of PyMC of one number: "Normal", "HalfNormal",
         "StudentT", "Gamma", ...
-    parameters
+    *places, **parameters
         Its parameters in PyMC's order, or by PyMC's names for them.
 
     Attributes
