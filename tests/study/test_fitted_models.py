@@ -149,9 +149,8 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
         study.tell(study.ask(judge="ann"), "left")
     again = bd.Study(path)
     assert again.duels().n_duels == again.n_duels == 12
-    assert "cannot be refitted to these duels (ValueError: duels should have at least two" in str(
-        again.status(check=False)
-    )
+    said = " ".join(str(again.status(check=False)).split())
+    assert "cannot be refitted to these duels (ValueError: duels should have at least two" in said
     unending = bd.Study(arms=list("abc"), model=BradleyTerry() + JudgeReliability(), stop=None)
     unending.import_duels(again.duels())
     assert unending.status(check=False).reason.startswith("none; the model cannot be refitted")
