@@ -83,6 +83,8 @@ def test_a_missing_dependency_is_wrong_and_a_missing_extra_is_not(monkeypatch, n
 
     monkeypatch.setattr(metadata, "version", version)
     assert wrong(doctor._versions).keys() == names
+    said = next(line.found for line in doctor._versions() if line.what == name)
+    assert ("pip install 'bayesduel[polars]'" in said) == (name == "polars")
 
 
 def test_a_package_that_is_not_installed_is_told_to_be(monkeypatch):
