@@ -58,9 +58,10 @@ class Line(NamedTuple):
         """Return the line for a reader who calls an arm `noun`: a column of arms begins with n."""
         number, _, more = self.understood.partition(" ")
         what, comma, rest = more.partition(",")
-        if self.role not in OF_ARMS or what not in ("arm", "arms"):
+        digits = number.replace(",", "")
+        if self.role not in OF_ARMS or what not in ("arm", "arms") or not digits.isdecimal():
             return self
-        counted = count(int(number.replace(",", "")), noun)
+        counted = count(int(digits), noun)
         role = noun if self.role == "arm" else self.role
         return self._replace(role=role, understood=f"{counted}{comma}{rest}")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesduel.data.read.columns import Columns
-from bayesduel.data.read.sql import name_of
+from bayesduel.data.read.sql import name_of, text_in_sql
 from bayesduel.system.arguments import check_one_of
 
 __all__ = ["columns_with_commas", "text_with_point", "with_points"]
@@ -46,17 +46,30 @@ def with_points(records: str, columns: Sequence[str], decimal: str | None) -> st
         return records
     comma = "" if decimal == "." else "."
     point = "." if decimal == "." else ""
-    points = ", ".join(
-        f"to_json(replace(replace({name_of(c)} ->> '$', '.', '{point}'), ',', '{comma}')) AS "
-        f"{name_of(c)}"
-        for c in columns
-    )
+    number = text_in_sql(_form(decimal).pattern)
+
+    def with_point(column: str) -> str:
+        text = f"({name_of(column)} ->> '$')"
+        pointed = f"replace(replace({text}, '.', '{point}'), ',', '{comma}')"
+        # "14.0" beside "13,5" is no number with commas: it stays
+        return (
+            f"to_json(CASE WHEN regexp_full_match({text}, {number}) THEN {pointed} ELSE {text} END)"
+        )
+
+    points = ", ".join(f"{with_point(c)} AS {name_of(c)}" for c in columns)
     return f"SELECT * REPLACE ({points}) FROM ({records})"
 
 
 def text_with_point(text: str, decimal: str | None) -> str:
     """Return a number with a point before its decimals, as :func:`with_points` writes it."""
+    if not _form(decimal).fullmatch(text):
+        return text
     return text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
+
+
+def _form(decimal: str | None) -> re.Pattern[str]:
+    """Return how a number is written where decimals follow this sign."""
+    return WITH_POINT if decimal == "." else NUMBER
 
 
 def _has_commas(texts: Sequence[str], comma: re.Pattern[str], number: re.Pattern[str]) -> bool:
