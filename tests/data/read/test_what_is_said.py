@@ -226,6 +226,26 @@ def test_a_bad_row_of_a_sheet_has_the_number_of_the_spreadsheet(tmp_path):
     assert bd.read_duels([csv, good]).n_duels == 4
 
 
+@pytest.mark.parametrize("above", [0, 1, 3])
+def test_rows_above_a_table_count_as_the_spreadsheet_numbers_them(tmp_path, above):
+    pytest.importorskip("python_calamine")
+    rows = [*[[]] * above, *ROWS, ["a", "GPT 4", "up", 1, True]]
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": rows})
+    with pytest.raises(ValueError, match=f"votes.xlsx, row {above + 5} of the sheet: column"):
+        bd.read_duels(path)
+
+
+@pytest.mark.parametrize("title", [["Tasting of 12 May"], ["Tasting", None, None, None, None]])
+@pytest.mark.parametrize("between", [0, 2])
+def test_a_title_above_the_header_of_a_sheet_is_named(tmp_path, title, between):
+    pytest.importorskip("python_calamine")
+    rows = [title, *[[]] * between, *ROWS]
+    path = write_xlsx(tmp_path / "votes.xlsx", {"s": rows})
+    said = f"row 1: should be the header line, got 'Tasting.*'; row {between + 2} may be it: delete"
+    with pytest.raises(ValueError, match=said):
+        bd.read_duels(path)
+
+
 def test_what_is_no_spreadsheet_is_refused(tmp_path):
     pytest.importorskip("python_calamine")
     path = tmp_path / "votes.xlsx"
