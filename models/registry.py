@@ -53,6 +53,7 @@ __all__ = [
     "check_class",
     "classes_of",
     "know",
+    "label_and_terms",
     "model_from_settings",
     "model_named",
     "model_settings",
@@ -180,12 +181,12 @@ def named(name: str, **settings: Any) -> Any:
     'bradley-terry + order'
     """
     check_type(name, str, "name", "the name of a model")
-    label, *words = _parts_of(name)
+    label, *words = label_and_terms(name)
     made = _made(_spelled(label), settings, {})
     return made if "terms" in settings else reduce(add_term, words, made)
 
 
-def _parts_of(name: str) -> list[str]:
+def label_and_terms(name: str) -> list[str]:
     """Return the model and the terms that a name lists.
 
     A plus without spaces may also belong to the name of a column.

@@ -7,7 +7,7 @@ from dataclasses import Field, fields
 from functools import reduce
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from click.core import ParameterSource
@@ -21,7 +21,7 @@ from bayesduel.data.read.reading_options import (
     READING,
 )
 from bayesduel.system.arguments import did_you_mean
-from bayesduel.system.options import Decision, Fitting
+from bayesduel.system.options import Decision, Fitting, ModelName
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,6 +66,7 @@ __all__ = [
     "with_terms",
 ]
 
+TERMS_OF_MODEL = "bayesduel.terms_of_model"  # place of these in what a click.Context carries
 PRIOR = re.compile(r"\s*(\w+)\s*(?:\[(.+)\])?\s*=\s*(.+)")  # name, label in brackets, distribution
 WEIGHT = re.compile(r"([^\[\]]+)\[(.+)\]=([0-9.eE+-]+)")
 READING_PAGE = "docs/how_to/reading.md goes from 'my file looks like this' to these options."
@@ -113,6 +114,20 @@ class OneOf(click.Choice[str]):
         said = super().get_invalid_choice_message(value, ctx)
         hint = did_you_mean(value, self.choices)
         return said.removesuffix(".") + hint if hint else said
+
+
+class NamedModel(OneOf):
+    """The name of a model, as Python takes it: terms after a plus are added to those of --term."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the label of the model, and leave its terms to the option of terms."""
+        if "+" not in value or ctx is None:
+            return str(super().convert(value, param, ctx))
+        from bayesduel.models.registry import label_and_terms
+
+        label, *words = label_and_terms(value)
+        ctx.meta[TERMS_OF_MODEL] = tuple(words)
+        return str(super().convert(label, param, ctx))
 
 
 def _range(rule: str) -> click.IntRange | click.FloatRange:
@@ -173,7 +188,7 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         "--term",
         metavar="TERM",
         multiple=True,
-        callback=(lambda ctx, param, words: tuple(map(_known_term, words))) if own else None,
+        callback=_known_terms if own else None,
         help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12), "
         "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
         f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
@@ -254,6 +269,13 @@ family_option = click.option(
 )
 
 
+def _known_terms(
+    ctx: click.Context, param: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the terms that ``--model`` and ``--term`` add."""
+    return (*ctx.meta.get(TERMS_OF_MODEL, ()), *map(_known_term, words))
+
+
 def _known_term(word: str) -> str:
     """Return the word of a term; one of a file of the user's is registered under its name."""
     if not (found := FILE_NAME.fullmatch(word)):
@@ -300,7 +322,9 @@ sampling_options = _group(  # how to fit a model, whichever
     old_side_advantage_options,
 )
 fitting_options = _group(  # what to fit and how
-    option_of(Fitting, "model"),
+    option_of(
+        Fitting, "model", type=NamedModel(get_args(ModelName), case_sensitive=False), is_eager=True
+    ),  # before the option of terms
     sampling_options,
     term_option(),
     prior_option,
@@ -390,8 +414,8 @@ def read_log(
 
     if is_saved(log):
         raise click.UsageError(
-            f"LOG should be a log of duels, got the fit {log}: winners, top-k, predict, audit and "
-            "sources take fits"
+            f"LOG should be a log of duels, got the fit {log}: winners, top-k, report, "
+            "site, export, predict, audit and sources take fits"
         )
     if not gc.isenabled():  # as in a process of a command, whose imports are not looked at again
         gc.freeze()
@@ -554,13 +578,19 @@ def anchor_of(text: str | None) -> dict[str, Any]:
 def analysing(
     log: str | list[str], options: dict[str, Any]
 ) -> tuple[dict[str | None, Any], dict[str, Any]]:
-    """Return the logs of LOG, and the options of an analysis as ``bayesduel.report`` takes them."""
-    model = chosen_model(options["model"], options)
-    given = ("method", "draws", "seed", "rope", "confidence", "noun", "compare", "audit")
+    """Return the logs of LOG, and the options of an analysis as ``bayesduel.report`` takes them.
+
+    The fit in a file that `bayesduel fit` saved takes the place of a log.
+    """
+    given = ("rope", "confidence", "noun", "compare", "audit")
     named = {"against": names_of(options["against"]), **anchor_of(options["anchor"])}
     known = {name: options[name] for name in given if name in options}
     known |= {name: options[name] for name in ("at", "weights") if options.get(name)}
-    return read_log(log, options), {"model": model, **known, **named}
+    if is_saved(log):
+        return {None: _loaded(log)}, {**known, **named}
+    fitting = {name: options[name] for name in ("method", "draws", "seed")}
+    fitting["model"] = chosen_model(options["model"], options)
+    return read_log(log, options), {**fitting, **known, **named}
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
@@ -592,6 +622,14 @@ def fits_of(
                 check(duels)
         fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
         return {label: _asked_of(fit, options) for label, fit in fits.items()}
+    return {None: _asked_of(_loaded(log), options)}
+
+
+def _loaded(path: Any) -> "xr.DataTree":
+    """Return the fit in a file.
+
+    Raises click.UsageError if the command line has an option that is for fitting a log.
+    """
     from bayesduel.posterior.load import load
 
     gc.enable()
@@ -602,9 +640,9 @@ def fits_of(
         source = context.get_parameter_source(name)
         if name in OF_LOGS and not used and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"{option.opts[0]} is for fitting a log; {log} is fitted already"
+                f"{option.opts[0]} is for fitting a log; {path} is fitted already"
             )
-    return {None: _asked_of(load(log), options)}
+    return load(path)
 
 
 def _asked_of(fit: "xr.DataTree", options: Mapping[str, Any]) -> "xr.DataTree":

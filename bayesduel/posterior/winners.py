@@ -230,6 +230,7 @@ def winners(
         "effective_draws": float(tree.attrs["importance_ess"]),
         "monte_carlo_error": options["monte_carlo_error"],
         "model": tree.attrs.get("model", ""),
+        "model_words": draws.model.titled(noun),
         "method": tree.attrs.get("method", ""),
         "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),

@@ -191,7 +191,7 @@ def _notes(dataset: Winners) -> str:
         f"and below it. The order is that of mean ranks by {a['ranked_by']}. {tiers} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
-        f"{a['dependence']}"
+        f"{a['dependence']} Model: {a['model_words']}."
     )
 
 

@@ -221,6 +221,8 @@ def _settings(settings: dict[str, Any]) -> Iterator[str]:
 
 def _setting(name: str, value: Any) -> Any:
     """Return a setting in words: what None stands for depends on which it is."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     if value is not None:
         return value
     return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(

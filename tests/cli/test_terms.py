@@ -72,6 +72,50 @@ def log(tmp_path_factory):
     return path
 
 
+NAMED = {  # what --model and --term say together, and the model that Python calls so
+    "davidson + order": ("davidson", ["order"]),
+    "Davidson+time:3": ("davidson", ["time:3"]),
+    "auto + time:3": ("auto", ["time:3"]),
+    "thurstone + random:topic + order": ("thurstone", ["random:topic", "order"]),
+}
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("name", NAMED)
+def test_terms_in_the_name_of_a_model_are_those_of_the_option_of_terms(name, apart, log, tmp_path):
+    label, words = NAMED[name]
+    *first, last = words
+    given = ["--model", " + ".join([label, *first]), "--term", last]
+    if not apart:
+        given = ["--model", name]
+    path = tmp_path / "fit.nc"
+    answer = run("fit", log, *given, "--method", "laplace", "--draws", "100", "-o", path)
+    assert answer.exit_code == 0, answer.stderr
+    asked = bd.load(path).duel.model
+    wanted = chosen_model(label, {"term": tuple(words)}).choose(bd.read_duels(log)).model
+    assert sorted(term.name for term in asked.terms) == sorted(t.name for t in wanted.terms)
+    assert asked.label == wanted.label
+
+
+@pytest.mark.parametrize("name", ["davidon + order", "davidson + ordr", "davidson +"])
+def test_a_name_of_a_model_with_a_slip_is_refused_with_the_nearest(name, log, tmp_path):
+    answer = run("fit", log, "--model", name, "-o", tmp_path / "fit.nc")
+    assert answer.exit_code == 2 and len(answer.stderr.splitlines()) == 1
+    assert "did you mean" in answer.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_page_shows_the_limits_of_periods_as_dates(tmp_path):
+    rows = [
+        f"{'ab'[k % 2]},c,{'left' if k % 3 else 'right'},2026-05-{k % 28 + 1:02}" for k in range(56)
+    ]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["left,right,outcome,time", *rows]) + "\n")
+    page = tmp_path / "page.html"
+    given = ["--model", "bradley-terry + time:3", "--method", "laplace", "--draws", "100"]
+    assert run("report", path, *given, "-o", page).exit_code == 0
+    assert "time edges = 2026-05-01, 2026-05-10, 2026-05-19, 2026-05-28" in page.read_text()
+
+
 def each_command_with(name, values, step):
     """Every command with every value: slow but for one of `step` values of each command."""
     cases = []

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -302,6 +303,37 @@ def test_planted_drift_is_found():
     assert tree.duel.model.edges[0] == duels.votes.time.min()
 
 
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us"])
+@pytest.mark.parametrize("periods", [3, 7])
+def test_limits_of_periods_as_dates_part_votes_as_numbers_do(unit, periods):
+    rng = np.random.default_rng(65)
+    drawn = rng.integers(0, 40, 60)
+    times = np.datetime64("2026-05-01", unit) + drawn.astype(f"timedelta64[{unit}]")
+    pairs = ["ab"[k % 2] for k in range(60)], ["c"] * 60, [k % 3 != 0 for k in range(60)]
+    dated = bd.Duels.from_votes(*pairs, time=times.astype("datetime64[us]"))
+    counted = bd.Duels.from_votes(*pairs, time=times.astype("datetime64[us]").astype("int64"))
+    terms = {log: TimeVarying(periods=periods).settled(log) for log in (dated, counted)}
+    assert terms[dated].edges[0].startswith("2026-05-01") and terms[counted].edges[0] > 1e15
+    number_of, period_of = (term.columns(log)["period_of_cell"] for log, term in terms.items())
+    np.testing.assert_array_equal(number_of, period_of)
+    again = TimeVarying(**{"periods": periods, "edges": json.loads(json.dumps(terms[dated].edges))})
+    assert again == terms[dated]
+    with pytest.raises(ValueError, match="edges should be numbers, as times of the log are"):
+        terms[dated].columns(counted)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ["2026-01-01", "2026-05-01 12:00", "2026-07-01"],
+        np.array(["2026-01-01", "2026-05-01T12:00", "2026-07-01"], dtype="datetime64[us]"),
+        [datetime(2026, 1, 1), datetime(2026, 5, 1, 12), datetime(2026, 7, 1)],
+    ],
+)
+def test_limits_of_periods_are_any_dates(limits):
+    assert TimeVarying(edges=limits).edges == ("2026-01-01", "2026-05-01T12:00", "2026-07-01")
+
+
 def test_times_count_and_their_order_does_not():
     model = BradleyTerry() + TimeVarying(periods=3)
     duels = log_of(flat, 4, 50, 10)
@@ -399,6 +431,12 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         (lambda: BradleyTerry() + TimeVarying(process="jump"), ValueError, "'walk' or 'smooth'"),
         (lambda: BradleyTerry() + TimeVarying(periods=1), ValueError, "periods should be from 2"),
         (lambda: BradleyTerry() + TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
+        (lambda: TimeVarying(edges=("may", "june", "july")), TypeError, "numbers or dates"),
+        (
+            lambda: TimeVarying(edges=("2026-02-01", "2026-01-01", "2026-03-01")),
+            ValueError,
+            "incre",
+        ),
         (lambda: BradleyTerry() + BladeChest(planes=0), ValueError, "planes should be from 1"),
         (lambda: named("order-effect(elo)"), ValueError, "model name should be one of"),
     ],
