@@ -147,8 +147,5 @@ def _blocks(table: "pd.DataFrame", level: str, model: str, notes: list[str]) -> 
     from bayesduel.reporting.section import Text
 
     yield predictions_table(table)
-    told = (
-        f"Win: the probability that the left arm wins, by {model}. "
-        "Conditions that are not given are neutral."
-    )
+    told = f"Win: the probability that the left arm wins, by {model}."
     yield Text(" ".join([told, f"{level} intervals.", *notes]), "small")

@@ -176,7 +176,7 @@ def test_a_best_that_is_a_word_for_a_tie_orders_nothing(word, capsys):
     log = bd.read_rankings(frame)
     assert log.arms == ("a", "b", "c") and log.n_rankings == 2
     assert log.read_summary.n_ties_dropped == 1
-    assert f"left out 1 ranking that put all arms in one place ({word!r} 1)" in (
+    assert f"left out 1 ranking that put all arms in one place (1 {word!r})" in (
         capsys.readouterr().err
     )
     listed = bd.read_rankings({"best": ["a", word], "shown": [f"a, {word.strip()}, c"] * 2})
@@ -206,7 +206,9 @@ def test_a_word_in_place_of_a_rank_is_below_all(word, capsys):
     rows = [(1, "x", "2"), (1, "y", word), (1, "z", "1"), (1, "w", word)]
     log = bd.read_rankings(pd.DataFrame(rows, columns=["race", "driver", "place"]))
     assert orders_of(log) == [[["z"], ["x"], ["w", "y"]]]
-    assert "2 arms without a rank" in capsys.readouterr().err
+    counted = f"2 {word.strip()!r}" if word else "2 blank"
+    said = f"2 arms have no rank ({counted}): they rank below all arms with a rank"
+    assert said in capsys.readouterr().err
 
 
 def judged(names):
