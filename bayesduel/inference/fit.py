@@ -532,7 +532,7 @@ def _sample_sparse(
     (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
     if method != "gibbs":
         if method == "auto":
-            reason = f"{cells.log.n_arms:,} arms, from {SPARSE_ARMS:,} the sparse route costs less"
+            reason = f"{cells.log.n_arms:,} scores, from {SPARSE_ARMS:,} the sparse route costs less"
         drawn = sample_variational(model, cells, chains * per_chain, rng, **options)
         certificate = drawn.certificate
         if certificate.holds:
