@@ -55,7 +55,6 @@ from bayesduel.system.arguments import (
     whole,
 )
 from bayesduel.system.memory import TABLE_ARMS, check_square
-from bayesduel.text import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -499,9 +498,8 @@ class Duels:
         shape = "one duel per row"
         if "left_wins" in summary.columns:
             shape = "one pair per row, with counts"
-        arms = count(self.n_arms, "arm")
-        wins = f"{self.n_duels:,} duels"
-        return Reading.of_summary(summary, shape, {"left": arms, "right": arms, "left_wins": wins})
+        known = {"left_wins": f"{self.n_duels:,} duels"}
+        return Reading.of_summary(summary, shape, self.n_arms, known)
 
     @property
     def plain(self) -> bool:

@@ -532,7 +532,8 @@ def _sample_sparse(
     (chains, per_chain), rng, reason = layout, np.random.default_rng(seed), "asked for"
     if method != "gibbs":
         if method == "auto":
-            reason = f"{cells.log.n_arms:,} scores, from {SPARSE_ARMS:,} the sparse route costs less"
+            n = cells.log.n_arms
+            reason = f"{n:,} scores, from {SPARSE_ARMS:,} the sparse route costs less"
         drawn = sample_variational(model, cells, chains * per_chain, rng, **options)
         certificate = drawn.certificate
         if certificate.holds:

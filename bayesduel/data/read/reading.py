@@ -101,11 +101,14 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
         parts = ", whose labels may be of several members"
     hint = as_options(teams=joined) if joined else ""
     words = f"{count(len(lefts), what)}{parts}"
-    yield Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
+    of_arms = roles.teams is None  # else the words count sides
+    first = Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)
+    yield first._replace(n_arms=len(lefts) if of_arms else None)
     again = f"{count(len(rights), what)}, the same"
     if lefts != rights:
         again = f"{count(len(rights), what)}, {len(lefts & rights):,} of them also on the left"
-    yield Line("right", named["right"], again, _known(rows, rows.right))
+    second = Line("right", named["right"], again, _known(rows, rows.right))
+    yield second._replace(n_arms=len(rights) if of_arms else None)
 
 
 def _share_a_member(rows: Rows) -> np.ndarray:
