@@ -26,7 +26,7 @@ from typing import Any, cast
 import click
 
 from bayesduel import __version__
-from bayesduel.cli.given_once import GivenOnce
+from bayesduel.cli.command_group import GivenOnce
 from bayesduel.system.arguments import command_line, did_you_mean, shown_value
 from bayesduel.system.imports import Later
 from bayesduel.system.memory import available_memory, check_process, keep_freed_memory

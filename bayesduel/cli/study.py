@@ -9,8 +9,8 @@ import click
 
 from bayesduel.cli import options as shared
 from bayesduel.cli import serve, study_judge
+from bayesduel.cli.command_group import GivenOnce
 from bayesduel.cli.earlier_options import renamed_option
-from bayesduel.cli.given_once import GivenOnce
 from bayesduel.cli.options import with_terms
 from bayesduel.cli.study_tickets import (
     COMMANDS,

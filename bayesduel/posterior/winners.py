@@ -208,7 +208,9 @@ def winners(
     top = order[:k]
     top_probability = float((found.rank[:, top] < k).all(axis=1).mean())
     attrs = {
-        "verdict": verdict.sentence,
+        "verdict": verdict.words,
+        "verdict_overall": verdict.sentence,
+        "refusal": dependence.refusal,
         "verdict_kind": verdict.kind,
         "verdict_arms": json.dumps(verdict.arms),
         "verdict_probability": verdict.probability,
@@ -355,7 +357,8 @@ def _in_parts(
     return (
         BestArmVerdict(
             kind="not comparable",
-            sentence=" ".join([words, *shown]),
+            sentence=words,
+            within=tuple(shown),
             arms=first.arms,
             safe=first.safe,
             probability=first.probability,

@@ -244,7 +244,7 @@ def _check_tables(a: MarginAnalysis, noun: str) -> tuple[Table, Table]:
             ("t", "check", name),
             ("n", "observed", lambda r: significant(r["observed"], 3)),
             ("n", "expected", lambda r: significant(r["expected"], 3)),
-            ("n", "p", lambda r: a.check.p_words(r["check"]).removeprefix("= ")),
+            ("n", "p", lambda r: a.check.p_cell(r["check"])),
         ),
         a.check.table.reset_index(names="check").to_dict("records"),
         caption="p: twice the posterior predictive p-value, which is conservative. Bold: fails "

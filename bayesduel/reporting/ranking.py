@@ -277,13 +277,12 @@ def against_words(winners: "Winners", noun: str = "arm") -> str:
 
 def _verdict(winners: "Winners") -> tuple[tuple[str, ...], str]:
     """Return the verdict in exact terms, and why no ranking holds, or ""."""
-    exact = str(winners.attrs["verdict"])
-    if "ranking_verdict" in winners.attrs:
-        why = str(json.loads(winners.attrs["check"])["sentence"])
-        return (exact, str(winners.attrs["verdict_reason"]).removeprefix(why).strip()), why
-    inside = [part for part in json.loads(winners.attrs["component_verdicts"]) if part["verdict"]]
-    within = tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
-    return (exact[: exact.index(f" {within[0]}")] if within else exact, *within), ""
+    attrs = winners.attrs
+    exact = str(attrs["verdict_overall"])
+    if "ranking_verdict" in attrs:
+        return (exact, str(attrs["verdict_source"])), str(json.loads(attrs["check"])["sentence"])
+    inside = [part for part in json.loads(attrs["component_verdicts"]) if part["verdict"]]
+    return (exact, *(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)), ""
 
 
 def _place_words(winners: "Winners", board: "Winners", said: str) -> str:

@@ -29,7 +29,7 @@ def chosen(table, **options):
 def test_a_side_with_a_meaning_is_in_the_model(names):
     model, reasons = chosen(frame(*names))
     assert model.name == "bradley-terry + order"
-    assert names[0] in reasons[-1] and "is in the model" in reasons[-1]
+    assert names[0] in reasons[-1] and "is in the fitted model" in reasons[-1]
 
 
 def test_sides_that_are_an_artefact_stay_out_and_it_is_said():

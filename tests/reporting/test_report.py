@@ -672,7 +672,7 @@ def test_raw_counts_say_why_they_differ_from_the_model(tmp_path):
     plain = page_of(log, tmp_path, draws=200, model=BradleyTerry()).text["counts"]
     own = page_of(log, tmp_path, draws=200, model=BradleyTerry() + RandomEffects("group"))
     assert "against the opponents that an arm met" in plain and "Arms have effects" not in plain
-    assert "Arms have effects by group in the model" in own.text["counts"]
+    assert "Arms have effects by group in the fitted model" in own.text["counts"]
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():

@@ -17,11 +17,11 @@ class GivenOnce(click.Group):
         """Return the command that `args` start with, its name and the arguments after it."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _check_given_once(click.Context(command, ctx, name), rest)
+            _check_once(click.Context(command, ctx, name), rest)
         return name, command, rest
 
 
-def _check_given_once(ctx: click.Context, args: Sequence[str]) -> None:
+def _check_once(ctx: click.Context, args: Sequence[str]) -> None:
     """Raise a usage error for an option of one value that is given twice: Click takes the last."""
     before_arguments = [*takewhile(lambda arg: arg != "--", args)]
     names = [arg.partition("=")[0] for arg in before_arguments]
