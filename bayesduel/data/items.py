@@ -104,21 +104,41 @@ class Items:
 
         labels: of the items that duelled (default: all).
         """
-        found = dependent(self.matrix(labels))
+        constant = self._constant(labels)
+        absent = _absent_words([name for levels in constant.values() for name in levels or ()])
+        whole = _constant_words([name for name, levels in constant.items() if levels is None])
+        return " ".join(filter(None, (whole, absent, self._combined(labels))))
+
+    def _constant(self, labels: Sequence[str] | None) -> dict[str, list[str] | None]:
+        """Return the columns in which some attribute is the same for all of these items.
+
+        Of each, the names of its levels that no item has; None if all items are equal there.
+        """
+        place = {label: i for i, label in enumerate(self.labels)}
+        rows = [place[label] for label in (self.labels if labels is None else labels)]
+        same = np.ptp(self.values[rows], axis=0) == 0
+        found: dict[str, list[str] | None] = {}
+        for column in dict.fromkeys(a.column for a in self.attributes):
+            own = [k for k, a in enumerate(self.attributes) if a.column == column]
+            if same[own].all():
+                found[column] = None
+            elif same[own].any():
+                found[column] = [self.names[k] for k in own if same[k]]
+        return found
+
+    def _combined(self, labels: Sequence[str] | None) -> str:
+        """Return which attribute is a combination of others for these items, or ""."""
+        matrix = self.matrix(labels)
+        varies = np.flatnonzero(np.ptp(matrix, axis=0) > 0)
+        found = dependent(matrix[:, varies])
         if found is None:
             return ""
-        column, others = found
-        name = self.names[column]
+        column = int(varies[found[0]])
+        made = join([self.names[varies[k]] for k in found[1]])
         option = as_options(leave_out=[self.attributes[column].column])
-        if not len(others):
-            return (
-                f"All items have the same {name}, so the log says nothing of its effect. "
-                f"Leave it out: {option}."
-            )
-        made = join([self.names[k] for k in others])
         return (
-            f"The log cannot tell some effects apart: {name} follows from {made} (they may add up "
-            f"to a constant). Leave one of them out: {option}."
+            f"The log cannot tell some effects apart: {self.names[column]} follows from {made} "
+            f"(they may add up to a constant). Leave one of them out: {option}."
         )
 
     def levels(self, column: str) -> dict[str, str]:
@@ -190,6 +210,31 @@ class Items:
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + (", ..." if len(self.names) > 6 else "")
         return f"<Items: {len(self.labels):,} items, {len(self.names)} attributes ({shown})>"
+
+
+def _constant_words(columns: Sequence[str]) -> str:
+    """Return that all items of the log are equal in these columns, or "" of none."""
+    if not columns:
+        return ""
+    one = len(columns) == 1
+    return (
+        f"All items of the log have the same {join(columns)}, so the log says nothing of "
+        f"{'its effect' if one else 'their effects'}. Leave {'it' if one else 'them'} out: "
+        f"{as_options(leave_out=[*columns])}."
+    )
+
+
+def _absent_words(levels: Sequence[str]) -> str:
+    """Return that no item of the log has these levels, or "" of none."""
+    if not levels:
+        return ""
+    one = len(levels) == 1
+    return (
+        f"No item of the log has {join(levels, word='or')}, so the log says nothing of "
+        f"{'its effect' if one else 'their effects'}. To leave out only "
+        f"{'this level' if one else 'these levels'}, remove the items that have "
+        f"{'it' if one else 'them'} from the table."
+    )
 
 
 def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:

@@ -210,6 +210,8 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
 
     level = _level(table)
     judges = "judge_spread" in table
+    clear = bool(((table["lower"] > 0) | (table["upper"] < 0)).any())
+    bold = " Bold: the interval excludes zero."
     figure = Figure(
         plot=partial(plot_coefficients, fit, ci_prob=table.attrs["ci_prob"]),
         size=coefficients_size(len(table)),
@@ -239,8 +241,7 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
         caption="Effect of one more unit of the attribute or covariate, all else equal; or of "
         "a level instead of its reference. Win rate: change of the win probability "
         "against an otherwise equal item, from one half, in percentage points. "
-        "Positive effect: its posterior probability. Bold: the interval excludes "
-        f"zero.{of_judges * judges}",
+        f"Positive effect: its posterior probability.{bold * clear}{of_judges * judges}",
     )
     neutral = ""
     if "covariate_effect" in fit["posterior"]:

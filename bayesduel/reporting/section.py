@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from rich.cells import cell_len
 
 from bayesduel.text import CELL, csv_text, for_spreadsheet, json_ready, percent, shorten, to_json
 
@@ -40,6 +41,8 @@ __all__ = [
     "frame_table",
 ]
 
+GAP = 2  # terminal columns between two columns of a table
+LABEL = 16  # terminal columns that the labels of a table keep, if they are as wide
 HUGE = 10_000  # rows above which they are CSV alone, rounded
 PACKED = 6  # level of compression: one tenth of the time of 9, for files as small
 LONG = 2_000  # rows of a table above which its files on a page are compressed
@@ -247,28 +250,67 @@ class Table(Printed):
             for name, suffix, kind, text in made
         )
 
-    def _printed(self) -> "Iterator[RenderableType]":
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        for place, part in enumerate(self._parts(options.max_width)):
+            if place:
+                yield _styled("")
+            yield self._of_columns(part)
+        if self.caption:
+            yield _styled(f"\n{self.caption}", "dim")
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Return the columns of each table that is printed, so that its labels keep their room.
+
+        width: of the terminal, in columns. Each table begins with the label of its rows.
+        """
+        every = list(range(len(self.columns)))
+        label = next((k for k in every if self.columns[k] in "lh"), None)
+        if label is None or set(self.columns[label + 1 :]) - {*"nb"}:
+            return [every]
+        widths = [self._width(k) for k in every]
+        begin = every[: label + 1]
+        widths[label] = min(widths[label], LABEL)
+        parts = [begin]
+        for k in every[label + 1 :]:
+            taken = sum(widths[i] + GAP for i in [*parts[-1], k]) - GAP
+            if taken > width and len(parts[-1]) > len(begin):
+                parts.append(begin)
+            parts[-1] = [*parts[-1], k]
+        return parts
+
+    def _width(self, k: int) -> int:
+        """Return the terminal columns of a column: its widest line."""
+        texts = [line for row in self.cells for line in (row[k].text, row[k].small)]
+        head = self._head(k).split("\n") if self.heads else []
+        return max((cell_len(text) for text in (*texts, *head)), default=0)
+
+    def _head(self, k: int) -> str:
+        """Return the head of a column in the lines that are printed."""
+        head = self.heads[k] if self.heads else self.columns[k]
+        widest = max((len(row[k].text) for row in self.cells), default=0)
+        return _wrapped(head, widest) if self.columns[k] == "n" else head
+
+    def _of_columns(self, part: Sequence[int]) -> "RenderableType":
+        """Return the table of some of its columns, as it is printed."""
         from rich.table import Table as RichTable
 
         table = RichTable(
             box=None, pad_edge=False, header_style="bold", show_header=bool(self.heads)
         )
-        for k, (letter, head) in enumerate(
-            zip(self.columns, self.heads or self.columns, strict=True)
-        ):
-            widest = max((len(row[k].text) for row in self.cells), default=0)
+        letters = [self.columns[k] for k in part]
+        for letter, k in zip(letters, part, strict=True):
             table.add_column(
-                _styled(_wrapped(head, widest) if letter == "n" else head),
+                _styled(self._head(k)),
                 justify="right" if letter == "n" else "left",
                 style="bold" if letter == "h" else "",
                 no_wrap=letter in "nh",
                 overflow="fold",
             )
         for row in self.cells:
-            table.add_row(*map(_cell, self.columns, row))
-        yield table
-        if self.caption:
-            yield _styled(f"\n{self.caption}", "dim")
+            table.add_row(*map(_cell, letters, (row[k] for k in part)))
+        return table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

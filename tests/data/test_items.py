@@ -103,12 +103,16 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("item,x,y\na,1,5\nb,2,5\n", "vary between items, got constant 'y'"),
-        ("item,x,w\na,1,red\nb,2,red\n", "vary between items, got constant 'w'"),
+        ("item,y,w\na,5,red\nb,5.0,red\n", "vary between items, got constant 'y' and 'w'"),
         (
             "item,x\na,1\nb,\nc,NA\n",
-            "line 3: column 'x' should have no missing values, got nothing for 'b'; fill it in, "
-            "or leave out the column (leave_out='x') (and 1 more",
+            "line 3: column 'x' should have no missing values, got nothing for 'b' and 'c'; fill "
+            "it in, or leave out the column (leave_out='x')",
+        ),
+        (
+            "item,x,y\na,,1\nb,2,\n",
+            "got nothing for 'a'; fill it in, or leave out the columns (leave_out=['x', 'y']) "
+            "(and 1 more bad row)",
         ),
         (
             "item,x\na,1\nb,inf\nc,2\n",
@@ -139,6 +143,33 @@ def test_what_a_model_could_not_use_is_refused_by_name(text, said, tmp_path):
     assert said in str(caught.value)
 
 
+def test_a_column_with_one_value_is_left_out_and_said(tmp_path, capsys):
+    items = bd.read_items(written(tmp_path, "item,x,y,w\na,1,5,red\nb,2,5.0,red\n"))
+    assert items.names == ("x",)
+    assert "items.csv: left out y and w (the same for all items)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("abcd", ""),
+        (
+            "abc",
+            "No item of the log has style: odd, so the log says nothing of its effect. To leave "
+            "out only this level, remove the items that have it from the table.",
+        ),
+        (
+            "ac",
+            "All items of the log have the same style, so the log says nothing of its effect. "
+            "Leave it out: leave_out=['style'].",
+        ),
+    ],
+)
+def test_what_the_items_of_a_log_share_is_said_of_a_level_or_of_a_column(log, said, tmp_path):
+    items = bd.read_items(written(tmp_path, GOOD))
+    assert items.dependence([*log]) == said
+
+
 def test_other_bad_arguments_are_named(tmp_path):
     path = written(tmp_path, GOOD)
     with pytest.raises(ValueError, match="no column 'colour'"):
@@ -158,7 +189,9 @@ def test_other_bad_arguments_are_named(tmp_path):
         bd.read_items(pd.DataFrame({"item": ["z"], "price": [3]}), like=items)
     gap = pd.DataFrame({"item": ["y", "z"], "price": [3, None], "style": ["odd", "odd"]})
     with pytest.raises(
-        ValueError, match="'price' should have no missing values, got nothing for 'z'"
+        ValueError,
+        match="'price' should have no missing values, got nothing for 'z'; fill it in, or leave "
+        "out these items",
     ):
         bd.read_items(gap, like=items)
     with pytest.raises(ValueError, match="should be 'fancy', 'odd' or 'plain', got 'loud'"):

@@ -182,3 +182,21 @@ def test_a_table_is_its_columns_and_its_files_have_the_whole_frame():
                                                               ["b", "3", "25%"]]  # fmt: skip
     assert table.cells[0][2].style == "strong"
     assert table.content == {"arm": ["{a}", "b", "c"], "won": [1200, 3, 0], "p": [0.5, 0.25, 0.0]}
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_a_table_that_is_too_wide_goes_on_below_with_its_labels(width):
+    table = Table(
+        columns="nlnnn",
+        heads=("rank", "attribute", "odds", "ratio", "points"),
+        rows=(("1", "the mean number of characters", *(Cell("0.5", small="-" * 20),) * 3),),
+    )
+    stream = StringIO()
+    Console(file=stream, width=width).print(table)
+    lines = stream.getvalue().splitlines()
+    heads = [line.split() for line in lines if "attribute" in line]
+    parts = {60: [["odds"], ["ratio"], ["points"]], 200: [["odds", "ratio", "points"]]}[width]
+    assert heads == [["rank", "attribute", *part] for part in parts]
+    assert all(
+        "the mean number" in line for line in lines if line.startswith("1") or "  1 " in line
+    )

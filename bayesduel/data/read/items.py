@@ -1,6 +1,6 @@
 """Read a table of items and their attributes.
 
-Columns that a model cannot use are refused by name: constant columns, columns with missing values.
+Columns with missing values are refused by name. Constant columns are left out, and a line says so.
 A column that is a combination of others is not refused: a normal prior tells their effects apart.
 """
 
@@ -69,7 +69,8 @@ def read_items(
 
     Returns
     -------
-    The items. A column is numeric if all its values are numbers, else categorical.
+    The items. A column is numeric if all its values are numbers, else categorical. A column with the
+    same value in all rows is left out, which is said.
 
     Raises
     ------
@@ -78,9 +79,9 @@ def read_items(
     TypeError
         If `path_or_frame` is neither a path nor a frame.
     ValueError
-        If a column does not exist, has missing or infinite values, is constant, or is
-        categorical with a different level for every item; if a
-        file is malformed, or an item has more than one row. The message gives file, line,
+        If a column does not exist, has missing or infinite values, or is categorical with a
+        different level for every item; if no column varies, a file is malformed, or an item
+        has more than one row. The message gives file, line,
         column and value where there is one.
 
     Examples
@@ -101,16 +102,15 @@ def read_items(
         names = _names(source, item, columns, leave_out, like)
         table = _complete(source, item, names, like)
         name = source.words
+    if like is None:
+        names = _varying(table, names, name)
     attributes = _attributes(table, names, reference or {}) if like is None else like.attributes
-    items = Items(
+    return Items(
         labels=tuple(table[item]),
         attributes=attributes,
         values=np.stack([_values(table[a.column], a) for a in attributes], axis=1),
         source=name,
     )
-    if like is None:
-        _check_varies(items)
-    return items
 
 
 def read_families(path_or_frame: "Readable", column: str, item: str = "item") -> dict[str, str]:
@@ -197,7 +197,8 @@ def _complete(
     for name in commas:
         table[name] = [text and text_with_point(text, None) for text in table[name]]
     rules = {name: _rule(table[name], name, like, commas=name in commas) for name in names}
-    _check_rows(source, columns, table, lambda: _fault(item, rules))
+    gaps = _gaps(table, item, names, like)
+    _check_rows(source, columns, table, lambda: _fault(item, rules, gaps))
     return {name: [text.strip() for text in texts] for name, texts in table.items()}
 
 
@@ -247,9 +248,40 @@ def _is_finite(text: str) -> bool:
     return bool(NUMERIC.fullmatch(text)) and abs(float(text)) <= LARGEST_SIZE
 
 
-def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
-    """Return a function that returns what is wrong with the rows of a table, one after another."""
+def _gaps(
+    table: Mapping[str, list[str | None]], item: str, names: Sequence[str], like: Items | None
+) -> dict[str, str]:
+    """Return of each column with missing values which items have none there, and what to do."""
+    labels = [label_of(text or "") for text in table[item]]
+    without = {
+        name: [
+            label
+            for label, text in zip(labels, table[name], strict=True)
+            if label is not None and label_of(text or "") is None
+        ]
+        for name in names
+    }
+    without = {name: items for name, items in without.items() if items}
+    remedy = "leave out these items"
+    if like is None:
+        columns = "the column" if len(without) == 1 else "the columns"
+        named = next(iter(without)) if len(without) == 1 else [*without]
+        remedy = f"leave out {columns} ({as_options(leave_out=named)})"
+    return {
+        name: f"got nothing for {join(items, quote=True)}; fill it in, or {remedy}"
+        for name, items in without.items()
+    }
+
+
+def _fault(
+    item: str, rules: Mapping[str, Callable[[str], str]], gaps: Mapping[str, str] | None = None
+) -> Fault:
+    """Return a function that returns what is wrong with the rows of a table, one after another.
+
+    gaps: of each column with missing values what to say of it, which is said once.
+    """
     seen: set[str] = set()
+    left = dict(gaps or {})
 
     def fault(values: Mapping[str, str | None]) -> str:
         label = label_of(values[item] or "")
@@ -260,11 +292,11 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
         seen.add(label)
         for name, rule in rules.items():
             text = label_of(values[name] or "")
-            what = "have no missing values" if text is None else rule(text)
+            if text is None and name in left:
+                return f"column {name!r} should have no missing values, {left.pop(name)}"
+            what = "" if text is None else rule(text)
             if what:
-                fault = f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
-                leave = f"; fill it in, or leave out the column ({as_options(leave_out=name)})"
-                return fault if text else fault + leave
+                return f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
         return ""
 
     return fault
@@ -277,12 +309,7 @@ def _attributes(
     for name in names:
         if all(NUMERIC.fullmatch(word) for word in table[name]):
             numbers = np.array([float(word) for word in table[name]])
-            mean = float(numbers.mean())
-            deviation = float(numbers.std())
-            if np.ptp(numbers) == 0:
-                mean = float(numbers[0])
-                deviation = 0.0
-            found.append(Attribute(name, name, "", "", mean, deviation))
+            found.append(Attribute(name, name, "", "", float(numbers.mean()), float(numbers.std())))
         else:
             found += _indicators(table[name], name, reference.get(name, ""))
     for name in reference:
@@ -309,20 +336,27 @@ def _indicators(words: list[str], name: str, reference: str | None) -> list[Attr
             f"reference of {name!r} should be {join(levels, word='or', quote=True)}, "
             f"got {shown_value(reference)}"
         )
-    if len(levels) == 1:
-        return [Attribute(name, name, str(levels[0]), str(levels[0]), 0.0, 0.0)]
     others = (str(level) for level in levels if level != reference)
     base = reference or ""
     return [Attribute(f"{name}: {level}", name, level, base, 0.0, 1.0) for level in others]
 
 
-def _check_varies(items: Items) -> None:
-    constant = [a.name for a in items.attributes if a.deviation == 0]
-    if constant:
+def _varying(table: Mapping[str, list[str]], names: list[str], source: str) -> list[str]:
+    """Return the columns with more than one value; the others are left out, which is said."""
+    varying = [name for name in names if len(set(map(_as_number, table[name]))) > 1]
+    constant = [name for name in names if name not in varying]
+    if not varying:
         raise ValueError(
-            f"attributes should vary between items, got constant {join(constant, quote=True)}; "
-            f"leave them out ({as_options(leave_out=None)})"
+            f"attributes should vary between items, got constant {join(constant, quote=True)}"
         )
+    if constant:
+        print(f"read {source}: left out {join(constant)} (the same for all items)", file=sys.stderr)
+    return varying
+
+
+def _as_number(word: str) -> float | str:
+    """Return the number that a text is, or the text."""
+    return float(word) if NUMERIC.fullmatch(word) else word
 
 
 def _values(words: list[str], attribute: Attribute) -> np.ndarray:
