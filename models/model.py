@@ -402,7 +402,7 @@ class Model(ByValue, metaclass=_Named):
                 continue
             parameters |= added(part)
             if isinstance(part, Term):
-                touches = _registered(part, part.design(cells.data))
+                touches = _registered(part, part.touches(cells.data))
                 if touches:
                     eta = eta + contribution(part.coefficients(parameters), touches)
             else:

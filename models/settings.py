@@ -46,7 +46,8 @@ class ByValue(Settings):
             raise TypeError(f"{cls.__name__} should define {join(missing, 20)}")
         own = inspect.get_annotations(cls).values()
         settable = any("ClassVar" not in str(annotation) for annotation in own)
-        if settable and "__dataclass_fields__" not in cls.__dict__:
+        made = "__dataclass_fields__" in cls.__dict__
+        if not made and (settable or not is_dataclass(cls)):
             raise TypeError(
                 f"{cls.__name__} should be a dataclass: write @dataclass(frozen=True) above it"
             )

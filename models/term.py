@@ -23,6 +23,7 @@ from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue, Dims, Named
 from bayesduel.models.touch import Touch, contribution
 from bayesduel.system.arguments import check_type, shown_value
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -270,6 +271,21 @@ class Term(Part):
     def design(self, cells: Named) -> tuple[Touch, ...]:
         """Return which coefficients enter the predictor of cells; () where they are neutral."""
 
+    def touches(self, cells: Named) -> tuple[Touch, ...]:
+        """Return its `design`; a KeyError names the term where cells lack what it reads."""
+        try:
+            return self.design(cells)
+        except KeyError as error:
+            asked = error.args[0] if error.args else None
+            if not isinstance(asked, str) or asked in cells:
+                raise
+            raise KeyError(
+                f"{type(self).__name__}.design reads cells[{asked!r}], which these cells have not: "
+                f"they have {join(cells, 12, quote=True)}. Return the numbers of the votes from "
+                f"{type(self).__name__}.columns; where a duel does not say them, return () (a "
+                f"neutral duel): if {asked!r} not in cells: return ()"
+            ) from error
+
     @abstractmethod
     def deviation(self, scales: Named, cells: Named, unit: Unit) -> Any:
         """Return the prior standard deviation of the coefficients: a number or the last axis."""
@@ -312,7 +328,7 @@ class Term(Part):
         return parameters[self.parameter]
 
     def apply(self, eta: Quantity, parameters: Named, cells: Named) -> Any:
-        touches = self.design(cells)
+        touches = self.touches(cells)
         if not touches:
             return eta
         return eta + contribution(self.coefficients(parameters), touches)

@@ -53,6 +53,13 @@ def check_touches(term: str, touches: Any, n_cells: int) -> None:
                 f"{name} should give Touch a number per cell, ({n_cells},), or a row of numbers, "
                 f"({n_cells}, coefficients), got the shape {np.shape(value)}"
             )
+        bad = ~np.isfinite(np.asarray(value, dtype=float)).reshape(n_cells, -1).all(axis=1)
+        if bad.any():
+            raise ValueError(
+                f"{name} should give Touch finite numbers, got "
+                f"{np.asarray(value, dtype=float)[bad].ravel()[0]:g} in {bad.sum():,} of "
+                f"{n_cells:,} cells: give a cell that does not say its number 0, which is neutral"
+            )
 
 
 def contribution(coefficient: np.ndarray, touches: tuple[Touch, ...]) -> Any:

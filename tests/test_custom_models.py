@@ -172,6 +172,37 @@ def test_what_is_missing_is_named():
         Bare()
 
 
+def test_a_term_that_is_no_dataclass_is_named():
+    class Plain(Term):
+        name = "plain"
+        parameter = "plain_effect"
+        design = deviation = lambda *a: None
+
+    with pytest.raises(TypeError, match="Plain should be a dataclass: write @dataclass"):
+        Plain()
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_cells_that_lack_what_a_design_reads_are_named(said):
+    @dataclass(frozen=True)
+    class Reads(Term):
+        name = "reads"
+        parameter = "reads_effect"
+
+        def columns(self, log):
+            return {"prompt": np.ones(len(log.votes.left))} if said else {}
+
+        def design(self, cells):
+            return (Touch((), cells["prompt"]),)
+
+        def deviation(self, scales, cells, unit):
+            return 1.0
+
+    words = r"Reads.design reads cells\['prompt'\], which these cells have not: they have 'first'"
+    with pytest.raises(KeyError, match=words):
+        bd.winners(bd.fit(LOG, BradleyTerry() + Reads(), draws=100))
+
+
 LOG = bd.Duels.from_wins([[0, 9, 8], [4, 0, 9], [3, 4, 0]], list("abc"))
 DESIGNS = {
     "no tuple": (lambda n: Touch((), np.ones(n)), TypeError, "a tuple of Touch"),
@@ -179,6 +210,11 @@ DESIGNS = {
     "a place": (lambda n: (Touch(0, np.ones(n)),), ValueError, r"one place per cell, \(3,\)"),
     "one place": (lambda n: (Touch((0,), np.ones(n)),), ValueError, "one place per cell"),
     "a number": (lambda n: (Touch((), 1.0),), ValueError, r"a number per cell, \(3,\)"),
+    "a gap": (
+        lambda n: (Touch((), np.where(np.arange(n), 1.0, np.nan)),),
+        ValueError,
+        "finite numbers, got nan in 1 of 3 cells",
+    ),
     "turned": (lambda n: (Touch((), np.ones((2, n))),), ValueError, r"the shape \(2, 3\)"),
 }
 
@@ -187,6 +223,7 @@ DESIGNS = {
 def test_a_design_of_another_form_is_refused_in_words(case):
     made, error, words = DESIGNS[case]
 
+    @dataclass(frozen=True)
     class Own(Term):
         name = "own"
         parameter = "own_effect"

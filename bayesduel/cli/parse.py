@@ -49,9 +49,10 @@ def constructed(
     made = []
     for part in parts:
         if _name(part) not in outer:
+            near = did_you_mean(_name(part), outer) or ";"
             raise click.UsageError(
-                f"{option} should be of {', '.join(outer)}, got {ast.unparse(part)!r}"
-                f"{did_you_mean(_name(part), outer)}"
+                f"{option} should name policies, got {ast.unparse(part)!r}{near} `bayesduel "
+                "policies` lists them"
             )
         made.append(_object(part, outer, inner))
     return made
@@ -183,10 +184,9 @@ def _problem_of(text: str) -> Any:
     if name not in (*FAMILIES, *ITEM_FAMILIES, *CHANGING, *own):
         known = (*problems.NAMES, *datasets.names(), *FAMILIES, *ITEM_FAMILIES, *CHANGING)
         raise click.UsageError(
-            "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
-            f"{', '.join(problems.NAMES)}, FILE.py:NAME, or a family of "
-            f"{', '.join(FAMILIES + ITEM_FAMILIES + CHANGING)} with its settings, got {text!r}"
-            f"{did_you_mean(name, known)}"
+            f"--problem should be a problem, a family or a log, got {text!r}"
+            f"{did_you_mean(name, known) or ';'} `bayesduel problems` and `bayesduel datasets` "
+            "list those with a name"
         )
     families = {family: _drawn(getattr(problems, family)) for family in FAMILIES}
     if name in own and not callable(own[name]):

@@ -70,6 +70,7 @@ def command(
 ) -> None:
     """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved.
 
+    `predict fit.nc coming.csv` is the same as `predict fit.nc --pairs coming.csv`.
     A side of several arms is written as in its log ("ann, bob"), or as "ann + bob".
     """
     import pandas as pd
@@ -81,9 +82,14 @@ def command(
     check_csv(as_json, as_csv, raw)
     if not is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
+    if pairs is None and left is not None and right is None and Path(left).is_file():
+        pairs = Path(left)
+        left = None
     if (pairs is None) == (left is None) or (left is None) != (right is None):
         raise click.UsageError(
-            "give LEFT and RIGHT" if pairs is None else "give LEFT and RIGHT or --pairs, not both"
+            "give LEFT and RIGHT, or a file of duels"
+            if pairs is None
+            else "give LEFT and RIGHT or --pairs, not both"
         )
     one = pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
     duels = one if pairs is None else duels_in_file(pairs)

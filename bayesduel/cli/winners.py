@@ -27,6 +27,7 @@ COLUMNS = ("place", "arm", "best", "joint ranks", "score", "tier", "rating", "gr
 @shared.json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per arm, with scores.")
 @shared.raw_option
+@shared.noun_option
 @shared.anchor_option
 @click.option(
     "--covariance",
@@ -54,6 +55,7 @@ def command(
 
     check_csv(as_json, as_csv, raw)
     anchor = shared.anchor_of(options.pop("anchor"))
+    noun = options.pop("noun")
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
     logs: list[Any] = []  # none of a saved fit
@@ -74,6 +76,7 @@ def command(
                 confidence=options["confidence"],
                 covariance=covariance,
                 check=check,
+                noun=noun,
             )
             rated[label] = None
             if results[label].attrs["ranked_by"] == "score":
@@ -123,17 +126,20 @@ def _scores(table: "pd.DataFrame | None") -> Any:
 
 def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]":
     """Yield the verdict and the ranking, as they are printed."""
+    from bayesduel.posterior.scores import scores_words
     from bayesduel.posterior.verdict import across_words
     from bayesduel.reporting.ranking import order_words
     from bayesduel.reporting.ranking_table import columns_of, rank_range_words, ranking_table
     from bayesduel.reporting.section import Text, Verdict
+    from bayesduel.text import an, plural
 
+    noun = result.attrs["noun"]
     further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
-    further.append("" if result.groups() is None else across_words())
+    further.append("" if result.groups() is None else across_words(noun))
     text = tuple(words for words in further if words)
     yield Verdict(headline=result.attrs["verdict"], text=text)
     yield Text("")
-    known = columns_of(result, rated)
+    known = columns_of(result, rated, noun)
     known["place"] = known["place"]._replace(head="")
     shown = [known[name] for name in COLUMNS if name in known]
     yield ranking_table(result, shown, ROWS, ruled=False)
@@ -144,14 +150,14 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     yield Text(f"Model: {result.attrs['model_words']}.", "small")
     yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
-        f"\nbest: probability of winning most pairings (Copeland). {rank_range_words()} A "
-        "rank interval, as in a report, is of one arm, without the other arms (pointwise). Win "
-        f"rate: against an arm drawn at random{halves}. "
-        f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy())}",
+        f"\nbest: probability of winning most pairings (Copeland). {rank_range_words(noun)} A "
+        f"rank interval, as in a report, is of one {noun}, without the other {plural(noun)} "
+        f"(pointwise). Win rate: against {an(noun)} drawn at random{halves}. "
+        f"{_check_words(result)}{order_words(frame['win_rate'].to_numpy(), noun)}",
         "small",
     )
     if rated is not None:
-        yield Text(rated.attrs["sentence"], "small")
+        yield Text(scores_words(rated.attrs, noun), "small")
 
 
 def _check_words(result: "Winners") -> str:

@@ -1,7 +1,5 @@
 """Health of a log: counts and warnings to read before any model is fitted."""
 
-import unicodedata
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any, cast
@@ -9,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.labels import alike_words, labels_alike
 from bayesduel.data.majority import REPEATED
 from bayesduel.data.relaxation_time import relaxation_time
 from bayesduel.data.sides import one_order
@@ -16,7 +15,7 @@ from bayesduel.data.teams import Teams
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 from bayesduel.system.warnings import BayesduelWarning, warn
-from bayesduel.text import SENTENCE, count, join, json_ready, plural, screen, shorten
+from bayesduel.text import count, join, json_ready, plural, screen, shorten
 
 __all__ = [
     "IGNORED",
@@ -41,14 +40,6 @@ READ = (  # what health takes over from the read summary
     *("n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
 )
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
-# Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
-LATIN = str.maketrans(
-    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
-    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
-    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
-    "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5",
-    "ABESIJKMHOPCTYX" + "aesijopcyxhdqw" + "ABEZHIKMNOPTYX" + "aivopu",
-)
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
 NAMED = 5  # arms that a sentence names
@@ -287,7 +278,7 @@ def health(duels: Duels) -> Health:
         repeats=tuple(r for role in ("judge", "group") if (r := _repeats(duels, role))),
         components=tuple(components(duels)),
         strongly_connected=maximum_likelihood_exists(duels),
-        alike=_alike(duels.arms),
+        alike=labels_alike(duels.arms),
         teams=duels.teams is not None,
         together=_together(duels),
     )
@@ -460,30 +451,6 @@ def _repeats(duels: Duels, role: str) -> Repeats | None:
     return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
 
 
-def _alike(arms: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the labels that a reader would take for an earlier one."""
-    seen: dict[Any, str] = {}
-    pairs = []
-    for arm in arms:
-        key: Any = _look(arm)
-        try:
-            key = float(key)
-        except ValueError:
-            pass
-        if key in seen:
-            pairs.append((seen[key], arm))
-        seen.setdefault(key, arm)
-    return tuple(pairs)
-
-
-def _look(label: str) -> str:
-    """Return a label without what is hard to see: case, spaces, Unicode form, alphabet."""
-    if not label.isascii():
-        label = unicodedata.normalize("NFKC", label.translate(LATIN))
-        label = "".join(letter for letter in label if unicodedata.category(letter) != "Cf")
-    return " ".join(label.casefold().split())
-
-
 def health_lines(h: "Health", noun: str = "arm") -> list[tuple[str, str]]:
     """Return the counts as text, a (name, value) a line; `noun` is what an arm is called."""
     ties = f"{h.n_ties:,}"
@@ -602,16 +569,8 @@ def health_words(h: "Health", noun: str = "arm") -> list[str]:
     if h.n_both_bad:
         found.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
     if h.alike:
-        pairs = "; ".join(_apart(a, b) for a, b in h.alike[:NAMED])
-        found.append(f"{count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
+        found.append(f"{alike_words(h.alike)}.")
     return found
-
-
-def _apart(first: str, second: str) -> str:
-    """Return two labels that look alike, with escapes where they would be printed alike."""
-    plain = " ".join(first.casefold().split()) == " ".join(second.casefold().split())
-    shown = repr if plain else ascii
-    return f"{shown(shorten(first, SENTENCE))} and {shown(shorten(second, SENTENCE))}"
 
 
 def _order_counts(h: "Health") -> bool:

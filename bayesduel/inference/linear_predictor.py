@@ -603,7 +603,7 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     for name, block in list(blocks.items()):
         if isinstance(block.term, Scores):
             continue
-        touches = block.term.design(data)
+        touches = block.term.touches(data)
         check_touches(type(block.term).__name__, touches, len(cells))
         if touches:
             columns[name] = columns_of(touches, block.lengths, len(cells))

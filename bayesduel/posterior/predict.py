@@ -227,7 +227,7 @@ def predict(
     teams = None
     if fit.duel.teams is None:
         i, j = (
-            np.array([_place(label, labels, name) for label in side])
+            np.array([_place(label, labels, *where) for label, *where in _numbered(side, name)])
             for name, side in zip(("left", "right"), sides, strict=True)
         )
     else:
@@ -524,7 +524,15 @@ def _mentioned(sides: Sequence[Any], labels: Sequence[str], teams: bool) -> set[
     return found
 
 
-def _place(label: object, labels: Sequence[str], name: str) -> int:
+def _numbered(side: Sequence[object], name: str) -> list[tuple[object, str]]:
+    """Return each label of a side, and where it stands in words: "right, row 2 of 3"."""
+    if len(side) == 1:
+        return [(side[0], name)]
+    return [(label, f"{name}, row {k} of {len(side):,}") for k, label in enumerate(side, 1)]
+
+
+def _place(label: object, labels: Sequence[str], where: str) -> int:
+    """Return the place of an arm; `where` it was given is said if the fit has no such arm."""
     words = label if isinstance(label, str) else shown_value(label)
     if words in labels:
         return labels.index(words)
@@ -532,4 +540,4 @@ def _place(label: object, labels: Sequence[str], name: str) -> int:
     near = f"; did you mean {within[0]!r}?" if len(within) == 1 else did_you_mean(words, labels)
     new = "a new arm needs a duel, attributes (predict_items) or a family (family=)"
     hint = near or f"; its arms are {join(labels, 8, quote=True)}; {new}"
-    raise KeyError(f"{name}: arm {shorten(words, 60)!r} is not in the fit{hint}")
+    raise KeyError(f"{where}: arm {shorten(words, 60)!r} is not in the fit{hint}")

@@ -233,6 +233,7 @@ def winners(
         "monte_carlo_error": options["monte_carlo_error"],
         "model": tree.attrs.get("model", ""),
         "model_words": draws.model.titled(noun),
+        "noun": noun,
         "method": tree.attrs.get("method", ""),
         "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),

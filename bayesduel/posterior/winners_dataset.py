@@ -9,7 +9,15 @@ import pandas as pd
 import xarray as xr
 
 from bayesduel.posterior.verdict import across_words
-from bayesduel.text import NOW_CALLED, json_ready, printed_tables, screen, section_html
+from bayesduel.text import (
+    NOW_CALLED,
+    an,
+    json_ready,
+    plural,
+    printed_tables,
+    screen,
+    section_html,
+)
 
 __all__ = ["Winners", "best_first"]
 
@@ -132,7 +140,7 @@ class Winners(xr.Dataset):
         if not _complete(self):
             return super().__repr__()
         contents = f"{ARMS} Variables of it: {', '.join(map(str, self.data_vars))}"
-        across = () if self.groups() is None else (across_words(), "")
+        across = () if self.groups() is None else (across_words(_noun(self)), "")
         head = (*_verdict_lines(self), "", *across)
         tail = ("", _notes(self), contents)
         return screen(head, printed_tables(self), tail, whole=".table()", n_arms=self.sizes["arm"])
@@ -140,7 +148,7 @@ class Winners(xr.Dataset):
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
-        across = "" if self.groups() is None else f"<p>{escape(across_words())}</p>"
+        across = "" if self.groups() is None else f"<p>{escape(across_words(_noun(self)))}</p>"
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
             f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"
@@ -178,21 +186,28 @@ def _verdict_lines(dataset: Winners) -> list[str]:
 def _notes(dataset: Winners) -> str:
     """Return the sentence below the table: intervals, order, tiers and standard errors."""
     a = dataset.attrs
+    noun = _noun(dataset)
     n_tiers = int(np.max(dataset["tier"].values))
     tiers = "There is one tier."
     if n_tiers > 1:
         tiers = (
-            f"There are {n_tiers} tiers: the first arm of a tier is ahead of all lower tiers "
+            f"There are {n_tiers} tiers: the first {noun} of a tier is ahead of all lower tiers "
             f"(error probability of each boundary {_at_most(a['tier_error'])})."
         )
     return (
-        "beats all: the probability of beating every other arm (Condorcet); best: of winning most "
-        "pairings (Copeland). Rank range: the ranks an arm can have, given the arms surely above "
-        f"and below it. The order is that of mean ranks by {a['ranked_by']}. {tiers} "
+        f"beats all: the probability of beating every other {noun} (Condorcet); best: of winning "
+        f"most pairings (Copeland). Rank range: the ranks {an(noun)} can have, given the "
+        f"{plural(noun)} surely above and below it. The order is that of mean ranks by "
+        f"{a['ranked_by']}. {tiers} "
         f"{100 * a['confidence']:g} % intervals are from {a['n_draws']:,} draws (Monte Carlo "
         f"standard error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}). "
         f"{a['dependence']} Model: {a['model_words']}."
     )
+
+
+def _noun(dataset: Winners) -> str:
+    """Return what an arm is called; a result of an earlier version does not say it."""
+    return str(dataset.attrs.get("noun", "arm"))
 
 
 def _at_most(error: float) -> str:

@@ -78,7 +78,7 @@ def columns_of(
 
 def winners_table_section(winners: "Winners") -> Section:
     """Return the section of what :func:`bayesduel.winners` returned: its first arms."""
-    known = columns_of(winners)
+    known = columns_of(winners, noun=winners.attrs.get("noun", "arm"))
     shown = [known[name] for name in PRINTED if name in known]
     left_out = winners.sizes["arm"] - ROWS
     more = f"... and {left_out:,} more (.table() has all)" if left_out > 0 else None

@@ -1,5 +1,7 @@
 """A word that is misspelled: the message names the nearest one that is known."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 
@@ -65,3 +67,17 @@ def test_a_misspelled_word_is_refused_with_the_nearest_one(place, tmp_path, monk
         call(tmp_path)
     if place == "a policy of a file":
         assert "has (EpsGreedy), got 'EpsGredy'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("policies", "got 'UCBB'; did you mean 'UCB1'? `bayesduel policies` lists them"),
+        ("problem", "got 'hudry-14'; did you mean 'hudry-13'? `bayesduel problems` and"),
+    ],
+)
+def test_a_mistyped_name_is_told_the_nearest_and_where_the_list_is(option, words, tmp_path):
+    mistyped = {"policies": "UCBB", "problem": "hudry-14"}
+    with pytest.raises(Exception, match=re.escape(words)) as caught:
+        simulated(tmp_path, **{option: mistyped[option]})
+    assert len(str(caught.value)) < 250

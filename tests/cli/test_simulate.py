@@ -176,7 +176,10 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--policies": "CCB(alfa=1)"}, "did you mean 'alpha'?"),
         ({"--policies": "DTS(belief=Laplase())"}, "one of KL, MCMC"),
         ({"--policies": "DTS(alpha=2*3)"}, "got '2 * 3'"),
-        ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
+        (
+            {"--problem": "mars"},
+            "family or a log, got 'mars'; `bayesduel problems` and",
+        ),
         ({"--problem": "LogisticItems(gap=2)"}, "LogisticItems: gap should be in"),
         ({"--problem": "UnitSphere(),UnitSphere()"}, "got 'UnitSphere()' twice"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),

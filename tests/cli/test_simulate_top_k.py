@@ -61,7 +61,10 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--policies": "Dts"}, "--policies should be of"),
         ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
         ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
-        ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
+        (
+            {"--problem": "mars"},
+            "family or a log, got 'mars'; `bayesduel problems` and",
+        ),
         ({"--problem": "logistic-items"}, "generator=score_duels), got LogisticItems"),
         ({"--problem": "icehockey"}, "margin of every pair, got none of 1,212 pairs"),
         ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),

@@ -313,10 +313,18 @@ def test_none_is_a_judge_where_one_has_that_name(tmp_path):
     )
 
 
+def test_a_file_of_duels_takes_the_place_of_left(fit, tmp_path):
+    coming = tmp_path / "coming.csv"
+    coming.write_text("left,right\na,b\n", encoding="utf-8")
+    conditions = ("--given", "judge=none", "--json")
+    one, other = (run("predict", fit, *named, coming, *conditions) for named in ((), ("--pairs",)))
+    assert one.exit_code == 0 and one.stdout == other.stdout, one.stderr
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["a"], "give LEFT and RIGHT (see"),
+        (["a"], "give LEFT and RIGHT, or a file of duels (see"),
         (["a", "z"], "arm 'z' is not in the fit"),
         (
             ["a", "b", "--given", "judge=j9"],

@@ -262,7 +262,9 @@ def test_a_fit_that_xarray_opened_is_predicted_from(tmp_path):
 def test_an_unknown_label_is_told_its_neighbour():
     fit = tree("bradley-terry", score=np.zeros((5, 3)))
     with pytest.raises(KeyError, match="arm 'beach' is not in the fit; did you mean 'beech'"):
-        predict(fit, "ash", ["cedar", "beach"])
+        predict(fit, "ash", "beach")
+    with pytest.raises(KeyError, match="right, row 2 of 2: arm 'beach' is not in the fit"):
+        predict(fit, pd.DataFrame({"left": ["ash", "ash"], "right": ["cedar", "beach"]}))
     with pytest.raises(KeyError, match="arm '7' is not in the fit; its arms are 'ash'"):
         predict(fit, 7, "ash")
 

@@ -8,8 +8,10 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import bayesduel as bd
+from bayesduel.cli import main
 from bayesduel.criticism import calibration
 from bayesduel.data.reading import Reading
 from bayesduel.models import (
@@ -230,6 +232,19 @@ def test_no_text_of_a_site_says_arm(tmp_path):
     assert [words for page in pages for words in said(page.read_text(encoding="utf-8"))] == []
     index = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert '"nouns": "models"' in index  # for the script, which compares two of them
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["plain", "two components", "a cycle"])
+def test_winners_are_called_by_the_noun(kind, tmp_path):
+    fit = bd.fit(KINDS[kind][0](), BradleyTerry(), draws=200)
+    printed = repr(bd.winners(fit, noun="dish"))
+    fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    answer = CliRunner().invoke(main, ["winners", str(tmp_path / "fit.nc"), "--noun", "dish"])
+    assert answer.exit_code == 0, answer.stderr
+    for words in (printed.partition("The arms of this xarray")[0], answer.stdout):
+        assert not re.search(r"\barms?\b", words) and re.search(r"rank +dish", printed)
+    assert "dishes" in answer.stdout
 
 
 def test_articles_are_by_sound():

@@ -45,6 +45,7 @@ LONGEST_LABEL = 10_000
 SHOWN_FIRST = 3  # values of a column that a message lists
 SHOWN = 30  # characters of a value in a hint
 EMPTY = "rows without a value"
+COMMA = re.compile(r"\s*[+-]?\d[\d.\s]*,\d+\s*|\s*[+-]?,\d+\s*")  # a number with a decimal comma
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
 NO_NAME = "should name an arm"
@@ -378,6 +379,9 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
     if f"{role}_right" in roles.taken:
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
     hint = ""
+    texts = [str(values.get(side) or "") for side in (role, f"{role}_right")]
+    if FINITE in rule and any(map(COMMA.fullmatch, texts)):
+        hint = f"; if the comma is the decimal sign: {as_options(decimal=',')}"
     blank = not values.get("outcome")
     if name == "outcome" and reading and (reading.to_complete or (blank and reading.by_name)):
         gaps = dict([*reading.to_complete, *([("", "?")] if blank else [])])

@@ -75,6 +75,8 @@ ARCHIVES = {
     b"\xfd7zXZ": "an xz file",
 }
 DATABASES = {"sqlite": (0, b"SQLite format 3"), "duckdb": (8, b"DUCK")}  # what is at which byte
+TABLES = re.compile(rb"CREATE TABLE (\w+)")  # of SQLite
+STUDY = {b"studies", b"tickets", b"events"}  # tables of `bayesduel.study`
 GAMES = ".pgn"
 # Read as files: the module of datasets imports what reads logs.
 SHIPPED = Path(__file__).parents[1] / "datasets"
@@ -466,6 +468,11 @@ def _format_of(name: str, head: bytes, expected: str | None) -> str:
             )
     for kind, (place, magic) in DATABASES.items():
         if head.startswith(magic, place):
+            if STUDY <= {*TABLES.findall(head)}:
+                raise ValueError(
+                    f"{name}: should be a table, got a study; write its duels with `bayesduel "
+                    f"study export {name} duels.csv`, or analyse it with `bayesduel study report`"
+                )
             raise ValueError(
                 f"{name}: should be a table, got a database; read one of it by {kind}:///{name}::TABLE"
             )

@@ -69,8 +69,8 @@ def read_items(
 
     Returns
     -------
-    The items. A column is numeric if all its values are numbers, else categorical. A column with the
-    same value in all rows is left out, which is said.
+    The items. A column is numeric if all its values are numbers, else categorical. A column with
+    the same value in all rows is left out, which is said.
 
     Raises
     ------

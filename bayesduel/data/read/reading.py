@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.data.labels import alike_words, labels_alike
 from bayesduel.data.read.columns import Columns, Roles, plain
 from bayesduel.data.read.duckdb_source import PEEKED
 from bayesduel.data.read.faults import Examined, label_of
@@ -100,6 +101,9 @@ def _arms(roles: Roles, rows: Rows, examined: Examined) -> Iterator[Line]:
     elif joined:
         parts = ", whose labels may be of several members"
     hint = as_options(teams=joined) if joined else ""
+    if alike := alike_words(labels_alike(sorted(lefts | rights))):
+        parts += f"; {alike}"
+        noticed = True
     words = f"{count(len(lefts), what)}{parts}"
     of_arms = roles.teams is None  # else the words count sides
     first = Line("left", named["left"], words, _known(rows, rows.left), hint, noticed)

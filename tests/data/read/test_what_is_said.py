@@ -285,3 +285,30 @@ def test_true_and_false_are_numbers_in_files_as_in_frames(tmp_path):
     for source in (path, table, frame):
         log = bd.read_duels(source, covariates=["neutral"])
         assert log.to_frame()["neutral"].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_labels_that_look_alike_are_said_as_health_does(tmp_path, capsys):
+    path = tmp_path / "case.csv"
+    path.write_text("left,right,outcome\nA,b,left\na,b,right\n", encoding="utf-8")
+    duels = bd.read_duels(path)
+    words = "1 pair of labels look alike: 'A' and 'a'"
+    assert words in capsys.readouterr().err
+    assert words in duels.reading.lines[0].understood
+    assert f"{words}." in bd.health(duels).warnings
+
+
+@pytest.mark.parametrize("score", ["1.204,5", "12,5", ",5", "12.5.1"])
+def test_a_decimal_comma_that_is_not_read_names_the_option(score, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(f'left,right,margin\nx,y,"{score}"\ny,z,1.5\nx,z,2.5\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="should be a finite number") as caught:
+        bd.read_duels(path)
+    hint = "; if the comma is the decimal sign: decimal=','"
+    assert (hint in str(caught.value)) == ("," in score)
+
+
+def test_a_study_is_no_log_and_its_export_is_named(tmp_path):
+    with bd.Study(tmp_path / "a.study", arms=["x", "y"]) as study:
+        study.tell(study.ask(), "left")
+    with pytest.raises(ValueError, match=r"got a study; write its duels with `bayesduel study exp"):
+        bd.read_duels(tmp_path / "a.study")
