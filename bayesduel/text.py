@@ -62,6 +62,7 @@ SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
 # How nouns begin that are spoken with a vowel first: not unit, user, European, one
 VOWEL = re.compile(r"(?!eu|onc?e\b|u(?:ni[^nm]|s[ae]))[aeiou]|hour|hono|heir", re.IGNORECASE)
+IRREGULAR = {"person": "people", "child": "children", "man": "men"}  # nouns for an arm
 FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
 SPREADSHEET = re.compile(FORMULA)
 NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)
@@ -189,7 +190,13 @@ def count(n: int, what: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return the regular plural of an English noun: "duels", "dishes", "entries"."""
+    """Return the plural of an English noun: "duels", "dishes", "entries", "people"."""
+    for one, many in IRREGULAR.items():
+        if re.search(rf"\b{many}$", noun, re.IGNORECASE):
+            return noun
+        if re.search(rf"(\b|wo){one}$", noun, re.IGNORECASE):
+            begin = noun[: -len(one)]
+            return begin + (begun(many) if noun[-len(one)].isupper() else many)
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
@@ -268,6 +275,7 @@ def screen(
     *,
     whole: str = "",
     n_arms: int = 0,
+    noun: str = "arm",
 ) -> str:
     """Return what an object prints, of at most 30 lines of 80 columns.
 
@@ -281,6 +289,8 @@ def screen(
         What a caller writes to see all rows, such as ".table()".
     n_arms
         Of a body whose rows are ranked arms, how many there are: arms are counted, not lines.
+    noun
+        What an arm is called.
     """
     lines, columns = SCREEN
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
@@ -294,7 +304,7 @@ def screen(
         left = len(rows) - len(shown)
         more = f"{left:,} more lines"
         if n_arms:
-            more = count(n_arms - sum(map(bool, map(RANKED.match, shown))), "more arm")
+            more = count(n_arms - sum(map(bool, map(RANKED.match, shown))), f"more {noun}")
         rows = [*shown, f"... and {more}{told}"]
     return "\n".join([*above, *rows, *below])
 

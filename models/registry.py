@@ -182,19 +182,19 @@ def named(name: str, **settings: Any) -> Any:
     """
     check_type(name, str, "name", "the name of a model")
     label, *words = label_and_terms(name)
-    made = _made(_spelled(label), settings, {})
+    made = _made(label, settings, {})
     return made if "terms" in settings else reduce(add_term, words, made)
 
 
 def label_and_terms(name: str) -> list[str]:
-    """Return the model and the terms that a name lists.
+    """Return the model, spelled as we do, and the terms that a name lists.
 
     A plus without spaces may also belong to the name of a column.
     """
     words = [word.strip() for word in name.split("+")]
-    if all(word.partition(":")[0] in TERMS | SHORT for word in words[1:]):
-        return words
-    return [word.strip() for word in name.split(" + ")]
+    if not all(word.partition(":")[0] in TERMS | SHORT for word in words[1:]):
+        words = [word.strip() for word in name.split(" + ")]
+    return [_spelled(words[0]), *words[1:]]
 
 
 def _spelled(label: str) -> str:

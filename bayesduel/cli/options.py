@@ -121,7 +121,7 @@ class NamedModel(OneOf):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the label of the model, and leave its terms to the option of terms."""
-        if "+" not in value or ctx is None:
+        if value in self.choices or ctx is None:
             return str(super().convert(value, param, ctx))
         from bayesduel.models.registry import label_and_terms
 

@@ -62,8 +62,8 @@ def command(
         if not pooled:
             remark(
                 f"each value of {options['by']} is a separate log: one value has on average "
-                f"{100 * coverage:.2g} % of all arms, and {100 * POOLED:g} % are needed for one "
-                "model of all"
+                f"{100 * coverage:.2g} % of all arms, and one model of all values needs at least "
+                f"{100 * POOLED:g} %"
             )
     if pooled and {"at", "weights"} & set(given):
         raise click.UsageError(

@@ -45,6 +45,12 @@ CONFIRMING: dict[str, tuple[str, float]] = {
     IN_DOUBT: ("--confirm-in-doubt", 0.5),
     NOT_CONFIRMED: ("--no-confirm", 0.0),
 }
+# What each way asks for, as the line of expected duels says it.
+CHECKED = {
+    CONFIRMED: "every pair of the answer is asked directly",
+    IN_DOUBT: "only pairs in doubt are asked directly",
+    NOT_CONFIRMED: "the answer follows from the scores alone",
+}
 ASKING = ("grades", "slider", "both_bad", "criteria", "decides", "reasons", "comment")
 
 
@@ -545,7 +551,7 @@ def _expected_words(
         return f"See the expected number of duels: bayesduel study plan {place}"
     own = expected[confirm]
     others = "".join(
-        f", about {duels:,} with {CONFIRMING[name][0]}"
+        f", about {duels:,} with {CONFIRMING[name][0]} ({CHECKED[name]})"
         for name, duels in expected.items()
         if name != confirm
     )

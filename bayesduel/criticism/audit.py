@@ -165,10 +165,8 @@ class Audit(Result):
         announced = int(early["announced"].sum())
         wrong = int(early["wrong"].sum())
         end = "is not the leader" if wrong == 1 else "are not the leaders"
-        return (
-            f"{looks}, {announced} would have announced a leader {sure}. {wrong} of these "
-            f"{end} at the end."
-        )
+        words = f"{looks}, {announced or 'none'} would have announced a leader {sure}."
+        return f"{words} {wrong} of these {end} at the end." if announced else words
 
 
 def audit(

@@ -97,7 +97,7 @@ def sides_of(duels: Duels) -> Sides:
         if not _told_apart(duels):
             why = "every pair met on one side only, so that scores explain any advantage"
             return Sides(False, left, why)
-    why = f"{named} say so" if found else "left was shown first"
+    why = f"{named} are named as sides" if found else "left was shown first"
     for column in duels.read_summary.unread:
         if found and found[0] in GROUNDS and plain(column).startswith("neutral"):
             why += f" (the column {column} is not used: games on neutral ground have it, too)"

@@ -29,6 +29,7 @@ from bayesduel.models.registry import classes_of
 from bayesduel.models.settings import Arrays, settings_to_json
 from bayesduel.system.arguments import (
     Progress,
+    as_options,
     check_call,
     check_flag,
     check_log,
@@ -463,14 +464,19 @@ def _sample(
             if certificate.khat == -np.inf:
                 return drawn, "laplace", "the posterior is conjugate: the draws are exact"
             if certificate.holds:
-                kind = "asked for" if method == "laplace" else "its certificate holds"
+                kind = (
+                    "asked for"
+                    if method == "laplace"
+                    else "it is accurate here (its certificate holds)"
+                )
                 return drawn, "laplace", f"{kind}: {certificate}"
             if method == "laplace":
                 short = uncertified("the Laplace draws", certificate, "'auto' or 'nuts'")
                 return drawn, "laplace", f"asked for; {short}"
             reason = f"Laplace's certificate does not hold: {certificate.shortfall}"
             near_by = drawn
-            notice = f"{reason}. Quicker: method='laplace', not certified, or fewer draws."
+            laplace = as_options(method="laplace")
+            notice = f"{reason}. Quicker: {laplace} (not certified), or fewer draws."
     try:
         options["notice"] = notice
         drawn = _by_nuts(model, cells, method, layout, seed, fewer=fewer, **options)

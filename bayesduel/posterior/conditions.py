@@ -81,14 +81,15 @@ def conditions(
     unknown = [name for name in said if name not in readers]
     if unknown:
         got = join(unknown, 8, quote=True, word="or")
-        known = "no conditions"
+        terms = "None of its terms depends on a condition of the duel."
         if readers:
             known = join([_with_column(fit, name) for name in sorted(readers)], 8)
+            terms = f"Its terms read {known}."
         suited = "TimeVarying" if unknown == ["time"] else "RandomEffects or Covariates"
         begun = [name for name in arguments if name.startswith(unknown[0])]
         near = did_you_mean(begun[0] if begun else unknown[0], (*readers, *arguments))
         raise ValueError(
-            f"{model.name} does not depend on {got}{near or '.'} Its terms read {known}. A model "
+            f"{model.name} does not depend on {got}{near or '.'} {terms} A model "
             f"with a term such as {suited} can depend on {got}"
         )
     columns: dict[str, np.ndarray] = {"first": left, "second": right}

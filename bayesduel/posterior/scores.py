@@ -147,8 +147,8 @@ def scores_words(attrs: Mapping[Any, Any], noun: str = "arm") -> str:
         rating = f", and {attrs['points']:g} points are the rating of {other}"
     return (
         f"Scores are in {attrs['unit']}, as differences from {other}{rating}. A log determines "
-        f"only differences. Every interval is that of the difference from {other}. With another "
-        f"anchor it is another interval.{own} To see whether two {nouns} differ, look at their "
+        f"only differences. Every interval is that of the difference from {other}. Another anchor "
+        f"changes the intervals.{own} To see whether two {nouns} differ, look at their "
         "pairwise preference, not at the overlap of their intervals."
     )
 

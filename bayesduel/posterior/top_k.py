@@ -154,7 +154,8 @@ def top_k(fit: xr.DataTree, k: int, *, n: int = 10, covariance: str = "auto") ->
 
 def check_k(k: int, most: int) -> int:
     """Return the size of a set of arms; raise TypeError or ValueError unless it is 1 to `most`."""
-    rule = f"k should be a whole number from 1 to {most}, got {shown_value(k)}"
+    allowed = "1" if most == 1 else f"a whole number from 1 to {most}"
+    rule = f"k should be {allowed}, got {shown_value(k)}"
     if not isinstance(k, Real):
         raise TypeError(rule)
     if isinstance(k, bool) or not 1 <= k <= most or k != int(k):

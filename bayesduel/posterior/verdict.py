@@ -351,14 +351,15 @@ def safe_words(
     least: the smallest probability, over these arms, that no arm beats them by more than the rope.
     """
     beaten = f"with {_of_what(ties)} above {0.5 + rope:g}"
+    limit = f"0.5 + rope {rope:g}; " if rope else ""
     if len(names) == 1:
         return (
             f"{names[0]} is a safe choice: no {noun} beats it {beaten} "
-            f"(probability {probability(least)})."
+            f"({limit}probability {probability(least)})."
         )
     return (
         f"{join(names)} are safe choices, each on its own: no {noun} beats it {beaten} "
-        f"(probability {probability(least)} or more)."
+        f"({limit}probability {probability(least)} or more)."
     )
 
 

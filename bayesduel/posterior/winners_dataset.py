@@ -143,7 +143,14 @@ class Winners(xr.Dataset):
         across = () if self.groups() is None else (across_words(_noun(self)), "")
         head = (*_verdict_lines(self), "", *across)
         tail = ("", _notes(self), contents)
-        return screen(head, printed_tables(self), tail, whole=".table()", n_arms=self.sizes["arm"])
+        return screen(
+            head,
+            printed_tables(self),
+            tail,
+            whole=".table()",
+            n_arms=self.sizes["arm"],
+            noun=_noun(self),
+        )
 
     def _repr_html_(self) -> str:
         if not _complete(self):

@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
 from bayesduel.system.options import Decision
-from bayesduel.text import begun, join, percent, plural, probability, rounded
+from bayesduel.text import begun, count, join, percent, probability, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,7 +197,7 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
         headline=a.sentence,
         text=tuple(filter(None, (a.explained_words, a.covariance_words))),
         note=(
-            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} {plural(a.noun)}, with "
+            f"From {count(a.duels.n_duels, 'duel')} between {count(a.duels.n_arms, a.noun)}, with "
             f"attributes in {table}.{alone} {model}"
         ),
     )

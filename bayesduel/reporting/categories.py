@@ -138,7 +138,7 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     if len(other):
         words += f" There is strong evidence that another {a.noun} is the best in {join(other)}."
     note = (
-        f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
+        f"From {count(a.duels.n_duels, 'duel')} between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model. Each {a.noun} has an "
         "overall score, and a deviation from it in each category. All categories "
         f"together determine the standard deviation of the deviations ({spread} "

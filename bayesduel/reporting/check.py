@@ -86,7 +86,8 @@ def check_verdict_section(check: "Check") -> Section:
     verdict = Verdict(
         headline=headline,
         text=(rest,),
-        note=f"From {check.duels.n_duels:,} duels between {count(check.duels.n_arms, check.noun)}.",
+        note=f"From {count(check.duels.n_duels, 'duel')} between "
+        f"{count(check.duels.n_arms, check.noun)}.",
         settled=check.transitive is False,
     )
     return Section(id="verdict", body=(verdict,))

@@ -104,9 +104,9 @@ def verdict_section(
             *exact,
             *((exact_caution,) if exact_caution else ()),
             *exact_warnings(warnings),
-            f"From {duels.n_duels:,} duels between {count(duels.n_arms, noun)}. A definite verdict "
-            f"needs a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
-            f"within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
+            f"From {count(duels.n_duels, 'duel')} between {count(duels.n_arms, noun)}. A definite "
+            f"verdict needs a posterior probability of {winners.attrs['confidence']:g}; win "
+            f"probabilities within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )

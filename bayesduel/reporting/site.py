@@ -440,9 +440,9 @@ def _words(
     moved = [arm for arm, (places, _) in both.items() if places]
     out = [f"{arm} ({_moved(both[arm]).text})" for arm in moved if both[arm][1]]
     found = (
-        f"Since the edition of {last.date}, {len(moved):,} of the {count(len(both), noun)} in both "
+        f"Since the edition of {last.date}, {f'{len(moved):,}' if moved else 'none'} of the "
+        f"{count(len(both), noun)} in both {'has' if len(moved) == 1 else 'have'} changed places"
     )
-    found += "have another place"
     if out:
         found += f", outside the rank interval that they had: {join(out)}"
     elif moved:

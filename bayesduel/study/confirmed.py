@@ -147,10 +147,10 @@ class Confirmed(StopRule):
             else (
                 f"the least certain pair of the answer"
                 f"{'' if self.doubt == 1 else ' that may not follow the scores'} is in the right "
-                f"order up to {points}, with"
+                f"order (within {points}) with"
             )
         )
-        said = f"{said} probability {probability:.3f} (rule: {self._asked:g})"
+        said = f"{said} probability {probability:.3f} (stops at {self._asked:g})"
         if candidate is None or self.doubt == 1 or not _by_scores(evidence, candidate):
             return said
         return f"{said}; {self.rule.reason(evidence)}"

@@ -121,13 +121,14 @@ class Plan:
         if self.undecided == 1:
             return f"{simulated} No simulation was decided {within}."
         low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
-        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high, middle)]
+        ends = [f"{v:,.0f}" if np.isfinite(v) else f"over {most:,}" for v in (low, high)]
+        median = f" (median {middle:,.0f})" if middle < most else ""
         decided = "All were decided"
         if self.undecided:
             decided = f"{100 * self.undecided:.0f} % were not decided {within}"
         return (
-            f"{simulated} 80 % of the simulations needed {shown[0]} to {shown[1]} more duels "
-            f"(median {shown[2]}). {decided}."
+            f"{simulated} 80 % of the simulations needed {ends[0]} to {ends[1]} more "
+            f"duels{median}. {decided}."
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

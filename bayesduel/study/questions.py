@@ -29,7 +29,7 @@ class StudyStopped(RuntimeError):
     ...     study.ask()
     ... except bd.study.StudyStopped as answer:
     ...     print(answer)
-    The study has stopped: 1 duel (rule: 1).
+    The study has stopped: 1 duel (stops at 1).
     """
 
 

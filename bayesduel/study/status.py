@@ -85,7 +85,7 @@ class Status:
         """The status in words: a paragraph each, the verdict first."""
         lines = [
             self.verdict,
-            f"Stop rule: {self.reason}.",
+            f"Stop rule now: {self.reason}.",
             f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]
         if self.n_cannot_tell:

@@ -139,7 +139,7 @@ class PosteriorThreshold(StopRule):
         about = f" up to {win_points(self.rope)}" if self.rope else ""
         return (
             f"the answer is right{about} with posterior probability {self.value(evidence):.3f} "
-            f"(rule: {self.p:g})"
+            f"(stops at {self.p:g})"
         )
 
 
@@ -199,7 +199,7 @@ class ExpectedLoss(StopRule):
     def reason(self, evidence: Evidence) -> str:
         return (
             f"the expected loss of the answer is {self.value(evidence):.4f} in win probability "
-            f"(rule: {self.epsilon:g})"
+            f"(stops at {self.epsilon:g})"
         )
 
 
@@ -293,7 +293,7 @@ class Budget(StopRule):
 
     def reason(self, evidence: Evidence) -> str:
         of = evidence.target and f" of {evidence.target}"
-        return f"{count(evidence.n_duels, 'duel')}{of} (rule: {self.n:,})"
+        return f"{count(evidence.n_duels, 'duel')}{of} (stops at {self.n:,})"
 
 
 @dataclass(frozen=True)
@@ -386,7 +386,7 @@ class AllOf(AnyOf):
     >>> study = bd.Study(arms=["tea", "coffee"], stop=rule)
     >>> study.tell(study.ask(), "left")
     >>> study.status().reason
-    'the answer is right with posterior probability 0.796 (rule: 0.6); 1 duel (rule: 2)'
+    'the answer is right with posterior probability 0.796 (stops at 0.6); 1 duel (stops at 2)'
     """
 
     name: ClassVar[str] = "all"

@@ -207,7 +207,7 @@ def test_a_word_in_place_of_a_rank_is_below_all(word, capsys):
     log = bd.read_rankings(pd.DataFrame(rows, columns=["race", "driver", "place"]))
     assert orders_of(log) == [[["z"], ["x"], ["w", "y"]]]
     counted = f"2 {word.strip()!r}" if word else "2 blank"
-    said = f"2 arms have no rank ({counted}): they rank below all arms with a rank"
+    said = f"2 entries have no rank ({counted}): they rank below all arms with a rank"
     assert said in capsys.readouterr().err
 
 

@@ -116,7 +116,7 @@ def test_a_series_at_one_ground_keeps_its_order_and_has_a_home_side(names, meeti
 
 def test_a_column_of_neutral_ground_that_is_not_used_is_named():
     table = frame("home", "away").assign(neutral_site=0)
-    said = "columns home and away say so (the column neutral_site is not used: games on neutral"
+    said = "are named as sides (the column neutral_site is not used: games on neutral"
     assert said in chosen(table).reasons[-1]
     assert "not used" not in chosen(table, covariates=["neutral_site"]).reasons[-1]
 

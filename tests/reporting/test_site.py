@@ -125,7 +125,7 @@ def test_the_next_edition_keeps_links_and_says_what_changed(tmp_path):
     assert memory["pages"]["arm-0"] == "arm-0-2"
     page = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
     said = page.text["ranking"]
-    assert f"Since the edition of {DAY}, 2 of the 4 arms in both have another place" in said
+    assert f"Since the edition of {DAY}, 2 of the 4 arms in both have changed places" in said
     assert "New: arm-0. No longer in the log: arm 2 and arm 3." in said
     assert "up 1" in said and "down 1" in said and "new" in said
     gone = (tmp_path / "arms/arm-3.html").read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ def test_the_arm_that_beats_all_is_found_where_another_wins_most():
     assert status.probability >= 0.95
     assert status.verdict.startswith("Decided: no arm beats a by more than 5 points of win ")
     assert "% sure, confirmed by direct duels)" in status.verdict
-    assert "(rule: 0.99)" in status.reason
+    assert "(stops at 0.99)" in status.reason
 
 
 def test_a_top_cycle_has_no_answer(tmp_path):
@@ -298,7 +298,7 @@ def test_each_rule_finds_the_best_arm_in_each_kind_of_study(kind, option, tmp_pa
     if option == "--confirm-in-doubt":
         assert "pair of the answer that may not follow the scores is" in status.reason
         assert "with probability 0.99" in status.reason
-        assert status.reason.endswith("(rule: 0.95)")  # that of the rule on scores
+        assert status.reason.endswith("(stops at 0.95)")  # that of the rule on scores
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -187,7 +187,7 @@ def test_budgets_and_confirmation_count_people():
         study.tell(ticket, vote(ticket, rng))
     assert study.sources["people"][1] == 2 and study.n_duels > 2
     assert study.status().verdict.startswith("Not decided within the budget")
-    assert study.status().reason == "2 duels of people (rule: 2)"
+    assert study.status().reason == "2 duels of people (stops at 2)"
     confirmed = made(stop=0.95)  # the default
     for _ in range(100):
         confirmed.add("a", "e", "left", judge="machine")

@@ -292,7 +292,7 @@ def test_duels_of_retired_arms_are_paid_from_the_budget():
     study.retire_arms([study.rows()[0]["left"]])
     study.tell(study.ask(), "left")
     assert study.stopped
-    assert "5 duels (rule: 5)" in study.status(check=False).reason
+    assert "5 duels (stops at 5)" in study.status(check=False).reason
 
 
 def test_arms_that_leave_no_allowed_pair_are_not_retired():

@@ -69,7 +69,7 @@ FAULTS = {
     ),
     "weight": (
         "weight",
-        "should be a whole number of identical duels (those of a survey: sampling_weight)",
+        "should be a whole number of identical duels ({survey} for weights of a survey)",
     ),
     "date": (
         "time",
@@ -371,6 +371,7 @@ def explain(fault: int, roles: Roles, reading: Meaning | None, values: dict[str,
         outcome=shown(values.get("outcome")),
         ignored=as_options(**{role: False}),
         time_format=as_options(time_format=None),
+        survey=as_options(sampling_weight=None),
     )
     got = shown(values.get(role))
     column = columns_of(role, roles)

@@ -577,7 +577,7 @@ def _notices(
         n = len(said.unplaced)
         have = "has" if n == 1 else "have"
         yield (
-            f"{count(n, 'arm')} {have} no rank ({_counted(said.unplaced)}): they rank below all "
+            f"{count(n, 'entry')} {have} no rank ({_counted(said.unplaced)}): they rank below all "
             "arms with a rank, in no order"
         )
     if unread:

@@ -74,8 +74,8 @@ def notice_of(reading: Reading, roles: Roles, meaning: Meaning | None) -> list[s
         named = [f"{line.column} ({line.understood})" for line in shared[:SHOWN]]
         more = f" and {len(shared) - SHOWN:,} more" if len(shared) > SHOWN else ""
         said.append(
-            f"not used: {', '.join(named)}{more}; votes that share a value may depend "
-            f"({as_options(judge=None)}, {as_options(group=None)})"
+            f"not used: {', '.join(named)}{more}; votes with the same value may be alike: name "
+            f"the column by {as_options(judge=None)} or {as_options(group=None)}"
         )
     return said
 

@@ -127,7 +127,10 @@ class ShapedSource(FrameSource):
         counts = ", ".join(["count(*)", *(f"count({name_of(c)})" for c in columns)])
         ((n_rows, *known),) = con.sql(f"SELECT {counts} FROM duels").fetchall()
         if not n_rows and asked.where is not None:
-            raise ValueError(f"{name}: where should leave rows, got none where {asked.where}")
+            raise ValueError(
+                f"{name}: no row is left where {asked.where}; {as_options(where=None)} selects the "
+                "rows that are read"
+            )
         if most is not None and n_rows > most:
             raise ValueError(
                 f"{name}: rows should be at most {most:,} in the memory allowed, got {n_rows:,}; "

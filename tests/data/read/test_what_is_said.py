@@ -83,7 +83,7 @@ def test_where_keeps_the_rows_for_which_a_condition_is_true(source, where, kept)
         ('status = "ok it is"', "single quotes: status = 'ok it is'; the columns are"),
         ("statuss = 'ok'", "'statuss', which is not a column; did you mean 'status'[?] A text"),
         ("n = 'many'", "one condition"),
-        ("n > 1000", "should leave rows, got none"),
+        ("n > 1000", "no row is left where n > 1000"),
     ],
 )
 def test_where_is_one_condition(source, where, rule):
