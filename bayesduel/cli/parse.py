@@ -51,7 +51,7 @@ def constructed(
         if _name(part) not in outer:
             near = did_you_mean(_name(part), outer) or ";"
             raise click.UsageError(
-                f"{option} should name policies, got {ast.unparse(part)!r}{near} `bayesduel "
+                f"{option} should name a policy, got {ast.unparse(part)!r}{near} `bayesduel "
                 "policies` lists them"
             )
         made.append(_object(part, outer, inner))

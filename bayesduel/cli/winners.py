@@ -168,5 +168,5 @@ def _check_words(result: "Winners") -> str:
             return (
                 "Items shown one at a time rank by how often they pay: there is nothing to check."
             )
-        return "Whether a ranking holds was not checked (--check does)."
+        return "Whether a ranking holds was not checked: --check does it."
     return str(found["sentence"])

@@ -20,7 +20,7 @@ from bayesduel.data.votes import Ballots, Cells, ReadSummary, fingerprint
 from bayesduel.inference.clusters import clusterings
 from bayesduel.inference.fit import fitted
 from bayesduel.posterior.draws import check_fit, check_met
-from bayesduel.system.arguments import check_log
+from bayesduel.system.arguments import by_reader, check_log
 from bayesduel.system.options import Method
 from bayesduel.text import count
 
@@ -107,8 +107,8 @@ def update(
         new_duels = _counts_alone(new_duels)
     elif len(duels) != known:
         raise ValueError(
-            f"duels (`bayesduel update`: --earlier) should be the log of {known} {what} of the "
-            f"fit, got a log of {len(duels)}"
+            f"{by_reader('duels', '--earlier')} should be the log that was fitted, of {known} "
+            f"{what}, got a log of {len(duels)}"
         )
     log: Any = duels
     log = log.join(new_duels)
@@ -219,7 +219,7 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels | Rankings) -> Any:
     if why:
         raise ValueError(
             f"the earlier log is needed too, because {why}: "
-            "give its file or its duels as duels= (`bayesduel update`: --earlier LOG)"
+            f"give {by_reader('its file or its duels as duels=', 'its file by --earlier LOG')}"
         )
     log = log_of(fit)
     return log if isinstance(new_duels, Rankings) else replace(log, tie_rule=new_duels.tie_rule)

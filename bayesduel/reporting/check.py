@@ -204,8 +204,8 @@ def _arcs(check: "Check") -> Figure | None:
         size=cycles_size(check.duels.n_arms),
         alt=f"{begun(nouns)} in order of strength, with arcs for pairs that contradict the order",
         caption=f"{begun(nouns)} in order of strength, the strongest at the top. An arc joins two "
-        f"{nouns} of which the lower one probably beats the higher one. Dark: more certain "
-        f"(almost: with a probability of 0.95); thick: the lower {check.noun} wins by more.",
+        f"{nouns} of which the lower one probably beats the higher one. The darker, the "
+        f"more certain; thick: the lower {check.noun} wins by more.",
     )
 
 

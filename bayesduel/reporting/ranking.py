@@ -106,7 +106,8 @@ def verdict_section(
             *exact_warnings(warnings),
             f"From {count(duels.n_duels, 'duel')} between {count(duels.n_arms, noun)}. A definite "
             f"verdict needs a posterior probability of {winners.attrs['confidence']:g}; win "
-            f"probabilities within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
+            f"probabilities within {winners.attrs['rope']:g} of one half are treated as "
+            f"equal.{reasons}",
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )

@@ -165,7 +165,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"--policies": "CCP"}, "--policies should name policies, got"),
+        ({"--policies": "CCP"}, "--policies should name a policy, got"),
         ({"--policies": "POCBAm"}, "--policies: POCBAm selects the k best and needs --k"),
         ({"--regret": "slope"}, "or FILE.py:NAME for a function NAME(P, a, b), got 'slope'"),
         ({"--regret": "none.py:cost"}, "--regret should name a file, got 'none.py'"),

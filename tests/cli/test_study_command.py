@@ -100,9 +100,12 @@ def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "cost about 200 duels, about 110 with --confirm-in-doubt, about 80 with --no-confirm"),
-        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm, about 110 with --con"),
-        (("--confirm-in-doubt",), "to cost about 110 duels, about 200 with --confirm, about 80 "),
+        (
+            (),
+            "cost about 200 duels, about 110 with --confirm-in-doubt (only pairs in doubt are ask",
+        ),
+        (("--no-confirm",), "cost about 80 duels, about 200 with --confirm (every pair of the ans"),
+        (("--confirm-in-doubt",), "about 80 with --no-confirm (the answer follows from the scores"),
         (("--rope", "0.02", "--budget", "300"), "The budget of 300 duels will probably be spent "),
         (("--goal", "top-3"), "See the expected number of duels: bayesduel study plan "),
         (("--rope", "0"), "See the expected number of duels: bayesduel study plan "),
@@ -218,7 +221,7 @@ def test_little_regret_stops_at_the_budget(tmp_path, capsys):
     assert study(*command, "7") == 0
     assert bd.Study(tmp_path / "s").stop == bd.study.Budget(7)
     assert study("new", tmp_path / "t", "--arms", "a,b", "--policy", "Best") == 2
-    assert "--policy should be" in capsys.readouterr().err
+    assert "--policy should name a policy, got 'Best'" in capsys.readouterr().err
 
 
 def test_a_study_has_a_confidence_and_the_earlier_name_says_so(tmp_path, capsys):

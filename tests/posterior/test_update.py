@@ -458,6 +458,6 @@ def test_the_command_takes_the_earlier_log_of_several_days(tmp_path):
     second = run("update", path, tuesday, "--earlier", monday)
     assert "60 duels" in second.stderr, second.stderr
     short = run("update", path, wednesday, "--earlier", monday)
-    assert "--earlier) should be the log of 60 duels of the fit, got" in short.stderr
+    assert "--earlier should be the log that was fitted, of 60 duels, got" in short.stderr
     third = run("update", path, wednesday, "--earlier", monday, "--earlier", tuesday)
     assert "90 duels" in third.stderr, third.stderr

@@ -103,6 +103,8 @@ def test_a_noun_is_a_word(noun):
 
 def test_plurals():
     words = {"model": "models", "dish": "dishes", "entry": "entries", "boy": "boys", "box": "boxes"}
+    words |= {"person": "people", "Child": "Children", "children": "children", "woman": "women"}
+    words |= {"human": "humans", "chess person": "chess people"}
     assert {noun: plural(noun) for noun in words} == words
 
 

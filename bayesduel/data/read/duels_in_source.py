@@ -74,7 +74,7 @@ def duels_in(
         source.say(
             f"{join(names, quote=True)} "
             f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
-            f"({as_options(missing=None)}: a missing label)"
+            f"({as_options(missing=[*names])} takes {'them' if len(names) > 1 else 'it'} as missing)"
         )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
