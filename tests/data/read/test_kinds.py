@@ -161,6 +161,7 @@ def test_ranks_are_never_read_as_scores(beside, tmp_path, capsys):
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("kind", ["strict", "seconds"])
+@pytest.mark.sampled(3)
 def test_a_table_of_scores_that_may_be_ranks_needs_its_direction(beside, kind, tmp_path):
     table = places(kind)
     path = written(BESIDE[beside](table), tmp_path)
@@ -226,6 +227,7 @@ SIDES_OF_SCORES = {
 
 @pytest.mark.parametrize("names_of", SIDES_OF_SCORES)
 @pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.sampled(3)
 def test_scores_of_two_named_arms_are_a_margin(names_of, turned, tmp_path, capsys):
     one, other, score, score_of_other = SIDES_OF_SCORES[names_of]
     duels = drawn()
@@ -306,6 +308,7 @@ def test_arms_joined_in_an_order_share_a_place(mark, tmp_path):
 
 @pytest.mark.parametrize("turned", [0, 1, 3, 6, 10])
 @pytest.mark.parametrize("columns", [("player1", "player2"), ("model_a", "model_b")])
+@pytest.mark.sampled(2)
 def test_a_winner_that_is_written_first_is_no_side_advantage(turned, columns, tmp_path, capsys):
     duels = drawn(n=240, ties=0)
     won_first = duels["result"] == 1
@@ -366,6 +369,7 @@ RESULTS = {"letters": ("W", "L", "D"), "words": ("win", "loss", "draw"),
 
 @pytest.mark.parametrize("results", RESULTS)
 @pytest.mark.parametrize("with_id", ["match_id", "Game", None])
+@pytest.mark.sampled(3)
 def test_a_match_of_two_rows_counts_once(results, with_id, tmp_path, capsys):
     won, lost, drew = RESULTS[results]
     duels = drawn()
@@ -394,6 +398,7 @@ def test_a_match_of_two_rows_counts_once(results, with_id, tmp_path, capsys):
                "better_response_id", "chosen", "selected"],
 )  # fmt: skip
 @pytest.mark.parametrize("sides", [("model_a", "model_b"), ("response_0", "response_1")])
+@pytest.mark.sampled(3)
 def test_0_and_1_are_asked_about_where_they_may_be_an_index(column, sides, tmp_path):
     duels = drawn(ties=0)
     index = (1 - duels["result"]).astype(int)
