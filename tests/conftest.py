@@ -11,7 +11,8 @@ from tests.support.covering import covering
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
 PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
-PAGES = ("tests/reporting", "tests/cli", "tests/contracts")
+# Tests of held-out predictions, of stored numbers and of what documents show have five folds.
+FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -50,7 +51,7 @@ def closed_figures():
 @pytest.fixture(scope="module", autouse=True)
 def two_folds(request):
     """Predict held-out duels in pages by two fits in place of five, the longest part of a page."""
-    if not request.node.nodeid.startswith(PAGES):
+    if request.node.nodeid.startswith(FIVE_FOLDS):
         yield
         return
     from bayesduel.criticism import calibration
