@@ -467,7 +467,9 @@ CALIBRATED = {
 }
 
 
-SLOW = {"kin", "arms"}  # some of their thin logs go to NUTS, which PyMC compiles: 56 seconds
+# Some thin logs of two go to NUTS, which PyMC compiles: 56 seconds. Priors of the other two are of
+# kinds that the fast ones have.
+SLOW = {"kin", "arms", "families", "an earlier fit"}
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_file_is_reopened_where_it_was_left(tmp_path):
 
 
 @pytest.mark.parametrize("policy", WITH_MEMORY, ids=label)
-@pytest.mark.sampled(3, "SelfSparring")
+@pytest.mark.sampled(5, "SelfSparring")
 def test_reopening_changes_no_choice(policy, tmp_path):
     """The memory of every policy is brought back by repeating its choices."""
     arguments = {"arms": list("abcd"), "policy": policy, "stop": None, "seed": 4}
