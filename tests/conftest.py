@@ -11,8 +11,8 @@ from tests.support.covering import covering
 # Of tests in a row one worker takes all: what these play is compiled once.
 KERNELS = ("tests/policies", "tests/simulation", "tests/contracts/test_compiled")
 PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
-# Tests of held-out predictions, of stored numbers and of what documents show have five folds.
-FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_")
+# Tests of held-out predictions, of stored numbers and of numbers in docstrings have five folds.
+FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_docstrings")
 
 
 def pytest_ignore_collect(collection_path, config):
