@@ -241,6 +241,7 @@ def test_log_priors_move_as_the_densities(case, log):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(2)
 def test_settings_and_files_keep_priors(case, log, tmp_path):
     model, priors = CASES[case]
     model = model.with_priors(priors)

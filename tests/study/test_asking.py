@@ -132,7 +132,11 @@ def test_undo_takes_back_the_whole_answer_and_a_correction_the_outcome_alone(ask
         assert study.audit()[0]["comment"] == given(asking, 1)["comment"]
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), CumulativeLogit()], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [BradleyTerry(), pytest.param(Davidson(), marks=pytest.mark.slow), CumulativeLogit()],
+    ids=str,
+)
 def test_grades_are_modelled_by_a_model_of_grades_and_sides_by_others(model):
     asking = bd.study.Asking(grades=2, both_bad=True, criteria=CRITERIA)
     study = bd.Study(arms=list("abc"), asking=asking, model=model, stop=None)

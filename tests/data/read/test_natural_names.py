@@ -76,6 +76,7 @@ def points(duels):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.sampled(2)
 def test_pairs_of_columns(pair):
     """The winner's name is the outcome; answers and tokens of each side stand beside."""
     first, second = pair
