@@ -14,7 +14,10 @@ PLAIN = "pytestmark = pytest.mark.plain\n"  # in a file of such tests alone
 # Tests of held-out predictions, of stored numbers and of numbers in docstrings have five folds;
 # pages that show the calibration two. Pages of other rooms do without, as where a fit fails.
 FIVE_FOLDS = ("tests/criticism/test_calibration", "tests/frozen", "tests/test_docstrings")
-TWO_FOLDS = ("tests/reporting", "tests/contracts", "tests/plots", "tests/test_")
+TWO_FOLDS = (
+    *("tests/reporting", "tests/contracts", "tests/plots", "tests/test_"),
+    *("tests/models/test_covariates", "tests/inference/test_unused_covariates"),
+)
 
 
 def pytest_ignore_collect(collection_path, config):
