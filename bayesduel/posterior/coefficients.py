@@ -246,8 +246,8 @@ def _of_covariates(part: DuelCovariates, fit: xr.DataTree) -> list[_Effect]:
     names = _labels(fit, "covariate_effect", "")  # "length", or "gpt-4: length"
     units = zip(part.deviations or (), part.of, strict=True)
     found = []
-    for name, (deviation, of) in zip(names, cycle(units), strict=False):
-        found.append(_Effect(name, part.key, deviation, *of))
+    for name, (deviation, column) in zip(names, cycle(units), strict=False):
+        found.append(_Effect(name, part.key, deviation, column))
     return found
 
 
