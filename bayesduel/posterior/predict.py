@@ -306,14 +306,14 @@ def _not_given(fit: xr.DataTree, lacking: Sequence[str], unread: Sequence[str]) 
     """Return in words which conditions are not given, and which columns of a frame are not read."""
     model = fit.duel.model
     read = reading_of(fit)
-    extent = extent_of(fit, model, model.terms)
     neutral = []
     for name in lacking:
         value = f"{name} 0"
         if name in fit["posterior"].coords:
             value = f"a new {name}"
         elif name == "time":
-            value = f"the end of the log, {shown_number(extent[name][1])}"
+            _, end = extent_of(fit, model, model.terms)[name]
+            value = f"the end of the log, {shown_number(end)}"
         neutral.append(f"{read.get(name, name)!r} (taken: {value})")
     others = f" Not read: {join(unread, 5, quote=True)}." if unread else ""
     return f"Not given: {join(neutral, 5)}.{others}"
