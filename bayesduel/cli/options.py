@@ -189,11 +189,11 @@ def term_option(besides: str = "", *, own: bool = True) -> Callable[..., Any]:
         metavar="TERM",
         multiple=True,
         callback=_known_terms if own else None,
-        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12), "
-        "category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
-        f"reliability, {besides}cycles, covariate:COLUMN, scores:mean (a side of several "
-        f"arms is worth the mean of its members){of_files}. Repeat the option for more "
-        "terms.",
+        help="Term to add to the scores of the model: order, time (20 periods; time:12 for 12; "
+        "time:2024-08-01,2025-01-01,2025-07-01 for limits), category, category:COLUMN, judge, "
+        f"random:COLUMN, sources:COLUMN=TARGET, reliability, {besides}cycles, covariate:COLUMN, "
+        "scores:mean (a side of several arms is worth the mean of its "
+        f"members){of_files}. Repeat the option for more terms.",
     )
 
 
