@@ -362,8 +362,9 @@ def _joint_variance(
 ) -> float:
     """Return the variance of differences of the target's scores, with the votes of two sources.
 
-    The target is the first of the two: `sigma` (draws, 2, 2), `information` (2, K, K) and `told`
-    (2, K). The variance is that given the covariance, on average, and that of the means.
+    The target is the first of the two: `sigma` (draws, 2, 2), `information` (2, K, K), and that
+    times their scores (2, K). The variance is that given the covariance, on average, and that of
+    the means.
     """
     unit = np.eye(len(centre))
     # In the eigenvectors of the other source's information, its scores are integrated out by arm.
