@@ -135,7 +135,7 @@ class Draws:
         return out
 
     def outcomes(self) -> Iterator["OfPairs"]:
-        """Yield (first, second, differences, chances) of all pairs; the latter two (pairs, draws).
+        """Iterate over (first, second, differences, chances) of pairs; the last two (pairs, draws).
 
         Differences of scores; None where arms do not rank by them. Chances of a win, and of a tie
         where that is an outcome: the rest is that of a loss.
